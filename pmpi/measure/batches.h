@@ -17,7 +17,7 @@ struct aps_spread {
 };
 
 struct aps_batches {
-    const struct aps_site *site;
+    struct aps_site *site;
     const char *what; /* is measured, for its spread */
     struct aps_spread *spread;
     double seconds;  /* that a batch takes, about */

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "measure/batches.h"
+#include "progress/agree.h"
 #include "progress/messages.h"
 #include "progress/wait.h"
 #include "topo/shm_group.h"
@@ -36,7 +37,7 @@
 
 /* A pattern of messages, `times` times; a wrong outcome is MPI's. */
 struct pattern {
-    const struct aps_site *site;
+    struct aps_site *site;
     bool between;
     int peers;
     size_t bytes;
@@ -121,9 +122,12 @@ static int await(const struct pattern *pattern, int count,
         return aps_wait_requests(count, requests);
     while (rc == MPI_SUCCESS && !done) {
         rc = PMPI_Testall(count, requests, &done, statuses);
-        if (!done)
+        if (rc == MPI_SUCCESS && !done)
             nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
     }
+    /* After an error some may be under way. */
+    if (rc != MPI_SUCCESS)
+        (void)aps_wait_requests(count, requests);
     return rc;
 }
 
@@ -268,7 +272,7 @@ static double burst_bytes(struct pattern *pattern, const struct aps_link *link)
     return ahead > 2 * LONG ? ahead : 0;
 }
 
-int aps_links_measure(const struct aps_site *site, bool between, double crowd,
+int aps_links_measure(struct aps_site *site, bool between, double crowd,
                       struct aps_link *link, struct aps_spread *spread)
 {
     const size_t room = ROUNDS * MESSAGES_MOST * LONG;
@@ -282,8 +286,7 @@ int aps_links_measure(const struct aps_site *site, bool between, double crowd,
         .spread = spread,
         .rc = MPI_SUCCESS,
     };
-    const bool good =
-        aps_site_max(site, pattern.out && pattern.in ? 0 : 1) == 0;
+    const bool good = aps_site_agree(site, pattern.out && pattern.in) == 0;
     double few, many;
 
     if (good) {
@@ -306,24 +309,32 @@ int aps_links_measure(const struct aps_site *site, bool between, double crowd,
         if (link->message < 0)
             link->message = 0;
     }
-    free(pattern.out);
-    free(pattern.in);
-    return good && pattern.rc == MPI_SUCCESS ? 0 : -1;
+    if (pattern.rc == MPI_SUCCESS) { /* MPI may still use them otherwise */
+        free(pattern.out);
+        free(pattern.in);
+    }
+    return aps_site_agree(site, good && pattern.rc == MPI_SUCCESS);
 }
 
 /* --- marks ----------------------------------------------------------------- */
 
 #define MARKS 200
 
-int aps_links_mark(const struct aps_site *site, double *mark, char *cause,
+int aps_links_mark(struct aps_site *site, double *mark, char *cause,
                    size_t size)
 {
     struct aps_shm_group *group;
     double batches[BATCHES];
     uint32_t times = 0;
+    const bool made =
+        aps_shm_group_create(&site->local, 64, 64, &group, cause, size) == 0;
 
-    if (aps_shm_group_create(&site->local, 64, 64, &group, cause, size) < 0)
+    if (aps_site_agree(site, made) < 0) { /* perhaps on another host */
+        if (made)
+            aps_shm_group_destroy(group);
+        aps_agree_cause(&site->vcomm, cause, size);
         return -1;
+    }
     for (int i = 0; i < BATCHES; i++) {
         double begin;
 
@@ -338,5 +349,5 @@ int aps_links_mark(const struct aps_site *site, double *mark, char *cause,
     }
     *mark = aps_batches_middle(batches, BATCHES);
     aps_shm_group_destroy(group);
-    return 0;
+    return aps_site_agree(site, true);
 }

@@ -43,11 +43,11 @@ static int parse(int argc, char **argv, const char **output)
 /* --- measuring ------------------------------------------------------------- */
 
 /* Codecs and memory, of the slowest rank, while all measure the same. */
-static int measure_cores(const struct aps_site *site,
-                         struct aps_measured *measured, double crowd)
+static int measure_cores(struct aps_site *site, struct aps_measured *measured,
+                         double crowd)
 {
     struct aps_clocked *clocked = aps_clocked_create();
-    const bool good = aps_site_max(site, clocked ? 0 : 1) == 0;
+    const bool good = aps_site_agree(site, clocked != NULL) == 0;
     struct aps_error error;
 
     if (good) {
@@ -79,7 +79,7 @@ static int measure_cores(const struct aps_site *site,
     return good ? 0 : -1;
 }
 
-static int measure_link(const struct aps_site *site, bool between, double crowd,
+static int measure_link(struct aps_site *site, bool between, double crowd,
                         const struct aps_machine *machine,
                         struct aps_link *link, struct aps_spread *spread)
 {
@@ -89,7 +89,7 @@ static int measure_link(const struct aps_site *site, bool between, double crowd,
                : 0;
 }
 
-static int measure(const struct aps_site *site, struct aps_measured *measured,
+static int measure(struct aps_site *site, struct aps_measured *measured,
                    struct aps_spread *spread, char *cause, size_t size)
 {
     struct aps_machine *machine = &measured->machine;
@@ -189,8 +189,9 @@ static int run(const char *path)
     measured.spread = spread.greatest;
     if (rc == 0)
         status = rank == 0 ? write_file(&measured, &output) : 0;
-    else if (cause[0] != '\0' && rank == 0)
-        aps_message(-1, "measure: %s", cause);
+    else if (rank == 0)
+        aps_message(-1, "measure: %s",
+                    cause[0] != '\0' ? cause : "a message was lost");
     if (rc == 0 && rank == 0 && spread.greatest > APS_MEASURED_SPREAD)
         aps_message(-1,
                     "measure: repetitions disagree by %.0f %% (%s): the "

@@ -18,7 +18,7 @@
  * `machine` has `copy` and `add`. Notes how far repetitions disagree. 0, or -1 on
  * all ranks: MPI or memory fails.
  */
-int aps_natives_measure(const struct aps_site *site, bool between,
+int aps_natives_measure(struct aps_site *site, bool between,
                         const struct aps_machine *machine,
                         struct aps_link *link, struct aps_spread *spread);
 

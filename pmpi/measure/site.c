@@ -133,14 +133,23 @@ int aps_site_place_on(const struct aps_site *site, int places)
     return site->ranks[site->host * site->per_host + place];
 }
 
-double aps_site_max(const struct aps_site *site, double value)
+double aps_site_max(struct aps_site *site, double value)
 {
     /* Floats above 0 are in the order of their bits. */
     float number = (float)value;
     int bits;
 
     memcpy(&bits, &number, sizeof bits);
-    (void)aps_agree_max(&site->vcomm, 1, &bits);
+    if (site->failed ||
+        aps_agree_max_together(&site->vcomm, 1, &bits) != MPI_SUCCESS) {
+        site->failed = true;
+        return 1;
+    }
     memcpy(&number, &bits, sizeof number);
     return (double)number;
+}
+
+int aps_site_agree(struct aps_site *site, bool good)
+{
+    return aps_site_max(site, good ? 0 : 1) == 0 ? 0 : -1;
 }

@@ -5,6 +5,7 @@
 #ifndef APS_PMPI_MEASURE_SITE_H
 #define APS_PMPI_MEASURE_SITE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "progress/vcomm.h"
@@ -19,6 +20,7 @@ struct aps_site {
     int *local_of; /* [size]: the place in its host */
     int *ranks;    /* [hosts * per_host], host by host */
     int *nodes;    /* [size] */
+    bool failed;   /* an agreement, on all ranks */
 };
 
 /* COLLECTIVE over comm, a communicator with MPI_ERRORS_RETURN that outlives the
@@ -33,7 +35,12 @@ int aps_site_host_on(const struct aps_site *site, int hosts);
 int aps_site_place_on(const struct aps_site *site, int places);
 
 /* COLLECTIVE: MAX over all ranks of a number that is 0 or more, as a float. They
- * wait as reductions do. */
-double aps_site_max(const struct aps_site *site, double value);
+ * wait as reductions do. Where MPI fails, on any rank, it is 1 on all of them, and so
+ * is every later one: the ranks go on alike, and come to an end soon. */
+double aps_site_max(struct aps_site *site, double value);
+
+/* COLLECTIVE: 0 if `good` on all ranks and no agreement has failed, otherwise -1 on
+ * all. */
+int aps_site_agree(struct aps_site *site, bool good);
 
 #endif

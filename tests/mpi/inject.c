@@ -2,17 +2,18 @@
 /*
  * A library to preload in front of libapsmpi.so that lets calls of MPI fail or
  * come late, and counts them. It catches the PMPI_ functions that libapsmpi.so
- * calls; calls that come from elsewhere it passes on. In the environment:
+ * calls, or the program apsmpi-measure; calls that come from elsewhere it passes on.
+ * In the environment:
  *
  *     INJECT=fail:PMPI_Isend:1:3,late:PMPI_Irecv:0:2:10
  *
  * the third PMPI_Isend of rank 1 of MPI_COMM_WORLD returns MPI_ERR_OTHER and
  * does nothing else; the second PMPI_Irecv of rank 0 comes ten seconds late. With
  * `spoil` in place of `fail` the call takes place before it returns the error. The
- * rank `*` stands for all ranks. Functions with and without _c count as one. Three
- * names are no functions of MPI: `allocation` is malloc and its like, `receipt` is a
- * PMPI_Testall that has completed requests, and then returns an error, and
- * `completion` is the request of a PMPI_Comm_idup, which completes with
+ * rank `*` stands for all ranks. Functions with and without _c count as one. Four
+ * names are no functions of MPI: `allocation` is malloc and its like, `shm_open` says
+ * EACCES, `receipt` is a PMPI_Testall that has completed requests, and then returns
+ * an error, and `completion` is the request of a PMPI_Comm_idup, which completes with
  * MPI_ERR_OTHER.
  *
  *     INJECT_REPORT=1
@@ -41,6 +42,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -56,6 +58,7 @@ enum inject_function {
     INJECT_TESTALL,
     INJECT_RECEIPT, /* not a function: a PMPI_Testall that completes requests */
     INJECT_ALLOCATION,
+    INJECT_SHM_OPEN,
     INJECT_COMM_DUP, /* the first that makes a communicator */
     INJECT_COMM_DUP_WITH_INFO,
     INJECT_COMM_IDUP,
@@ -77,6 +80,7 @@ static const char *const inject_names[INJECT_FUNCTIONS] = {
     "PMPI_Testall",
     "receipt",
     "allocation",
+    "shm_open",
     "PMPI_Comm_dup",
     "PMPI_Comm_dup_with_info",
     "PMPI_Comm_idup",
@@ -200,14 +204,23 @@ static bool inject_fails_now(enum inject_function function)
 
 /* --- one call ------------------------------------------------------------- */
 
-static uintptr_t inject_begin, inject_end; /* libapsmpi.so in memory */
+/* libapsmpi.so, or apsmpi-measure, in memory */
+static uintptr_t inject_begin, inject_end;
+
+/* The program is what has no name there, and comes first. */
+static bool inject_is_caller(const char *name)
+{
+    return strstr(name, "libapsmpi.so") ||
+           (*name == '\0' &&
+            strcmp(program_invocation_short_name, "apsmpi-measure") == 0);
+}
 
 static int inject_find_library(struct dl_phdr_info *info, size_t size,
                                void *nothing)
 {
     (void)size;
     (void)nothing;
-    if (!strstr(info->dlpi_name, "libapsmpi.so"))
+    if (!inject_is_caller(info->dlpi_name))
         return 0;
     inject_begin = info->dlpi_addr;
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -225,7 +238,7 @@ __attribute__((constructor)) static void inject_open(void)
     dl_iterate_phdr(inject_find_library, NULL);
 }
 
-/* Is the address in libapsmpi.so? */
+/* Is the address in there? */
 static bool inject_is_ours(const void *address)
 {
     return (uintptr_t)address >= inject_begin &&
@@ -406,6 +419,18 @@ INJECT(INJECT_IALLREDUCE, PMPI_Iallreduce_c,
 #endif
 
 /* --- memory --------------------------------------------------------------- */
+
+EXPORT int shm_open(const char *name, int flags, mode_t mode)
+{
+    int (*next)(const char *, int, mode_t);
+
+    if (inject(INJECT_SHM_OPEN, CALLER)) {
+        errno = EACCES;
+        return -1;
+    }
+    *(void **)&next = dlsym(RTLD_NEXT, "shm_open");
+    return next(name, flags, mode);
+}
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);

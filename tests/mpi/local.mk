@@ -354,6 +354,7 @@ mpi_tests = \
 	tests/mpi/t-many-communicators.sh \
 	tests/mpi/t-single-rank.sh \
 	tests/mpi/t-meanwhile.sh \
+	tests/mpi/t-measure.sh \
 	tests/mpi/t-nonblocking.sh \
 	tests/mpi/t-nonfinite.sh \
 	tests/mpi/t-parts.sh \

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# apsmpi-measure where a call fails on one rank: no rank waits for ever, rank 0 says
+# why, and nothing is written.
+. "$top_srcdir/tests/mpi/run.sh"
+
+# It measures for some 20 seconds, of a machine that does nothing else.
+seconds=${APS_TEST_TIMEOUT:-240}
+
+# Two on each of two hosts. measured ORDER CAUSE
+measured()
+{
+    # shellcheck disable=SC2086 # two words
+    timeout "$seconds" $launch -genv LD_PRELOAD "$mpi/.libs/inject.so" \
+        -genv INJECT "$1" -genv APSMPI_TEST_NODES 2 \
+        -n 4 "$top_builddir/pmpi/measure/apsmpi-measure" \
+        --output "$tmp/measured.yaml" </dev/null >"$tmp/stdout" 2>"$tmp/stderr"
+    status=$?
+    [ $status -ne 0 ] && [ $status -ne 124 ]
+    ended=$?
+    check $ended "$1: ends with an error"
+    [ $ended -eq 0 ] || show_errors
+    says '^# inject: failure' 1 "$1: it fails"
+    says "^apsmpi: measure: $2" 1 "$1: rank 0 says why"
+    [ ! -e "$tmp/measured.yaml" ]
+    check $? "$1: no file is written"
+}
+
+lost='out of memory, or a message was lost$'
+measured fail:receipt:3:40 "$lost"
+measured fail:receipt:1:600 "$lost"
+# The other host has shared memory.
+measured fail:shm_open:2:1 'shm_open /apsmpi-.*: Permission denied$'
+finish
