@@ -245,6 +245,9 @@ int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
     new->offer.number = members->rank == 0 ? resources_number() : UINT64_MAX;
     resources_list_locked(new);
     pthread_mutex_unlock(&world->lock);
+    /* The program's error handler stays: it ends a job that takes errors as fatal at
+     * once. Other threads may use comm now, and aps_errhandler_pop could not restore
+     * that a communicator of MPICH has no handler of its own. */
     for (int i = 0; i < COPIES && rc == MPI_SUCCESS; i++) {
         new->masks[i] = new->offer;
         rc = aps_agree_comm_begin(comm, MASKS_COUNT, &new->masks[i],

@@ -99,8 +99,10 @@ int aps_agreement_end(struct aps_agreement *agreement);
  * Agreements on a communicator of the program, by nonblocking collective calls,
  * which never meet its messages. COLLECTIVE over comm; aps_agree_comm_begin is
  * local, but counts as a nonblocking collective call: values[count] are combined
- * in place. Where MPI fails it says so, and tries again for ten seconds
- * (aps_wait_for_memory): the other ranks wait for this one. An MPI error code.
+ * in place. Where MPI fails, and comm's error handler returns, it says so, and tries
+ * again for ten seconds (aps_wait_for_memory): the other ranks wait for this one. An
+ * error handler that ends the job does so at once, unless aps_errhandler_push has put
+ * it aside. An MPI error code.
  */
 int aps_agree_comm_begin(MPI_Comm comm, int count, void *values,
                          MPI_Datatype type, MPI_Op op, MPI_Request *request);
