@@ -70,9 +70,9 @@ aps_autotune_begin(struct aps_autotune *choice,
 
 /*
  * COLLECTIVE over the resources. End a trial, which took so many nanoseconds on
- * this rank. True if the class has settled with this trial; `text` is then a
- * message about the choice. *rc is an MPI error code; after an error the class
- * settles for native.
+ * this rank. True if the class has settled with this trial, and MPI has not failed
+ * on this rank; `text` is then a message about the choice. *rc is an MPI error code;
+ * after an error, of any rank, the class settles for native on all of them.
  */
 bool aps_autotune_end(struct aps_autotune_class *class,
                       struct aps_comm_resources *resources, int64_t nanoseconds,

@@ -32,7 +32,8 @@ const struct aps_memory *aps_context_gpu_memory(struct aps_context *context);
  * Check a call that has ended with `rc`. `failures` is aps_context_failures
  * from before the call. If a buffer in GPU memory could not be read or written
  * since, print a line that names `call`, and return MPI_ERR_OTHER; otherwise
- * return rc. Local.
+ * return rc. Failures are counted of the whole process: where another communicator's
+ * copy fails during the call, the call gets the error, too. Local.
  */
 unsigned long aps_context_failures(void);
 int aps_context_check(const struct aps_context *context, const char *call,

@@ -44,7 +44,7 @@ struct aps_vcomm {
     int *ranks; /* [size]: rank in `comm` of each rank; owned; NULL: the same */
     int tag;    /* the first of its tags */
     /* A number that no other one of the job has had, nor will have: for random
-     * bits. Equal on all ranks; of parts, that of the whole. */
+     * bits. Equal on all ranks; 0 of parts. */
     uint64_t number;
     /* Of each rank of `comm`, the lowest rank of `comm` on the same node; not
      * owned; NULL: not known. */
