@@ -62,10 +62,9 @@ aps_chunk_layout_longest(const struct aps_chunk_room *room,
                          const struct aps_codec *codec, size_t slice)
 {
     const size_t granule = aps_codec_granule(codec);
-    const size_t bytes =
-        layout_fewer(room->slot_bytes / (size_t)room->owners,
-                     room->result_bytes / (size_t)room->results) /
-        aps_block_aligned(1) * aps_block_aligned(1);
+    /* Those of an owner in a slot, and in the results, at least. */
+    const size_t bytes = aps_block_stride_widest(
+        aps_slice_longest(room->chunk, APS_CODEC_GRANULE, room->owners));
     const struct aps_chunk_layout as_ever = aps_chunk_layout_of(room, codec);
     size_t n = 0;
 
