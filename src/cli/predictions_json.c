@@ -54,8 +54,8 @@ static void write_known(struct aps_json *json, const char *key, bool known,
 /* The times; null, with a reason, of those that a compressor takes. */
 static void write_times(struct aps_json *json, const struct aps_predicted *one)
 {
-    static const char *const keys[APS_NATIVE_KINDS] = {"recursive_doubling",
-                                                       "rabenseifner", "ring"};
+    static const char *const keys[APS_NATIVE_KINDS] = {
+        "recursive_doubling", "rabenseifner", "ring", "composition"};
     const bool known = one->seconds > 0;
 
     if (!known) {

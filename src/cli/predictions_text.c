@@ -429,9 +429,12 @@ static void print_advice(const struct report *report, long span)
 
 /* --- all of it ----------------------------------------------------------- */
 
-static void print_natives(const struct aps_predicted *all, const char *time)
+static void print_natives(const struct aps_machine *machine,
+                          const struct aps_predicted *all, const char *time)
 {
-    char text[TIME_MAX], note[300];
+    const bool composed =
+        aps_predict_native_kind(machine, 1) == APS_NATIVE_COMPOSITION;
+    char text[TIME_MAX], note[600];
 
     snprintf(note, sizeof note, "native FP32 of a step (%s):", time);
     for (int i = 0; i < APS_NATIVE_KINDS; i++)
@@ -439,7 +442,11 @@ static void print_natives(const struct aps_predicted *all, const char *time)
                  i > 0 ? "," : "", aps_native_name((enum aps_native_kind)i),
                  aps_quantity_format_time(all->native[i], text, sizeof text));
     snprintf(note + strlen(note), sizeof note - strlen(note),
-             "; the table has what MPICH takes for each count.");
+             "; the table has what MPICH 4 takes for each count%s.",
+             composed ? ": the composition of a reduce inside each host, an "
+                        "all-reduce between hosts and a broadcast inside each "
+                        "host"
+                      : "");
     aps_command_note(note, stdout);
 }
 
@@ -485,8 +492,9 @@ void aps_predictions_print(struct aps_cluster *cluster,
     aps_columns_print(report.columns, stdout);
     aps_columns_destroy(report.columns);
     if (schedule)
-        print_natives(&all, aps_range_format(&schedule->spans[window->last],
-                                             time, sizeof time));
+        print_natives(&cluster->machine, &all,
+                      aps_range_format(&schedule->spans[window->last], time,
+                                       sizeof time));
     if (compressed)
         aps_command_note("not predicted (compress): what a compressor takes "
                          "has no prediction. Sums are of the other layers "

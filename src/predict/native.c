@@ -3,8 +3,20 @@
 
 #include "predict/native.h"
 
-/* MPIR_CVAR_ALLREDUCE_SHORT_MSG_SIZE */
-#define SHORT_BYTES 2048
+/* Where MPICH 4.0.2's tables of algorithms for blocking calls change. */
+#define ALLREDUCE_SHORT_BYTES 8
+#define REDUCE_SHORT_BYTES 2048
+#define BROADCAST_SHORT_BYTES 12288
+#define BROADCAST_LONG_BYTES 524288
+#define BROADCAST_FEW_RANKS 8
+
+/* So many ranks of a host send `floats` each to others of it. */
+static double send_inside(const struct aps_machine *machine, double sending,
+                          double floats)
+{
+    return machine->inside.wait +
+           sending * floats * sizeof(float) / machine->inside.bulk;
+}
 
 /* Ranks exchange `floats` each with a rank `distance` away. Those of a host share
  * its link. */
@@ -16,7 +28,7 @@ static double exchange(const struct aps_machine *machine, double distance,
 
     if (distance >= ranks)
         return machine->between.wait + ranks * bytes / machine->between.bulk;
-    return machine->inside.wait + ranks * bytes / machine->inside.bulk;
+    return send_inside(machine, ranks, floats);
 }
 
 /* The ranks beyond the greatest power of two give their values to others, and get
@@ -73,6 +85,92 @@ static double ring(const struct aps_machine *machine, double n)
                           part * machine->add);
 }
 
+/* --- the composition ----------------------------------------------------- */
+
+/* All of n to or from one rank of a host, by a binomial tree; who receives spends
+ * `add` on a value. */
+static double tree(const struct aps_machine *machine, double n, double add)
+{
+    const int ranks = machine->ranks_per_host;
+    double seconds = 0;
+
+    for (int distance = 1; distance < ranks; distance *= 2) {
+        /* distance, 3 distance, ... */
+        const int sending = (ranks + distance - 1) / (2 * distance);
+
+        seconds += send_inside(machine, sending, n) + n * add;
+    }
+    return seconds;
+}
+
+/* Slices of n from one rank to `ranks` of its host, or back: in each step of a
+ * binomial tree half of n travels. */
+static double scatter(const struct aps_machine *machine, double n, int ranks)
+{
+    double seconds = 0;
+
+    for (int distance = 1; distance < ranks; distance *= 2)
+        seconds += send_inside(machine, 1, n / 2);
+    return seconds;
+}
+
+static double reduce(const struct aps_machine *machine, double n)
+{
+    const int power = greatest_power(machine->ranks_per_host);
+    const int beyond = machine->ranks_per_host - power;
+    double seconds = 0, part = n;
+
+    if (n * sizeof(float) <= REDUCE_SHORT_BYTES || n < power)
+        return tree(machine, n, machine->add);
+    if (beyond > 0)
+        seconds = send_inside(machine, beyond, n) + n * machine->add;
+    for (int distance = 1; distance < power; distance *= 2) {
+        part /= 2;
+        seconds += send_inside(machine, power, part) + part * machine->add;
+    }
+    return seconds + scatter(machine, n, power);
+}
+
+static double broadcast(const struct aps_machine *machine, double n)
+{
+    const int ranks = machine->ranks_per_host;
+    const double bytes = n * sizeof(float);
+    double seconds;
+
+    if (ranks < BROADCAST_FEW_RANKS || bytes < BROADCAST_SHORT_BYTES)
+        return tree(machine, n, 0);
+    seconds = scatter(machine, n, ranks);
+    if (ranks != greatest_power(ranks) || bytes >= BROADCAST_LONG_BYTES)
+        return seconds + (ranks - 1) * send_inside(machine, ranks, n / ranks);
+    for (int distance = 1; distance < ranks; distance *= 2)
+        seconds += send_inside(machine, ranks, distance * n / ranks);
+    return seconds;
+}
+
+/* The all-reduce of ranks that are alone on their hosts, or all on one. */
+static enum aps_native_kind flat_kind(int ranks, double n)
+{
+    return n * sizeof(float) <= ALLREDUCE_SHORT_BYTES ||
+                   n < greatest_power(ranks)
+               ? APS_NATIVE_DOUBLING
+               : APS_NATIVE_RABENSEIFNER;
+}
+
+/* Of each host one rank takes part in the all-reduce between hosts. */
+static double composition(const struct aps_machine *machine, double n)
+{
+    struct aps_machine roots = *machine;
+
+    roots.ranks_per_host = 1;
+    return reduce(machine, n) +
+           (flat_kind(roots.hosts, n) == APS_NATIVE_DOUBLING
+                ? doubling(&roots, n)
+                : rabenseifner(&roots, n)) +
+           broadcast(machine, n);
+}
+
+/* --- all of them --------------------------------------------------------- */
+
 /* In the order of enum aps_native_kind. */
 static const struct {
     const char *name;
@@ -81,6 +179,7 @@ static const struct {
     {"recursive doubling", doubling},
     {"Rabenseifner", rabenseifner},
     {"ring", ring},
+    {"composition", composition},
 };
 
 double aps_predict_native(const struct aps_machine *machine,
@@ -106,8 +205,7 @@ const char *aps_native_name(enum aps_native_kind kind)
 enum aps_native_kind aps_predict_native_kind(const struct aps_machine *machine,
                                              size_t count)
 {
-    return count * sizeof(float) <= SHORT_BYTES ||
-                   count < (size_t)greatest_power(aps_machine_ranks(machine))
-               ? APS_NATIVE_DOUBLING
-               : APS_NATIVE_RABENSEIFNER;
+    return machine->hosts > 1 && machine->ranks_per_host > 1
+               ? APS_NATIVE_COMPOSITION
+               : flat_kind(aps_machine_ranks(machine), (double)count);
 }

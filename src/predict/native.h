@@ -15,17 +15,20 @@ enum aps_native_kind {
     APS_NATIVE_DOUBLING, /* recursive doubling */
     APS_NATIVE_RABENSEIFNER,
     APS_NATIVE_RING,
+    /* MPICH 4's "composition alpha": a reduce to one rank of each host, an all-reduce
+     * of these, a broadcast inside each host. */
+    APS_NATIVE_COMPOSITION,
     APS_NATIVE_KINDS
 };
 
 double aps_predict_native(const struct aps_machine *machine,
                           enum aps_native_kind kind, size_t count);
 
-/* "recursive doubling", "Rabenseifner", "ring" */
+/* "recursive doubling", "Rabenseifner", "ring", "composition" */
 const char *aps_native_name(enum aps_native_kind kind);
 
-/* What MPICH takes for so many floats: the table of its all-reduces
- * (MPIR_CVAR_ALLREDUCE_SHORT_MSG_SIZE). */
+/* What MPICH 4 (device ch4) takes for a blocking call of so many floats: the
+ * composition where several hosts have several ranks each. */
 enum aps_native_kind aps_predict_native_kind(const struct aps_machine *machine,
                                              size_t count);
 

@@ -58,11 +58,16 @@ check 'text: the cluster' \
 check 'text: what was measured and what is assumed' grep -E -e 'Assumed:' out
 check 'text: small layers have a row' grep -E -e '1 small' out
 check 'text: native algorithms' grep -E -e 'Rabenseifner' out
+tr '\n' ' ' <out | tr -s ' ' >flat
+check 'text: what MPICH takes between hosts of several ranks' \
+    grep -q 'MPICH 4 takes for each count: the composition of a reduce' flat
 check 'text: the best group' grep -E -e 'best' out
 check 'text: bits of sums' grep -E -e 'mantissa bits' out
 
 predict --hosts 4 --ranks-per-host 4 --rate 25gbit --json
 check 'JSON' holds 'p["cluster"]["hosts"] == 4 and len(p["spans"]) == 2'
+check 'JSON: native is the composition where hosts have several ranks' holds '
+    all(s["native"]["mpich"] == s["native"]["composition"] for s in p["spans"])'
 check 'JSON: a step is the sum of its layers' holds 'all(abs(sum(
     l["seconds"] for l in s["layers"]) / s["seconds"] - 1) < 1e-9
     for s in p["spans"])'

@@ -97,6 +97,81 @@ static void test_native(void)
             "Rabenseifner: ranks of a host share its link");
 }
 
+static double composition(const struct aps_machine *machine, size_t count)
+{
+    return aps_predict_native(machine, APS_NATIVE_COMPOSITION, count);
+}
+
+/* Four hosts: a reduce inside each, an all-reduce of four ranks, a broadcast inside
+ * each; the algorithms are those of MPICH 4.0.2's tables. */
+static void test_composition(void)
+{
+    const struct aps_machine eights = latency_alone(4, 8);
+    const struct aps_machine fours = latency_alone(4, 4);
+    const struct aps_machine twelves = latency_alone(4, 12);
+    const struct aps_machine thin = rate_alone(4, 8, 1e6);
+    struct aps_machine inside = rate_alone(4, 8, 1e18);
+    struct aps_machine adding = rate_alone(4, 8, 1e18);
+
+    is_near(composition(&eights, 1), (3 + 2 + 3) * ALPHA, 1e-6,
+            "composition: three trees");
+    /* 24000 bytes: halving and gather, Rabenseifner, scatter and doubling. */
+    is_near(composition(&eights, 6000), (6 + 4 + 6) * ALPHA, 1e-6,
+            "composition, 24 KB: slices");
+    is_near(composition(&eights, 200000), (6 + 4 + 3 + 7) * ALPHA, 1e-6,
+            "composition, 800 KB: a broadcast by a ring");
+    is_near(composition(&fours, 200000), (4 + 4 + 2) * ALPHA, 1e-6,
+            "composition, four ranks a host: a broadcast by a tree");
+    /* Four of the twelve send all they have to others, then eight are left. */
+    is_near(composition(&twelves, 6000), (7 + 4 + 4 + 11) * ALPHA, 1e-6,
+            "composition, twelve ranks a host: no power of two");
+    is_near(composition(&thin, 250000), 2 * 3 / 4., 1e-9,
+            "composition: one rank of a host sends to others");
+    /* 1 MB: eight ranks send 7/8 each, seven slices come together and go out
+     * again in three steps of half a vector, and each slice goes seven times
+     * round. */
+    inside.inside.bulk = 1e6;
+    is_near(composition(&inside, 250000), 7 + 1.5 + 1.5 + 7, 1e-9,
+            "composition: what ranks of a host send each other");
+    is_near(composition(&inside, 6000), 0.024 * (7 + 1.5 + 1.5 + 7), 1e-9,
+            "composition, 24 KB: the same by doubling");
+    is_near(composition(&inside, 250), 0.001 * (7 + 7), 1e-9,
+            "composition, 1000 bytes: seven send, seven receive");
+    inside.ranks_per_host = 6;
+    is_near(composition(&inside, 250), 0.001 * (5 + 5), 1e-9,
+            "composition, six ranks a host: five");
+    adding.add = 1e-6;
+    is_near(composition(&adding, 1 << 20), (7 / 8. + 3 / 4.) * 1e-6 * (1 << 20),
+            1e-6, "composition: slices are added, then slices of hosts");
+}
+
+static void test_native_kind(void)
+{
+    static const struct {
+        int hosts, ranks;
+        size_t count;
+        enum aps_native_kind kind;
+    } cases[] = {
+        {8, 1, 2, APS_NATIVE_DOUBLING},
+        {8, 1, 7, APS_NATIVE_DOUBLING}, /* fewer floats than ranks */
+        {8, 1, 8, APS_NATIVE_RABENSEIFNER},
+        {1, 8, 8, APS_NATIVE_RABENSEIFNER},
+        {2, 1, 2, APS_NATIVE_DOUBLING},
+        {2, 1, 3, APS_NATIVE_RABENSEIFNER},
+        {4, 2, 1, APS_NATIVE_COMPOSITION},
+        {4, 2, 1 << 24, APS_NATIVE_COMPOSITION},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct aps_machine machine =
+            latency_alone(cases[i].hosts, cases[i].ranks);
+
+        ok(aps_predict_native_kind(&machine, cases[i].count) == cases[i].kind,
+           "%d hosts, %d ranks each, %zu floats: %s", cases[i].hosts,
+           cases[i].ranks, cases[i].count, aps_native_name(cases[i].kind));
+    }
+}
+
 static void test_latency(void)
 {
     const struct aps_machine eight = latency_alone(8, 1);
@@ -341,6 +416,8 @@ static void test_groups(void)
 int main(void)
 {
     test_native();
+    test_composition();
+    test_native_kind();
     test_latency();
     test_rate();
     test_overlap();
