@@ -192,7 +192,14 @@ static int run(const char *path)
     else if (rank == 0)
         aps_message(-1, "measure: %s",
                     cause[0] != '\0' ? cause : "a message was lost");
-    if (rc == 0 && rank == 0 && spread.greatest > APS_MEASURED_SPREAD)
+    if (rc == 0 && rank == 0 && aps_measured_is_busy(&measured))
+        aps_message(-1,
+                    "measure: the machines were busy: repetitions disagree by "
+                    "%.0f %% (%s), and a step of native MPI waits %.3g ms; do "
+                    "not use the file, measure again on idle machines",
+                    100 * spread.greatest, spread.what,
+                    1e3 * aps_measured_wait(&measured));
+    else if (rc == 0 && rank == 0 && spread.greatest > APS_MEASURED_SPREAD)
         aps_message(-1,
                     "measure: repetitions disagree by %.0f %% (%s): the "
                     "machines did other work; measure again while they do not",

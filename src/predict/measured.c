@@ -15,6 +15,20 @@
 #define FILE_MOST ((size_t)1024 * 1024)
 #define LEAST 1e-15 /* seconds: nothing takes no time */
 
+double aps_measured_wait(const struct aps_measured *measured)
+{
+    const double between = measured->machine.between.wait;
+    const double inside = measured->machine.inside.wait;
+
+    return between > inside ? between : inside;
+}
+
+bool aps_measured_is_busy(const struct aps_measured *measured)
+{
+    return measured->spread > APS_MEASURED_BUSY_SPREAD ||
+           aps_measured_wait(measured) > APS_MEASURED_BUSY_WAIT;
+}
+
 const struct aps_codec_rates *
 aps_measured_codec(const struct aps_measured *measured,
                    const struct aps_format *format)

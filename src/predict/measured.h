@@ -6,6 +6,7 @@
 #ifndef APS_PREDICT_MEASURED_H
 #define APS_PREDICT_MEASURED_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -17,6 +18,11 @@
 /* Repetitions that disagree by more are no measure: predictions say so. */
 #define APS_MEASURED_SPREAD 0.2
 
+/* Where they disagree by more, or native MPI waits longer in a step, the machines were
+ * so busy that predictions are of no use. */
+#define APS_MEASURED_BUSY_SPREAD 0.3
+#define APS_MEASURED_BUSY_WAIT 1e-3 /* seconds */
+
 struct aps_measured {
     struct aps_machine machine;
     double
@@ -27,6 +33,12 @@ struct aps_measured {
         struct aps_codec_rates rates;
     } codecs[APS_MEASURED_FORMATS];
 };
+
+/* Were the machines so busy? */
+bool aps_measured_is_busy(const struct aps_measured *measured);
+
+/* The longer one of the waits, of links between hosts and inside them. */
+double aps_measured_wait(const struct aps_measured *measured);
 
 /* The rates of that format, or NULL. */
 const struct aps_codec_rates *
