@@ -3,6 +3,7 @@
 
 #include "policy/grammar.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -308,6 +309,33 @@ static const char *example_of(const struct aps_grammar *grammar)
     return NULL;
 }
 
+/* A word and its parameters as logs and explain write them, "powersgd rank 4": says how
+ * a policy does. */
+static bool refuse_described(const struct aps_reader *reader,
+                             const struct aps_yaml_node *key,
+                             const struct aps_yaml_node *at,
+                             const struct aps_grammar *grammar)
+{
+    char word[32] = "", name[32], number[32], more;
+    int index;
+
+    if (!grammar->choices ||
+        sscanf(at->text, "%31s %31s %31s %c", word, name, number, &more) < 2)
+        return false;
+    index = aps_words_index(grammar->words, word);
+    if (index < 0 || !grammar->choices[index].parameters)
+        return false;
+    if (find_parameter(grammar->choices[index].parameters, name) < 0 ||
+        sscanf(at->text, "%*s %*s %31s %c", number, &more) != 1)
+        snprintf(name, sizeof name, "...");
+    aps_reader_error(reader, at,
+                     "unknown %s '%.80s'; parameters stand in braces: %s: {%s: "
+                     "{%s%s%s}}",
+                     key->text, at->text, key->text, word, name,
+                     name[0] == '.' ? "" : ": ", name[0] == '.' ? "" : number);
+    return true;
+}
+
 /* The word at `at`, of the value of `key`. */
 static int read_choice(const struct aps_reader *reader,
                        const struct aps_yaml_node *key,
@@ -328,6 +356,8 @@ static int read_choice(const struct aps_reader *reader,
                          key->text, example_of(grammar), at->text);
         return -1;
     }
+    if (refuse_described(reader, key, at, grammar))
+        return -1;
     value->word = aps_look_up(reader, at, key->text, grammar->words);
     return value->word < 0 ? -1 : 0;
 }

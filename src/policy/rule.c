@@ -26,6 +26,8 @@ static const char *const known[] = {
 #define OF_AUTO                                                                \
     "it stands in 'format': format: {auto: [e4m3, e5m10], target: snr 20dB, "  \
     "every: 500}"
+#define OF_COMPRESS(kind, ops, word)                                           \
+    {word, "it is a compressor: compress: {" word ": {...}}"},
 static const struct aps_hint hints[] = {
     {"<<", "YAML's merge is not accepted: repeat the keys"},
     {"on_overflow", "it is a parameter of a scale with a state: "
@@ -44,7 +46,7 @@ static const struct aps_hint hints[] = {
     {"every", OF_AUTO},
     {"margin", OF_AUTO},
     {"scope", "it is a parameter of a scale: scale: {backoff: {scope: layer}}"},
-    {NULL, NULL},
+    APS_COMPRESSORS(OF_COMPRESS){NULL, NULL},
 };
 static const struct aps_words rule_words = {.known = known, .hints = hints};
 

@@ -14,7 +14,8 @@
 #include "policy/settings.h"
 
 #define ALLREDUCE (1u << APS_CALL_ALLREDUCE)
-#define SEPARATORS ", \t"
+#define BLANKS " \t"
+#define SEPARATORS "," BLANKS
 
 /* A rule's own plan stands before its candidates. */
 #define PLANS_MOST (APS_SHADOW_MOST + 1)
@@ -24,12 +25,14 @@
 static const char *const settings[] = {
     "format",     "scale",    "aps",      "reduce",   "group", "node",
     "accumulate", "rounding", "compress", "feedback", NULL};
+#define OF_COMPRESS(kind, ops, word)                                           \
+    {word, "it is a compressor: {compress: {" word ": {...}}}"},
 static const struct aps_hint hints[] = {
     {"shadow", "a candidate has no candidates"},
     {"layers", "it is a condition of a rule, which may have 'shadow', too"},
     {"seed", "it is a parameter of the rounding: rounding: {stochastic: {seed: "
              "1}}"},
-    {NULL, NULL},
+    APS_COMPRESSORS(OF_COMPRESS){NULL, NULL},
 };
 static const struct aps_words words = {.known = settings, .hints = hints};
 
@@ -177,19 +180,40 @@ static void add_word(struct list *list, const struct aps_yaml_node *scalar,
     add(list, &pairs[0].value, keys);
 }
 
+/* A comma at text[at] without a candidate in front of it or behind it. */
+static void refuse_comma(const struct list *list,
+                         const struct aps_yaml_node *scalar, size_t at)
+{
+    aps_errors_add(list->reader->errors, list->reader->path, scalar->line,
+                   aps_yaml_column(scalar, at),
+                   "a candidate is missing beside this comma");
+}
+
 static void add_words(struct list *list, const struct aps_yaml_node *scalar)
 {
     const char *text = scalar->text;
-    size_t at = strspn(text, SEPARATORS);
+    size_t at = strspn(text, BLANKS);
 
-    if (text[at] == '\0')
+    if (text[strspn(text, SEPARATORS)] == '\0') {
         aps_reader_error(list->reader, scalar, "'shadow' has no candidate");
+        return;
+    }
     while (text[at] != '\0' && list->shadow) {
         const size_t length = strcspn(text + at, SEPARATORS);
 
-        add_word(list, scalar, at, length);
+        if (length > 0)
+            add_word(list, scalar, at, length);
+        else
+            refuse_comma(list, scalar, at);
         at += length;
-        at += strspn(text + at, SEPARATORS);
+        at += strspn(text + at, BLANKS);
+        if (text[at] == ',') {
+            const size_t comma = at++;
+
+            at += strspn(text + at, BLANKS);
+            if (text[at] == '\0')
+                refuse_comma(list, scalar, comma);
+        }
     }
 }
 

@@ -48,6 +48,11 @@ static void suggest(const struct aps_words *words, const char *word, bool lone,
             return;
         }
     }
+    if (strpbrk(word, "{[")) {
+        snprintf(buffer, size,
+                 "; several values stand in brackets, as in [a, {key: b}]");
+        return;
+    }
     for (int i = 0; words->known[i]; i++) {
         if (aps_words_find(words->old, words->known[i]) < 0)
             aps_nearest_offer(&nearest, words->known[i]);

@@ -103,22 +103,26 @@ static const char *syntax_hint(const struct builder *builder)
     return "";
 }
 
-/* The problem without libyaml's words for parts of its grammar. */
-static const char *syntax_problem(const char *problem)
+/* The problem without libyaml's words for parts of its grammar. A text of one line,
+ * such as that of candidates, has no indentation. */
+static const char *syntax_problem(const struct builder *builder)
 {
+    static const char misplaced[] =
+        "mapping values are not allowed in this context";
+    static const char no_key[] = "did not find expected key";
+    const char *problem = builder->parser.problem;
     static const struct {
         const char *theirs;
         const char *ours;
     } words[] = {
         {"found character that cannot start any token",
          "a value cannot begin with this character"},
-        {"mapping values are not allowed in this context",
+        {misplaced,
          "a key and ':' cannot stand here: look at the indentation, and quote "
          "a value that holds ': '"},
         {"block sequence entries are not allowed in this context",
          "an item '- ' cannot stand here"},
-        {"did not find expected key",
-         "expected a key, indented as the keys before it"},
+        {no_key, "expected a key, indented as the keys before it"},
         {"did not find expected '-' indicator",
          "expected an item '- ', indented as the items before it"},
         {"did not find expected node content", "expected a value"},
@@ -129,6 +133,12 @@ static const char *syntax_problem(const char *problem)
         {"did not find expected ',' or ']'", "expected ',' or ']'"},
     };
 
+    if (problem &&
+        (strcmp(problem, misplaced) == 0 || strcmp(problem, no_key) == 0) &&
+        !memchr(builder->text, '\n', builder->length))
+        return "a key and ':' cannot stand here: a mapping stands in braces, "
+               "several values stand in brackets, as in [a, {key: b}], and a "
+               "value that holds ': ' stands in quotes";
     for (size_t i = 0; problem && i < sizeof words / sizeof words[0]; i++)
         if (strcmp(problem, words[i].theirs) == 0)
             return words[i].ours;
@@ -183,9 +193,8 @@ static int syntax_error(struct builder *builder)
                  "; the %s in line %d, column %d is still open", open_name,
                  open->line, open->column);
     aps_errors_add(builder->errors, builder->path, (int)mark.line + 1,
-                   (int)mark.column + 1, "%s%s%s",
-                   syntax_problem(parser->problem), syntax_hint(builder),
-                   where);
+                   (int)mark.column + 1, "%s%s%s", syntax_problem(builder),
+                   syntax_hint(builder), where);
     return -1;
 }
 

@@ -190,6 +190,19 @@ static void test_errors(void)
     static const struct bad cases[] = {
         {"no rank", STEPS "{compress: {powersgd: 0}}\n",
          "4:27: 'powersgd' must be at least 1, not 0"},
+        {"parameters as explain prints them",
+         STEPS "{compress: powersgd rank 4}\n",
+         "4:16: unknown compress 'powersgd rank 4'; parameters stand in "
+         "braces: "
+         "compress: {powersgd: {rank: 4}}"},
+        {"several of them", STEPS "{compress: \"powersgd rank 4, warm off\"}\n",
+         "4:16: unknown compress 'powersgd rank 4, warm off'; parameters stand "
+         "in "
+         "braces: compress: {powersgd: {...}}"},
+        {"a compressor as a key", STEPS "{powersgd: 4, format: e5m2}\n",
+         "4:6: unknown key 'powersgd'; it is a compressor: compress: "
+         "{powersgd: "
+         "{...}}"},
         {"an unknown compressor", STEPS "{compress: {powersdg: 4}}\n",
          "4:17: unknown compress 'powersdg'; did you mean 'powersgd'?"},
         {"an unknown parameter", STEPS "{compress: {powersgd: {rnk: 4}}}\n",
