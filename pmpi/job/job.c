@@ -130,7 +130,8 @@ static void job_read_policy(struct aps_job *job)
 /* Candidates alone, for all layers. */
 static void job_read_shadow(struct aps_job *job)
 {
-    if (aps_policy_source_shadow(job->options.shadow, &job->source) < 0)
+    if (aps_policy_source_shadow(job->options.shadow, APS_SHADOW_PATH,
+                                 &job->source) < 0)
         aps_errors_add(&job->errors, APS_SHADOW_PATH, 0, 0, "out of memory");
     else
         job_take_policy(job);

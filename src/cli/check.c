@@ -46,7 +46,7 @@ static int check(const char *path, const char *candidates,
     int status = APS_EXIT_FAILURE;
 
     if (!path)
-        path = APS_SHADOW_PATH;
+        path = APS_COMMAND_SHADOW;
     if (aps_command_load(path, candidates, &policy, errors) == 0) {
         if (aps_policy_layers(policy)) {
             struct aps_schedule *schedule = aps_schedule_create(policy);

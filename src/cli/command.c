@@ -20,13 +20,15 @@ static int read_source(const char *path, const char *candidates,
 {
     int result;
 
-    if (candidates && strcmp(path, APS_SHADOW_PATH) == 0) {
-        result = aps_policy_source_shadow(candidates, source);
+    if (candidates && strcmp(path, APS_COMMAND_SHADOW) == 0) {
+        result =
+            aps_policy_source_shadow(candidates, APS_COMMAND_SHADOW, source);
     } else {
         result = aps_policy_source_read(path, source, errors);
         if (result < 0 || !candidates)
             return result;
         source->shadow = strdup(candidates);
+        source->shadow_name = APS_COMMAND_SHADOW;
         result = source->shadow ? 0 : -1;
         if (result < 0)
             aps_policy_source_clear(source);
@@ -131,6 +133,8 @@ char *aps_command_format(const struct aps_plan *plan, char *buffer, size_t size)
 
 char *aps_command_scale(const struct aps_plan *plan, char *buffer, size_t size)
 {
+    if (aps_compressor_ops_of(&plan->compressor)->integers)
+        return strcpy(buffer, "-");
     if (!plan->format.self_scaled)
         return aps_scale_describe(&plan->scale, buffer, size);
     snprintf(buffer, size, "%s", APS_COMMAND_BLOCK_SCALE);

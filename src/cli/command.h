@@ -24,8 +24,11 @@ extern const struct aps_subcommand aps_subcommand_suggest;
 extern const struct aps_subcommand aps_subcommand_info;
 extern const struct aps_subcommand aps_subcommand_measure;
 
+/* What messages call the candidates of the option. */
+#define APS_COMMAND_SHADOW "--shadow"
+
 /* Read and parse a policy; with `candidates`, unless that is NULL, in place of its
- * `shadow`, and then `path` may be APS_SHADOW_PATH: a policy of these alone. 0 with
+ * `shadow`, and then `path` may be APS_COMMAND_SHADOW: a policy of these alone. 0 with
  * *policy a new object, or -1; errors and warnings are added to `errors`. */
 int aps_command_load(const char *path, const char *candidates,
                      struct aps_policy **policy, struct aps_errors *errors);

@@ -331,6 +331,12 @@ static void settle_steps(const struct reading *reading)
         policy->steps.kind = needed ? APS_STEPS_AUTO : APS_STEPS_NONE;
 }
 
+/* Where candidates that take the place of the policy's stand. */
+static const char *given_name(const struct aps_policy_source *source)
+{
+    return source->shadow_name ? source->shadow_name : APS_SHADOW_PATH;
+}
+
 /* Candidates of APSMPI_SHADOW take the place of the policy's. */
 static void read_shadow(struct reading *reading)
 {
@@ -340,7 +346,7 @@ static void read_shadow(struct reading *reading)
     context->shadow.reader = reading->reader;
     context->shadow.key = reading->keys[KEY_SHADOW];
     if (reading->given.value) {
-        context->shadow.reader.path = APS_SHADOW_PATH;
+        context->shadow.reader.path = given_name(reading->source);
         context->shadow.key = &reading->given;
     }
     reading->policy->budget = DEFAULT_BUDGET;
@@ -402,7 +408,7 @@ static int parse_given(const char *text, struct reading *reading)
 
     reading->given = (struct aps_yaml_node){
         .kind = APS_YAML_SCALAR, .line = 1, .column = 1, .text = name};
-    return aps_yaml_parse(APS_SHADOW_PATH, text, strlen(text),
+    return aps_yaml_parse(given_name(reading->source), text, strlen(text),
                           &reading->given.value, reading->reader.errors);
 }
 

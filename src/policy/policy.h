@@ -226,6 +226,7 @@ struct aps_policy_source {
     size_t layers_length;
     char *shadow; /* candidates, instead of those of the policy (APSMPI_SHADOW);
                      NULL: none */
+    const char *shadow_name; /* of these, for messages; NULL: APS_SHADOW_PATH */
 };
 
 /*
@@ -239,10 +240,10 @@ int aps_policy_source_read(const char *path, struct aps_policy_source *source,
                            struct aps_errors *errors);
 void aps_policy_source_clear(struct aps_policy_source *source);
 
-/* The same of a policy that says no more than these candidates: path and text are
- * those of APSMPI_SHADOW. 0, or -1: out of memory. */
+/* The same of a policy that says no more than these candidates, which messages call
+ * `name`. 0, or -1: out of memory. */
 #define APS_SHADOW_PATH "APSMPI_SHADOW"
-int aps_policy_source_shadow(const char *candidates,
+int aps_policy_source_shadow(const char *candidates, const char *name,
                              struct aps_policy_source *source);
 
 /*

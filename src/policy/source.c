@@ -188,13 +188,14 @@ clear_reading:
     return -1;
 }
 
-int aps_policy_source_shadow(const char *candidates,
+int aps_policy_source_shadow(const char *candidates, const char *name,
                              struct aps_policy_source *source)
 {
     struct aps_policy_source made = {
-        .path = strdup(APS_SHADOW_PATH),
+        .path = strdup(name),
         .text = strdup("version: 1\n"),
         .shadow = strdup(candidates),
+        .shadow_name = name,
     };
 
     if (!made.path || !made.text || !made.shadow) {

@@ -278,10 +278,13 @@ timed "$script" -p bad.yaml $MPIEXEC -n 2 $digits --epochs 1
 check '... a bad policy is found before the job starts' status_is 125
 check '... is said once' lines 1 err bad.yaml:4:
 check '... and nothing runs' empty out
+timed "$script" -p none.yaml $MPIEXEC -n 2 $digits --epochs 1
+check '... no such policy: apsmpi-run says so' equal "$(cat err)" \
+    "apsmpi-run: $PWD/none.yaml: No such file or directory"
 timed "$script" --shadow e4m3,e4m33 $MPIEXEC -n 2 $digits --epochs 1
 check '... so is a bad candidate' status_is 125
 check '... is said by its place' equal "$(cat err)" \
-    "APSMPI_SHADOW:1:6: format 'e4m33': mantissa bits must be 0 to 23"
+    "--shadow:1:6: format 'e4m33': mantissa bits must be 0 to 23"
 check '... and nothing runs' empty out
 
 # --- bad policies -------------------------------------------------------------

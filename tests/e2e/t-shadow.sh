@@ -77,10 +77,13 @@ run()
 run --shadow 'e4m3, e4m33'
 check 'a bad candidate is found before the job starts' status_is 125
 check '... is said once, by its place' equal "$(cat err)" \
-    "APSMPI_SHADOW:1:7: format 'e4m33': mantissa bits must be 0 to 23"
+    "--shadow:1:7: format 'e4m33': mantissa bits must be 0 to 23"
 check '... nothing runs' empty out
 run --shadow 'e4m3:aps' --shadow 'e4m3:apz'
-check "so is a scale" has err "APSMPI_SHADOW:1:6: unknown scale 'apz'; did you mean"
+check "so is a scale" has err "--shadow:1:6: unknown scale 'apz'; did you mean"
+run --shadow 'e5m2,,e4m3'
+check 'a comma too many' equal "$(cat err)" \
+    '--shadow:1:6: a candidate is missing beside this comma'
 run --shadow 'e4m3,e4m3'
 check 'a candidate that stands there twice' trained
 check '... is said once' lines 1 err 'candidate 2 is candidate 1 again'
@@ -171,7 +174,7 @@ check 'check --shadow' has out 'shadow.yaml: ok: 1 rule, '
 check '... with the other files' status_is 1
 timed "$apsmpi" check --shadow '[{format: e5m2, scael: aps}]'
 check '... alone' equal "$(cat err)" \
-    "APSMPI_SHADOW:1:17: unknown key 'scael'; did you mean 'scale'?"
+    "--shadow:1:17: unknown key 'scael'; did you mean 'scale'?"
 timed "$apsmpi" check --json --shadow 'e5m2 e5m2'
-check '... in JSON' has out '"warnings":[{"file":"APSMPI_SHADOW","line":1,"column":6,'
+check '... in JSON' has out '"warnings":[{"file":"--shadow","line":1,"column":6,'
 finish

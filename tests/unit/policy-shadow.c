@@ -133,6 +133,19 @@ static void test_rule_alone(void)
     aps_policy_destroy(policy);
 }
 
+static void test_given_error(const char *text, const char *wanted)
+{
+    struct aps_policy_source source;
+    struct aps_policy *policy = NULL;
+
+    errors.count = 0;
+    ok(aps_policy_source_shadow(text, "--shadow", &source) == 0 &&
+           aps_policy_parse(&source, &policy, &errors) < 0,
+       "%s is refused", text);
+    is(all_errors(), wanted, "... with brackets, and nothing of indentation");
+    aps_policy_source_clear(&source);
+}
+
 /* Of APSMPI_SHADOW. */
 static void test_given(void)
 {
@@ -141,7 +154,7 @@ static void test_given(void)
 
     errors.count = errors.warning_count = 0;
     ok(aps_policy_source_shadow("[e5m2, {format: e3m0, feedback: on}]",
-                                &source) == 0 &&
+                                APS_SHADOW_PATH, &source) == 0 &&
            aps_policy_parse(&source, &policy, &errors) == 0,
        "candidates without a policy");
     if (policy)
@@ -151,12 +164,25 @@ static void test_given(void)
     aps_policy_destroy(policy);
     aps_policy_source_clear(&source);
     errors.count = 0;
-    ok(aps_policy_source_shadow("e5m2 e4n3", &source) == 0 &&
+    ok(aps_policy_source_shadow("e5m2 e4n3", "--shadow", &source) == 0 &&
            aps_policy_parse(&source, &policy, &errors) < 0,
        "wrong ones are refused");
-    ok(strncmp(all_errors(), "APSMPI_SHADOW:1:6: format 'e4n3'", 32) == 0,
+    ok(strncmp(all_errors(), "--shadow:1:6: format 'e4n3'", 27) == 0,
        "... by their place");
     aps_policy_source_clear(&source);
+    test_given_error(
+        "e4m3:aps,{compress: {powersgd: 4}}",
+        "--shadow:1:34: a key and ':' cannot stand here: a mapping stands in "
+        "braces, several values stand in brackets, as in [a, {key: b}], and a "
+        "value that holds ': ' stands in quotes");
+    test_given_error(
+        "format: e4m3, scale: aps",
+        "--shadow:1:20: a key and ':' cannot stand here: a mapping stands in "
+        "braces, several values stand in brackets, as in [a, {key: b}], and a "
+        "value that holds ': ' stands in quotes");
+    test_given_error("e4m3:aps,{powersgd: 4}",
+                     "--shadow:1:1: unknown key 'e4m3:aps,{powersgd'; several "
+                     "values stand in brackets, as in [a, {key: b}]");
 }
 
 static void test_errors(void)
@@ -164,6 +190,14 @@ static void test_errors(void)
     static const struct bad cases[] = {
         {"no candidate", V "shadow: []\n", "2:9: 'shadow' is an empty list"},
         {"a blank", V "shadow: ' '\n", "2:9: 'shadow' has no candidate"},
+        {"commas alone", V "shadow: ', ,'\n", "2:9: 'shadow' has no candidate"},
+        {"commas without a candidate", V "shadow: ',e5m2,,e4m3, '\n",
+         "2:10: a candidate is missing beside this comma\n"
+         "2:16: a candidate is missing beside this comma\n"
+         "2:21: a candidate is missing beside this comma"},
+        {"a compressor as a key", V "shadow: [e4m3, {powersgd: 4}]\n",
+         "2:17: unknown key 'powersgd'; it is a compressor: {compress: "
+         "{powersgd: {...}}}"},
         {"an unknown scale", V "shadow: [e4m3:apps]\n",
          "2:15: unknown scale 'apps'; did you mean 'aps'?"},
         {"half a pair", V "shadow: [\"e5m2:\", \":aps\"]\n",
