@@ -108,19 +108,19 @@ static char *summary_list_overflowed(const struct aps_counters *counters,
     return text;
 }
 
-/* ", 60 layers compressed (up to 1.5 MB kept)", ", up to 1.5 MB kept" of formats
+/* ", layers compressed 60 times (up to 1.5 MB kept)", ", up to 1.5 MB kept" of formats
  * with feedback alone, or "". */
 static char *summary_write_compressed(const struct aps_counters *counters,
                                       char *text, size_t size)
 {
-    const unsigned long long layers = atomic_load(&counters->compressed);
+    const unsigned long long times = atomic_load(&counters->compressed);
     const unsigned long long bytes = atomic_load(&counters->remembered);
     char kept[32];
 
     text[0] = '\0';
-    if (layers > 0)
-        snprintf(text, size, ", %llu layer%s compressed (up to %s kept)",
-                 layers, aps_plural(layers),
+    if (times > 0)
+        snprintf(text, size, ", layers compressed %llu time%s (up to %s kept)",
+                 times, aps_plural(times),
                  summary_human(bytes, kept, sizeof kept));
     else if (bytes > 0)
         snprintf(text, size, ", up to %s kept by feedback",

@@ -111,7 +111,7 @@ job 2 APSMPI_POLICY=kept.yaml $digits --epochs 1
 check 'the quarter of largest elements is sent' trained
 # 4 bytes of each element, and of each that rank 0 adds up.
 check '... the summary says what is kept' has err \
-    ' layers compressed (up to 32.8 KB kept)'
+    ' times (up to 32.8 KB kept)'
 # They have a quarter of the square of the norm, at least.
 first_is_bounded()
 {
