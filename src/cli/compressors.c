@@ -124,39 +124,50 @@ static void add_factors(const struct aps_plan *plan,
             layers->squares == 1 ? "a square matrix" : "square matrices");
 }
 
-static void add_varies(const struct aps_plan *plan, struct note *note)
+static void add_varies(const struct aps_plan *plan, bool table,
+                       struct note *note)
 {
-    if (aps_compressor_ops_of(&plan->compressor)->varies)
+    if (table && aps_compressor_ops_of(&plan->compressor)->varies)
         add(note, " The bytes are the most: they follow the rank that selects "
                   "most elements.");
 }
 
+/* Behind "the bytes shown": without a layer table the column has none. */
+static const char *where_shown(bool table)
+{
+    return table ? "" : " by apsmpi explain with a layer table";
+}
+
 /* To owners, and what they add up to all. */
-static void add_selected_direct(const struct aps_plan *plan, const char *form,
-                                struct note *note)
+static void add_selected_direct(const struct aps_plan *plan, bool table,
+                                const char *form, struct note *note)
 {
     add(note,
         "Each rank sends some of a layer's elements, as %s, and their "
         "indices, to the owners of the slices, and these send what they have "
-        "added up to all. The bytes shown are those of %d ranks that select "
-        "different elements; they are fewer where ranks select the same.",
-        form, APS_TRAFFIC_RANKS);
-    add_varies(plan, note);
+        "added up to all.",
+        form);
+    if (table)
+        add(note,
+            " The bytes shown are those of %d ranks that select different "
+            "elements; they are fewer where ranks select the same.",
+            APS_TRAFFIC_RANKS);
+    add_varies(plan, table, note);
 }
 
 /* Full floats inside a group; the owners of a group send as one rank does by
  * gather. */
-static void add_selected_hierarchical(const struct aps_plan *plan,
+static void add_selected_hierarchical(const struct aps_plan *plan, bool table,
                                       const char *form, struct note *note)
 {
     add(note,
         "The ranks of a group add up their values in full floats, slice by "
         "slice, and some elements of these sums travel between groups, as %s, "
         "with their indices. With g groups a group sends g/2 times the bytes "
-        "shown to the others; inside a group full floats travel, whose bytes "
+        "shown%s to the others; inside a group full floats travel, whose bytes "
         "are not shown.",
-        form);
-    add_varies(plan, note);
+        form, where_shown(table));
+    add_varies(plan, table, note);
 }
 
 /* FP32 sends 2 (p - 1) / p copies, a rank that sends to all others p - 1. */
@@ -174,10 +185,9 @@ static void add_selected(const struct aps_plan *plan,
         "Each rank sends some of a layer's elements, as %s, and their "
         "indices, to all others. That takes p/2 times the bytes shown%s, "
         "which is no less than FP32 from %.0f ranks on%s.",
-        form, known ? "" : " by apsmpi explain with a layer table",
-        ceil(2 * sizeof(float) * elements / bytes),
+        form, where_shown(known), ceil(2 * sizeof(float) * elements / bytes),
         known ? "" : ", with layers of 2^20 elements");
-    add_varies(plan, note);
+    add_varies(plan, known, note);
 }
 
 /* Chunks, that all ranks choose alike. */
@@ -193,7 +203,8 @@ static void add_chunks(const struct aps_plan *plan, const char *form,
 }
 
 /* Digits or signs, and their sums. */
-static void add_integers(const struct aps_plan *plan, struct note *note)
+static void add_integers(const struct aps_plan *plan, bool table,
+                         struct note *note)
 {
     const struct aps_compressor_ops *ops =
         aps_compressor_ops_of(&plan->compressor);
@@ -203,16 +214,19 @@ static void add_integers(const struct aps_plan *plan, struct note *note)
     if (plan->reduce == APS_REDUCE_GATHER)
         add(note,
             ", from each rank to all others. That takes p/2 times the bytes "
-            "shown, which is no less than FP32 from %.0f ranks on.",
+            "shown%s, which is no less than FP32 from %.0f ranks on.",
+            where_shown(table),
             ceil(2.0 * sizeof(float) * EXAMPLE /
                  (double)ops->integer_bytes(EXAMPLE)));
     else
-        add(note, ", and %s: the bytes shown are those of %d ranks%s.",
-            ops->sum_text, APS_TRAFFIC_RANKS,
-            plan->reduce == APS_REDUCE_HIERARCHICAL
-                ? " inside a group; between groups only sums travel, of a "
-                  "group of m ranks m-th parts of the layer by each"
-                : "");
+        add(note, ", and %s", ops->sum_text);
+    if (plan->reduce != APS_REDUCE_GATHER && table)
+        add(note, ": the bytes shown are those of %d ranks", APS_TRAFFIC_RANKS);
+    if (plan->reduce == APS_REDUCE_HIERARCHICAL)
+        add(note, " inside a group; between groups only sums travel, of a "
+                  "group of m ranks m-th parts of the layer by each");
+    if (plan->reduce != APS_REDUCE_GATHER)
+        add(note, ".");
 }
 
 /* Of a plain format. */
@@ -237,6 +251,7 @@ static void write_note(const struct aps_policy *policy, int rule,
         aps_compressor_ops_of(&plan->compressor);
     char line[APS_COMMAND_RULE_MAX], text[APS_COMPRESSOR_TEXT_MAX];
     const bool full = aps_format_is_full(&plan->format);
+    const bool table = aps_policy_layers(policy) != NULL;
     const char *form = full ? "full floats" : plan->format.name;
 
     *note = (struct note){0};
@@ -246,14 +261,13 @@ static void write_note(const struct aps_policy *policy, int rule,
     if (ops->chunk)
         add_chunks(plan, form, note);
     else if (ops->floats)
-        add_factors(plan, layers, aps_policy_layers(policy) != NULL, form,
-                    note);
+        add_factors(plan, layers, table, form, note);
     else if (ops->integers)
-        add_integers(plan, note);
+        add_integers(plan, table, note);
     else if (plan->reduce == APS_REDUCE_DIRECT)
-        add_selected_direct(plan, form, note);
+        add_selected_direct(plan, table, form, note);
     else if (plan->reduce == APS_REDUCE_HIERARCHICAL)
-        add_selected_hierarchical(plan, form, note);
+        add_selected_hierarchical(plan, table, form, note);
     else
         add_selected(plan, layers, form, note);
     if (plan->feedback)

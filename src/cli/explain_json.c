@@ -131,8 +131,9 @@ static void write_plan(struct writing *writing, const struct aps_plan *plan)
 
     aps_json_text(json, "format", plan->format.name);
     aps_json_text(json, "scale",
-                  plan->format.self_scaled ? APS_COMMAND_BLOCK_SCALE
-                                           : aps_scale_name(&plan->scale));
+                  aps_compressor_ops_of(&plan->compressor)->integers ? NULL
+                  : plan->format.self_scaled ? APS_COMMAND_BLOCK_SCALE
+                                             : aps_scale_name(&plan->scale));
     if (aps_scale_ops_of(&plan->scale)->value)
         aps_json_double(json, "scale_value", aps_scale_value(&plan->scale, 0));
     else

@@ -880,5 +880,14 @@ batches backward 1GiB 1 'a batch that nothing closes is one'
 batches backward 1 3 'with a byte every layer is a batch'
 batches forward off '' 'without fuse there are no batches'
 
+# What does not apply, and what the table does not show, is not told.
+printf 'version: 1\nrules: [{compress: ternary}]\n' >ternary.yaml
+apsmpi explain ternary.yaml
+has out 'ternary clip 2.5  -      direct' 'explain: ternary has no scale'
+! grep -q 'bytes shown' out
+result $? '... and without a layer table no bytes are shown'
+apsmpi explain --json ternary.yaml
+has out '"scale":null' '... as JSON'
+
 echo "1..$number"
 test $failed = 0
