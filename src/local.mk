@@ -206,7 +206,8 @@ apsmpi_SOURCES = \
 	src/cli/explain_json.c src/cli/explain_json.h \
 	src/cli/explain_text.c src/cli/explain_text.h \
 	src/cli/predictions.c src/cli/predictions.h \
-	src/cli/predictions_json.c src/cli/predictions_text.c \
+	src/cli/predictions_advice.c src/cli/predictions_json.c \
+	src/cli/predictions_text.c \
 	src/cli/problems.c src/cli/problems.h \
 	src/cli/program.c src/cli/program.h src/cli/suggest.c \
 	src/cli/cast.c src/cli/formats.c \

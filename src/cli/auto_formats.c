@@ -60,8 +60,9 @@ static void print_note(const struct aps_policy *policy, int rule,
              "better by half of that. Changes are events of the log, and a "
              "policy with the "
              "formats that the layers have at the end is written beside it. "
-             "Bytes in the table, and predictions, are those of FP32: the most "
-             "there can be.",
+             "Bytes in the table are those of FP32: the most there can be. MPI "
+             "reduces layers in FP32, except that the library reduces those of "
+             "nonblocking calls, as e8m23.",
              line, names, target, formats->every, aps_plural(formats->every),
              formats->formats.count, aps_plural(formats->formats.count), memory,
              formats->margin);

@@ -3,6 +3,8 @@
 
 #include "cli/predictions.h"
 
+#include <stdint.h>
+
 #include "policy/words.h"
 
 static struct aps_predicted_call call_of(struct aps_cluster *cluster,
@@ -58,15 +60,29 @@ void aps_predicted_add(struct aps_predicted *sum,
     }
 }
 
+const struct aps_shadow *aps_predicted_formats(const struct aps_policy *policy,
+                                               int rule)
+{
+    static const struct aps_shadow none = {0};
+    const struct aps_plan *plan =
+        rule < 0 ? NULL : aps_policy_rule_plan(policy, rule);
+
+    return plan && plan->auto_format ? &plan->auto_format->formats : &none;
+}
+
 struct aps_predicted aps_predicted_layer(struct aps_cluster *cluster,
                                          const struct aps_policy *policy,
-                                         int rule, size_t layer, int group)
+                                         int rule, size_t layer,
+                                         const struct aps_plan *format,
+                                         int group)
 {
     const size_t count = aps_policy_layers(policy)->list[layer].count;
     struct aps_plan plan;
 
     if (rule < 0 || count < aps_policy_min_count(policy))
         return aps_predicted_of(cluster, NULL, count, 0);
+    if (aps_predicted_formats(policy, rule)->count > 0)
+        return aps_predicted_of(cluster, format, count, group);
     aps_policy_layer_plan(policy, rule, layer, &plan);
     if (plan.compressor.kind != APS_COMPRESSOR_NONE &&
         aps_plan_compresses(&plan))
@@ -82,7 +98,7 @@ struct aps_predicted aps_predicted_rule(struct aps_cluster *cluster,
 
     if (plan->compressor.kind != APS_COMPRESSOR_NONE)
         return (struct aps_predicted){.compressed = 1};
-    return aps_predicted_of(cluster, plan, count, 0);
+    return aps_predicted_of(cluster, plan->auto_format ? NULL : plan, count, 0);
 }
 
 const char *aps_predicted_nothing(const struct aps_policy *policy)
@@ -102,14 +118,15 @@ const char *aps_predicted_nothing(const struct aps_policy *policy)
 static double seconds_of(struct aps_cluster *cluster,
                          const struct aps_policy *policy,
                          const struct aps_schedule *schedule, long span,
-                         int rule, int group)
+                         int rule, const struct aps_plan *format, int group)
 {
     double seconds = 0;
 
     for (size_t i = 0; i < schedule->layer_count; i++)
         if (aps_schedule_layer(schedule, i)[span] == rule)
             seconds +=
-                aps_predicted_layer(cluster, policy, rule, i, group).seconds;
+                aps_predicted_layer(cluster, policy, rule, i, format, group)
+                    .seconds;
     return seconds;
 }
 
@@ -132,27 +149,28 @@ static size_t largest_of(const struct aps_policy *policy,
 static void advise_groups(struct aps_cluster *cluster,
                           const struct aps_policy *policy,
                           const struct aps_schedule *schedule, long span,
-                          int rule, struct aps_advice *advice)
+                          int rule, const struct aps_plan *plan,
+                          struct aps_advice *advice)
 {
     const struct aps_machine *machine = &cluster->machine;
-    const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
     const int ranks = aps_machine_ranks(machine);
 
     if (!aps_reduce_takes(plan->reduce, APS_SETTING_GROUP))
         return;
     advice->group = advice->best_group = aps_predict_group(machine, plan);
     advice->seconds = advice->best_seconds =
-        schedule ? seconds_of(cluster, policy, schedule, span, rule, 0)
+        schedule ? seconds_of(cluster, policy, schedule, span, rule, plan, 0)
                  : aps_predicted_of(cluster, plan, advice->largest, 0).seconds;
     for (int group = 1; group <= ranks; group++) {
         double seconds;
 
         if (!aps_predict_takes_group(machine, plan, group))
             continue;
-        seconds = schedule
-                      ? seconds_of(cluster, policy, schedule, span, rule, group)
-                      : aps_predicted_of(cluster, plan, advice->largest, group)
-                            .seconds;
+        seconds =
+            schedule
+                ? seconds_of(cluster, policy, schedule, span, rule, plan, group)
+                : aps_predicted_of(cluster, plan, advice->largest, group)
+                      .seconds;
         if (seconds < advice->best_seconds) {
             advice->best_seconds = seconds;
             advice->best_group = group;
@@ -197,9 +215,10 @@ static void advise_bits(const struct aps_machine *machine,
 
 bool aps_advice_of(struct aps_cluster *cluster, const struct aps_policy *policy,
                    const struct aps_schedule *schedule, long span, int rule,
-                   struct aps_advice *advice)
+                   const struct aps_plan *format, struct aps_advice *advice)
 {
-    const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
+    const struct aps_plan *plan =
+        format ? format : aps_policy_rule_plan(policy, rule);
     struct aps_predicted_call call;
 
     *advice = (struct aps_advice){0};
@@ -210,10 +229,13 @@ bool aps_advice_of(struct aps_cluster *cluster, const struct aps_policy *policy,
                                : cluster->counts[cluster->count_count - 1];
     if (advice->largest == 0)
         return false;
+    advice->least_count = SIZE_MAX;
+    if (plan->auto_format) /* FP32 by MPI: what native is */
+        return true;
     call = call_of(cluster, plan, advice->largest, 0);
     advice->least_count = aps_predict_least_count(&call);
     advice->most_rate = aps_predict_most_rate(&call);
-    advise_groups(cluster, policy, schedule, span, rule, advice);
+    advise_groups(cluster, policy, schedule, span, rule, plan, advice);
     advise_bits(&cluster->machine, plan, advice);
     return true;
 }

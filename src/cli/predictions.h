@@ -40,12 +40,20 @@ struct aps_predicted aps_predicted_of(struct aps_cluster *cluster,
 void aps_predicted_add(struct aps_predicted *sum,
                        const struct aps_predicted *one);
 
-/* Of a layer of the table under a rule (-1: none). */
+/* The formats that a rule chooses from while the program runs, or none. */
+const struct aps_shadow *aps_predicted_formats(const struct aps_policy *policy,
+                                               int rule);
+
+/* Of a layer of the table under a rule (-1: none) with one of these formats; NULL:
+ * with none, in FP32 by MPI, or what the rule says where it chooses nothing. */
 struct aps_predicted aps_predicted_layer(struct aps_cluster *cluster,
                                          const struct aps_policy *policy,
-                                         int rule, size_t layer, int group);
+                                         int rule, size_t layer,
+                                         const struct aps_plan *format,
+                                         int group);
 
-/* Of `count` values under a rule, without a layer table. */
+/* Of `count` values under a rule, without a layer table; in FP32 where the rule
+ * chooses formats. */
 struct aps_predicted aps_predicted_rule(struct aps_cluster *cluster,
                                         const struct aps_policy *policy,
                                         int rule, size_t count);
@@ -53,8 +61,8 @@ struct aps_predicted aps_predicted_rule(struct aps_cluster *cluster,
 /* Why there is no row at all, where there is no layer table; or NULL. */
 const char *aps_predicted_nothing(const struct aps_policy *policy);
 
-/* What else is to be said of a rule: of its largest layer (0: of none) and of
- * all its layers in a span. */
+/* What else is to be said of a rule, with one of the formats that it chooses from or
+ * NULL: of its largest layer (0: of none) and of all its layers in a span. */
 struct aps_advice {
     size_t least_count; /* aps_predict_least_count */
     double most_rate;   /* aps_predict_most_rate, with the count `largest` */
@@ -70,13 +78,20 @@ struct aps_advice {
 };
 bool aps_advice_of(struct aps_cluster *cluster, const struct aps_policy *policy,
                    const struct aps_schedule *schedule, long span, int rule,
-                   struct aps_advice *advice);
+                   const struct aps_plan *format, struct aps_advice *advice);
 
 /* After the explanation. `schedule` is NULL without a layer table. */
 void aps_predictions_print(struct aps_cluster *cluster,
                            const struct aps_policy *policy,
                            const struct aps_schedule *schedule,
                            const struct aps_range *window, bool each_layer);
+
+/* A paragraph for each rule, or for each format that it chooses from: where it pays
+ * in a span, its groups and its sums. */
+void aps_predictions_print_advice(struct aps_cluster *cluster,
+                                  const struct aps_policy *policy,
+                                  const struct aps_schedule *schedule,
+                                  long span);
 
 /* The member `prediction`. */
 void aps_predictions_write(struct aps_json *json, struct aps_cluster *cluster,

@@ -33,6 +33,8 @@ static void write_cluster(struct aps_json *json,
     aps_json_text(json, "measured", cluster->file);
     aps_json_bool(json, "links_measured", cluster->file && cluster->file_links);
     aps_json_double(json, "spread", cluster->measured->spread);
+    aps_json_bool(json, "busy",
+                  cluster->file && aps_measured_is_busy(cluster->measured));
     aps_json_double(json, "ranks_per_core", cluster->crowd);
     write_link(json, "between", &machine->between);
     write_link(json, "inside", &machine->inside);
@@ -88,6 +90,28 @@ static void write_range(struct aps_json *json, const struct aps_range *range)
         aps_json_unsigned(json, "last", (uintmax_t)range->last);
 }
 
+/* What a rule chooses from; none: null. The count itself is of FP32. */
+static void write_formats(struct aps_json *json, struct aps_cluster *cluster,
+                          const struct aps_shadow *formats, size_t count)
+{
+    if (formats->count == 0) {
+        aps_json_null(json, "formats");
+        return;
+    }
+    aps_json_open_array(json, "formats");
+    for (size_t i = 0; i < formats->count; i++) {
+        const struct aps_plan *format = &formats->plans[i];
+        const struct aps_predicted one =
+            aps_predicted_of(cluster, format, count, 0);
+
+        aps_json_open_object(json, NULL);
+        aps_json_text(json, "format", format->format.name);
+        write_times(json, &one);
+        aps_json_close_object(json);
+    }
+    aps_json_close_array(json);
+}
+
 static void write_span(struct aps_json *json, struct aps_cluster *cluster,
                        const struct aps_policy *policy,
                        const struct aps_schedule *schedule, long span)
@@ -98,12 +122,18 @@ static void write_span(struct aps_json *json, struct aps_cluster *cluster,
     write_range(json, &schedule->spans[span]);
     aps_json_open_array(json, "layers");
     for (size_t i = 0; i < schedule->layer_count; i++) {
-        const struct aps_predicted one = aps_predicted_layer(
-            cluster, policy, aps_schedule_layer(schedule, i)[span], i, 0);
+        const size_t count = aps_policy_layers(policy)->list[i].count;
+        const int rule = count < aps_policy_min_count(policy)
+                             ? -1
+                             : aps_schedule_layer(schedule, i)[span];
+        const struct aps_predicted one =
+            aps_predicted_layer(cluster, policy, rule, i, NULL, 0);
 
         aps_json_open_object(json, NULL);
         aps_json_unsigned(json, "layer", i);
         write_times(json, &one);
+        write_formats(json, cluster, aps_predicted_formats(policy, rule),
+                      count);
         aps_json_close_object(json);
         aps_predicted_add(&all, &one);
     }
@@ -111,28 +141,6 @@ static void write_span(struct aps_json *json, struct aps_cluster *cluster,
     write_times(json, &all);
     aps_json_unsigned(json, "layers_not_predicted", all.compressed);
     aps_json_close_object(json);
-}
-
-/* What a rule chooses from; none: null. The count itself is of FP32. */
-static void write_formats(struct aps_json *json, struct aps_cluster *cluster,
-                          const struct aps_plan *plan, size_t count)
-{
-    if (!plan->auto_format) {
-        aps_json_null(json, "formats");
-        return;
-    }
-    aps_json_open_array(json, "formats");
-    for (size_t i = 0; i < plan->auto_format->formats.count; i++) {
-        const struct aps_plan *format = &plan->auto_format->formats.plans[i];
-        const struct aps_predicted one =
-            aps_predicted_of(cluster, format, count, 0);
-
-        aps_json_open_object(json, NULL);
-        aps_json_text(json, "format", format->format.name);
-        write_times(json, &one);
-        aps_json_close_object(json);
-    }
-    aps_json_close_array(json);
 }
 
 static void write_counts(struct aps_json *json, struct aps_cluster *cluster,
@@ -146,7 +154,7 @@ static void write_counts(struct aps_json *json, struct aps_cluster *cluster,
         aps_json_open_object(json, NULL);
         aps_json_unsigned(json, "count", cluster->counts[k]);
         write_times(json, &one);
-        write_formats(json, cluster, aps_policy_rule_plan(policy, rule),
+        write_formats(json, cluster, aps_predicted_formats(policy, rule),
                       cluster->counts[k]);
         aps_json_close_object(json);
     }
@@ -191,6 +199,33 @@ static void write_advice(struct aps_json *json, const struct aps_advice *advice)
     }
 }
 
+/* The same of each format that the rule chooses from; none: null. */
+static void write_formats_advice(struct aps_json *json,
+                                 struct aps_cluster *cluster,
+                                 const struct aps_policy *policy,
+                                 const struct aps_schedule *schedule, long span,
+                                 int rule)
+{
+    const struct aps_shadow *formats = aps_predicted_formats(policy, rule);
+    struct aps_advice advice;
+
+    if (formats->count == 0) {
+        aps_json_null(json, "formats");
+        return;
+    }
+    aps_json_open_array(json, "formats");
+    for (size_t i = 0; i < formats->count; i++) {
+        if (!aps_advice_of(cluster, policy, schedule, span, rule,
+                           &formats->plans[i], &advice))
+            continue;
+        aps_json_open_object(json, NULL);
+        aps_json_text(json, "format", formats->plans[i].format.name);
+        write_advice(json, &advice);
+        aps_json_close_object(json);
+    }
+    aps_json_close_array(json);
+}
+
 /* Rules whose compressor has no prediction, with the reason. */
 static void write_not_predicted(struct aps_json *json,
                                 const struct aps_policy *policy)
@@ -227,11 +262,13 @@ void aps_predictions_write(struct aps_json *json, struct aps_cluster *cluster,
     aps_json_open_array(json, "rules");
     for (size_t i = 0; i < aps_policy_rules(policy); i++) {
         if (!aps_advice_of(cluster, policy, schedule, window->last, (int)i,
-                           &advice))
+                           NULL, &advice))
             continue;
         aps_json_open_object(json, NULL);
         aps_json_unsigned(json, "rule", i);
         write_advice(json, &advice);
+        write_formats_advice(json, cluster, policy, schedule, window->last,
+                             (int)i);
         if (!schedule)
             write_counts(json, cluster, policy, (int)i);
         aps_json_close_object(json);

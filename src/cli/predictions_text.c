@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +31,17 @@ enum { BOUND = FASTER + 1, CELLS };
 static void print_cluster(const struct aps_cluster *cluster)
 {
     const struct aps_machine *machine = &cluster->machine;
-    char rate[TIME_MAX], latency[TIME_MAX], message[TIME_MAX], note[1200];
+    const struct aps_measured *measured = cluster->measured;
+    char rate[TIME_MAX], latency[TIME_MAX], message[TIME_MAX], wait[TIME_MAX];
+    char inside[96] = "", note[1600];
 
+    if (machine->ranks_per_host > 1)
+        snprintf(
+            inside, sizeof inside,
+            "ranks of a host exchange messages at %s and %s, ",
+            aps_quantity_format_rate(machine->inside.rate, rate, sizeof rate),
+            aps_quantity_format_time(machine->inside.latency, latency,
+                                     sizeof latency));
     aps_quantity_format_rate(machine->between.rate, rate, sizeof rate);
     aps_quantity_format_time(machine->between.latency, latency, sizeof latency);
     aps_quantity_format_time(machine->between.message, message, sizeof message);
@@ -56,18 +63,29 @@ static void print_cluster(const struct aps_cluster *cluster)
                        "lacks"
                      : "");
     else
-        snprintf(note + strlen(note), sizeof note - strlen(note),
-                 "Codecs and memory were measured now, on one core of this "
-                 "machine; a core serves %.3g rank%s. Assumed: a message takes "
-                 "%s of a core, native MPI uses all of a link's rate. `apsmpi "
-                 "measure` finds out on the cluster itself.",
-                 cluster->crowd, cluster->crowd == 1 ? "" : "s", message);
-    if (cluster->file && cluster->measured->spread > APS_MEASURED_SPREAD)
+        snprintf(
+            note + strlen(note), sizeof note - strlen(note),
+            "Codecs and memory were measured now, on one core of this "
+            "machine; a core serves %.3g rank%s. Assumed: %sa message takes "
+            "%s of a core, native MPI uses all of a link's rate. `apsmpi "
+            "measure` finds out on the cluster itself.",
+            cluster->crowd, cluster->crowd == 1 ? "" : "s", inside, message);
+    if (cluster->file && aps_measured_is_busy(measured))
+        snprintf(
+            note + strlen(note), sizeof note - strlen(note),
+            " The machine was busy when the file was measured (repetitions "
+            "disagree by %.0f %%, and a step of native MPI waits %s): do "
+            "not use these predictions, and measure again on an idle "
+            "machine.",
+            100 * measured->spread,
+            aps_quantity_format_time(aps_measured_wait(measured), wait,
+                                     sizeof wait));
+    else if (cluster->file && measured->spread > APS_MEASURED_SPREAD)
         snprintf(
             note + strlen(note), sizeof note - strlen(note),
             " The file's repetitions disagree by %.0f %%: the machines did "
             "other work, and predictions may be as wrong.",
-            100 * cluster->measured->spread);
+            100 * measured->spread);
     if (!cluster->file_links)
         snprintf(note + strlen(note), sizeof note - strlen(note),
                  " The file is of one host, without links: %s%s%sand a core "
@@ -106,16 +124,18 @@ static void add_plan(const struct report *report, const char *cells[CELLS],
     char format[APS_COMMAND_FORMAT_MAX] = "native", group[16] = "-";
     char ours[TIME_MAX] = "-", native[TIME_MAX] = "-", faster[TIME_MAX] = "-";
     char reduce[32];
-    const bool rewrites = plan && plan->rewrite;
+    /* Layers that have no format yet, or none that is good enough, are MPI's. */
+    const bool none = plan && plan->auto_format && !chosen;
+    const bool rewrites = plan && plan->rewrite && !none;
     struct aps_plan shown;
 
-    cells[FORMAT] = format;
+    cells[FORMAT] = none ? "auto (fp32)" : format;
     if (rewrites) {
         shown = *plan;
         if (sum->compressed == 0)
             shown.compressor.kind = APS_COMPRESSOR_NONE;
         cells[FORMAT] = aps_command_format(&shown, format, sizeof format);
-        if (chosen || plan->auto_format) {
+        if (chosen) {
             snprintf(one_of, sizeof one_of, "auto (%s)", format);
             cells[FORMAT] = one_of;
         }
@@ -219,6 +239,32 @@ static void add_untaken(const struct report *report, const struct run *run,
     add_row(report, cells, aps_policy_rule_plan(report->policy, rule), &sum);
 }
 
+/* The layers of a run in each of the formats that its rule chooses from. */
+static void add_formats(const struct report *report, const struct run *run,
+                        int rule, long span, const char *time)
+{
+    const struct aps_shadow *formats =
+        aps_predicted_formats(report->policy, rule);
+    char elements[24];
+    const char *cells[CELLS] = {
+        [TIME] = time, [LAYERS] = "", [NAME] = "", [COUNT] = elements};
+
+    snprintf(elements, sizeof elements, "%zu", run->count);
+    for (size_t f = 0; f < formats->count; f++) {
+        struct aps_predicted sum = {0};
+
+        for (size_t i = run->first; i <= run->last; i++)
+            if (rule_of(report, i, span) == rule) {
+                const struct aps_predicted one =
+                    aps_predicted_layer(report->cluster, report->policy, rule,
+                                        i, &formats->plans[f], 0);
+
+                aps_predicted_add(&sum, &one);
+            }
+        add_plan(report, cells, &formats->plans[f], true, &sum);
+    }
+}
+
 /* The run ends here. */
 static void run_end(struct run *run, const struct report *report, long span,
                     const char *time)
@@ -233,6 +279,8 @@ static void run_end(struct run *run, const struct report *report, long span,
                    compressed > 0 ? &unknown : &run->sum);
     if (compressed > 0 && compressed < run->layers)
         add_untaken(report, run, rule_of(report, run->first, span), time);
+    if (run->layers > 0)
+        add_formats(report, run, rule_of(report, run->first, span), span, time);
     *run = (struct run){0};
 }
 
@@ -278,8 +326,8 @@ static struct aps_predicted add_span(const struct report *report, long span)
     aps_range_format(&report->schedule->spans[span], time, sizeof time);
     for (size_t i = 0; i < layers; i++) {
         const int rule = rule_of(report, i, span);
-        const struct aps_predicted one =
-            aps_predicted_layer(report->cluster, report->policy, rule, i, 0);
+        const struct aps_predicted one = aps_predicted_layer(
+            report->cluster, report->policy, rule, i, NULL, 0);
 
         aps_predicted_add(&all, &one);
         if (is_small(report, i) && !report->each_layer) {
@@ -305,6 +353,8 @@ static bool add_rules(const struct report *report)
 
     for (size_t i = 0; i < aps_policy_rules(policy); i++) {
         const struct aps_plan *plan = aps_policy_rule_plan(policy, (int)i);
+        const struct aps_shadow *formats =
+            aps_predicted_formats(policy, (int)i);
         char line[APS_COMMAND_RULE_MAX];
 
         if ((aps_policy_rule_calls(policy, (int)i) &
@@ -324,11 +374,8 @@ static bool add_rules(const struct report *report)
             snprintf(text, sizeof text, "%zu", count);
             add_row(report, cells, plan, &one);
             compressed |= one.compressed > 0;
-            for (size_t f = 0;
-                 plan->auto_format && f < plan->auto_format->formats.count;
-                 f++) {
-                const struct aps_plan *format =
-                    &plan->auto_format->formats.plans[f];
+            for (size_t f = 0; f < formats->count; f++) {
+                const struct aps_plan *format = &formats->plans[f];
                 const struct aps_predicted other =
                     aps_predicted_of(report->cluster, format, count, 0);
 
@@ -337,94 +384,6 @@ static bool add_rules(const struct report *report)
         }
     }
     return compressed;
-}
-
-/* --- notes --------------------------------------------------------------- */
-
-static void note_where_it_pays(const struct aps_advice *advice, char *note,
-                               size_t size)
-{
-    char rate[TIME_MAX];
-
-    if (advice->least_count == SIZE_MAX)
-        snprintf(note, size, "native FP32 is faster for every count. ");
-    else if (advice->least_count <= 1)
-        snprintf(note, size, "faster than native FP32 for every count. ");
-    else
-        snprintf(note, size, "faster than native FP32 from %zu floats on. ",
-                 advice->least_count);
-    note += strlen(note);
-    if (advice->most_rate > 0 && advice->most_rate < INFINITY)
-        snprintf(
-            note, size / 2,
-            "With %zu floats it is as long as links carry less than %s. ",
-            advice->largest,
-            aps_quantity_format_rate(advice->most_rate, rate, sizeof rate));
-}
-
-static void note_groups(const struct aps_advice *advice, char *note,
-                        size_t size)
-{
-    char now[TIME_MAX], best[TIME_MAX];
-
-    note[0] = '\0';
-    if (advice->group == 0)
-        return;
-    aps_quantity_format_time(advice->seconds, now, sizeof now);
-    aps_quantity_format_time(advice->best_seconds, best, sizeof best);
-    if (advice->best_group == advice->group)
-        snprintf(note, size, "The group of %d is the best. ", advice->group);
-    else
-        snprintf(note, size,
-                 "The best group is %d: %s in place of %s with %d. ",
-                 advice->best_group, best, now, advice->group);
-}
-
-static void note_bits(const struct aps_advice *advice, char *note, size_t size)
-{
-    const struct aps_variance_sum *sum = &advice->sum;
-    char terms[120];
-
-    note[0] = '\0';
-    if (sum->group == 0)
-        return;
-    if (sum->group > 1 && sum->groups > 1)
-        snprintf(terms, sizeof terms,
-                 "Sums of %zu contributions in each of %zu groups, and of the "
-                 "groups,",
-                 sum->group, sum->groups);
-    else
-        snprintf(
-            terms, sizeof terms, "A sum of %zu %s", sum->group * sum->groups,
-            sum->group > 1 || advice->group <= 1 ? "contributions" : "groups");
-    snprintf(note, size,
-             "%s keep%s %.1f %% of their variance with %d mantissa bit%s (Sakr "
-             "et al. 2019); %d bit%s %s enough.",
-             terms, sum->group > 1 && sum->groups > 1 ? "" : "s",
-             100 * advice->retained, advice->sum_bits,
-             aps_plural((size_t)advice->sum_bits), advice->bits,
-             aps_plural((size_t)advice->bits),
-             aps_plural_are((size_t)advice->bits));
-}
-
-static void print_advice(const struct report *report, long span)
-{
-    for (size_t i = 0; i < aps_policy_rules(report->policy); i++) {
-        char pays[300], groups[200], bits[300], line[APS_COMMAND_RULE_MAX];
-        char note[950];
-        struct aps_advice advice;
-
-        if (!aps_advice_of(report->cluster, report->policy, report->schedule,
-                           span, (int)i, &advice))
-            continue;
-        note_where_it_pays(&advice, pays, sizeof pays);
-        note_groups(&advice, groups, sizeof groups);
-        note_bits(&advice, bits, sizeof bits);
-        snprintf(note, sizeof note, "rule of line %s: %s%s%s",
-                 aps_command_rule(report->policy, (int)i, line), pays, groups,
-                 bits);
-        aps_command_note(note, stdout);
-    }
 }
 
 /* --- all of it ----------------------------------------------------------- */
@@ -500,5 +459,5 @@ void aps_predictions_print(struct aps_cluster *cluster,
                          "has no prediction. Sums are of the other layers "
                          "alone, with the policy and native.",
                          stdout);
-    print_advice(&report, window->last);
+    aps_predictions_print_advice(cluster, policy, schedule, window->last);
 }

@@ -55,10 +55,12 @@ predict --hosts 4 --ranks-per-host 4 --rate 25gbit --latency 5us
 check 'text' status_is 0
 check 'text: the cluster' \
     grep -E -e 'prediction: 4 hosts, 4 ranks each, links of 25 Gbit/s and 5 us' out
+tr '\n' ' ' <out | tr -s ' ' >flat
 check 'text: what was measured and what is assumed' grep -E -e 'Assumed:' out
+check 'text: the links inside a host are assumed' \
+    grep -q 'Assumed: ranks of a host exchange messages at 80 Gbit/s and 500 ns,' flat
 check 'text: small layers have a row' grep -E -e '1 small' out
 check 'text: native algorithms' grep -E -e 'Rabenseifner' out
-tr '\n' ' ' <out | tr -s ' ' >flat
 check 'text: what MPICH takes between hosts of several ranks' \
     grep -q 'MPICH 4 takes for each count: the composition of a reduce' flat
 check 'text: the best group' grep -E -e 'best' out
@@ -172,8 +174,10 @@ printf '%s\n' 'version: 1' 'rules:' \
     '  - {format: {auto: [e3m0, e4m3], target: snr 20dB}, reduce: direct}' \
     >policy.yaml
 predict --measured machine.yaml --counts 16Mi
-check 'format auto: a row says that it is of FP32' \
-    grep -E -e '^3 +16777216 +auto \(e8m23\) ' out
+check 'format auto: a row says that it is of FP32, by MPI' \
+    grep -E -e '^3 +16777216 +auto \(fp32\) .* 1\.00 ' out
+check 'format auto: the text names the formats' \
+    [ "$(grep -c -E -e '^rule of line 3, (e3m0|e4m3): ' out)" -eq 2 ]
 check 'format auto: and one of each format' \
     [ "$(grep -c -E -e '^3 +16777216 +auto \((e3m0|e4m3)\) ' out)" -eq 2 ]
 predict --measured machine.yaml --counts 16Mi --json
@@ -181,6 +185,23 @@ check 'format auto: JSON has FP32 and the formats' holds '
     [f["format"] for f in p["rules"][0]["counts"][0]["formats"]]
     == ["e3m0", "e4m3"] and p["rules"][0]["counts"][0]["seconds"]
     > 3 * p["rules"][0]["counts"][0]["formats"][1]["seconds"]'
+check 'format auto: JSON: FP32 is by MPI' holds '
+    p["rules"][0]["counts"][0]["seconds"]
+    == p["rules"][0]["counts"][0]["native"]["mpich"]
+    and p["rules"][0]["least_count"] is None
+    and [f["format"] for f in p["rules"][0]["formats"]] == ["e3m0", "e4m3"]
+    and all(f["most_rate"] is None or f["most_rate"] > 0
+            for f in p["rules"][0]["formats"])'
+printf '%s\n' 'version: 1' 'table: layers.csv' 'rules:' \
+    '  - {format: {auto: [e3m0, e4m3], target: snr 20dB}, reduce: direct}' \
+    >policy.yaml
+predict --measured machine.yaml
+check 'format auto: with a layer table, FP32 and each format' \
+    [ "$(grep -c -E -e '1067584 +auto \((fp32|e3m0|e4m3)\) ' out)" -eq 3 ]
+predict --measured machine.yaml --json
+check 'format auto: JSON has the formats of a layer' holds '
+    [f["format"] for f in p["spans"][0]["layers"][0]["formats"]]
+    == ["e3m0", "e4m3"] and p["spans"][0]["layers"][1]["formats"] is None'
 # A link that passes bytes at once after a rest, and vectors longer than caches.
 sed 's/byte: 0}/byte: 0, burst: 1e6}/; s/^mark/memory: {4Mi: 1e-9, 16Mi: 2e-9}\nmark/' \
     machine.yaml >burst.yaml
@@ -202,8 +223,25 @@ printf 'version: 1\nrules: [{format: e5m2, reduce: direct}]\n' >policy.yaml
 grep -v '^spread' machine.yaml >noisy.yaml
 echo 'spread: 0.34' >>noisy.yaml
 predict --measured noisy.yaml
-check 'measured: repetitions that disagree' \
-    grep -E -e 'repetitions disagree by 34 %' out
+tr '\n' ' ' <out | tr -s ' ' >flat
+check 'measured: repetitions that disagree: not to be used' \
+    grep -q 'busy when the file was measured (repetitions disagree by 34 %' flat
+check 'measured: the table is there all the same' grep -q '^rule .*native' out
+sed 's/0.34/0.25/' noisy.yaml >noise.yaml
+predict --measured noise.yaml
+tr '\n' ' ' <out | tr -s ' ' >flat
+check 'measured: repetitions that disagree less' \
+    grep -q 'disagree by 25 %: the machines did other work' flat
+sed 's/wait: 1e-6/wait: 5e-3/' machine.yaml >waiting.yaml
+predict --measured waiting.yaml
+tr '\n' ' ' <out | tr -s ' ' >flat
+check 'measured: a long wait: not to be used' grep -q \
+    'step of native MPI waits 5 ms): do not use these predictions' flat
+predict --measured waiting.yaml --json
+check 'measured: JSON says so' holds 'p["cluster"]["busy"]'
+predict --measured machine.yaml --json
+check 'measured: JSON of idle machines' holds 'not p["cluster"]["busy"]'
+predict --measured noisy.yaml
 predict --measured noisy.yaml --json
 check 'measured: JSON has the spread' holds 'p["cluster"]["spread"] == 0.34'
 predict --measured other.yaml
@@ -273,7 +311,8 @@ check 'measure: says what it has written' grep -q 'one.yaml written' err
 check 'measure: warns where repetitions disagree, and only there' \
     awk -v warned="$(grep -c 'repetitions disagree by' err)" '
         $1 == "spread:" { seen = 1; above = $2 > 0.2; near = $2 > 0.19 && $2 < 0.21 }
-        END { exit !seen || (!near && above != warned) }' one.yaml
+        /wait: / { sub(/.*wait: /, ""); busy = busy || $1 > 0.001 }
+        END { exit !seen || (!near && !busy && above != warned) }' one.yaml
 check 'measure: as many ranks' grep -q '^ranks_per_host: 2$' one.yaml
 predict --measured one.yaml --json
 check 'measure: explain reads it' holds 'o["ok"] and
