@@ -28,12 +28,13 @@ KEYS = {    # of a line of the table: (comm, what it stands for, ...) of each ro
 Candidate = collections.namedtuple("Candidate", "number name reduce")
 
 
-def candidates_of(columns):
+def candidates_of(columns, plans):
     """For each row what tells its candidate from others."""
-    return [Candidate(number, candidate_name(form, scale, compress), reduce)
-            for number, form, scale, compress, reduce in zip(*(
-                columns[name] for name in ("shadow", "format", "scale", "compress",
-                                           "reduce")))]
+    kinds = list(zip(*(columns[name] for name in (
+        "shadow", "format", "scale", "compress", "reduce", "run", "rule"))))
+    names = {kind: Candidate(kind[0], candidate_name(*kind[1:4], plans.get(
+        (kind[5], kind[6], "%d" % kind[0]))), kind[4]) for kind in set(kinds)}
+    return [names[kind] for kind in kinds]
 
 
 def rows_by(keys):
@@ -48,7 +49,7 @@ class Log(LogFile):
     """One log file, summarised."""
 
     columns = {name: column for name, column in COLUMNS.items() if name not in (
-        "rule", "group", "node", "accumulate", "ref_l2")}   # nothing shows these
+        "group", "node", "accumulate", "ref_l2")}   # nothing shows these
 
     def __init__(self, path, options, figures=False):
         """figures: keep what they need of each row."""
@@ -59,6 +60,7 @@ class Log(LogFile):
         self.has_rows = False   # before any filter
         self.begun = {}         # of each run, what the log says at its start
         self.ended = {}         # runs of which it says that they have ended
+        self.plans = {}         # (run, rule, candidate): a rule as text
         self.last_run = LastRun() if options.last else None
         self.pending = []       # events since the last row
         self.clear()
@@ -118,7 +120,11 @@ class Log(LogFile):
         ended = parse_end(text)
         if ended:
             self.ended[ended] = True
-        if ended or parse_candidate(text):
+        candidate = parse_candidate(text)
+        if candidate:
+            self.plans[candidate["run"], candidate["rule"],
+                       candidate.get("shadow")] = candidate.get("plan")
+        if ended or candidate:
             return None
         run = re.match(r"run=(\S+) (.*)", text)
         if not run:
@@ -203,7 +209,8 @@ class Log(LogFile):
 
     def add_candidates(self, columns):
         """Rows that are about what the program did not get."""
-        layers, candidates = layer_keys(columns), candidates_of(columns)
+        layers = layer_keys(columns)
+        candidates = candidates_of(columns, self.plans)
         by = self.options.by
         if by == "layer" or self.figures:
             self.gather(self.candidate_layers, "layer",

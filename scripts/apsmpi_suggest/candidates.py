@@ -40,12 +40,7 @@ class Candidate(collections.namedtuple("Candidate", FIELDS + ("factor", "plan"))
 
     def name(self):
         """For people."""
-        rounding = re.search(r"rounding: \{?(\w+)", self.plan or "")
-        feedback = re.search(r"feedback: (on|off)", self.plan or "")
-        return candidate_name(self.format, self.scale, self.compress,
-                              rounding[1] if rounding else "") + (
-            {"on": " feedback", "off": " no feedback"}[feedback[1]]
-            if feedback else "")
+        return candidate_name(self.format, self.scale, self.compress, self.plan)
 
     def word(self):
         """For the name of a rule."""

@@ -207,6 +207,19 @@ ok "in which the layer stands once" says '^              e4m3 aps (2)     6 '
 ok "equal ones have numbers" says 'e4m3 aps (3)     6   25.0  3.18e-02 '
 ok "the table as CSV tells which they are" is "$(awk -F, '{ print $(NF - 1) }' \
     "$tmp/table.csv" | paste -s -d ' ')" 'shadow 1 2 3 1 2 3 1 2 3'
+# What the events say of candidates 1 and 3, in which the columns do not differ.
+{
+    head -n 2 "$tmp/shadow.csv"
+    for number in 1 3; do
+        printf '# candidate run=%s rule=0 shadow=%s plan="{%s}"\n' \
+            20261123T060000.000000-1 $number \
+            "format: e4m3, scale: aps, rounding: stochastic, feedback: on"
+    done
+    sed 1,2d "$tmp/shadow.csv"
+} >"$tmp/feedback.csv"
+report "$tmp/feedback.csv"
+ok "feedback and rounding are named" says ' e4m3 aps stochastic feedback  *6 '
+ok "of candidates that have them alone" says '^  *e4m3 aps   *6 '
 report --layers 1 --by epoch "$tmp/shadow.csv"
 ok "filters and --by hold for them" says '^    2      2       1     64  e3m2 aps'
 report --layers 7 "$tmp/shadow.csv"
