@@ -16,7 +16,7 @@ from .page_maps import ERROR_STOPS, EXPONENT_STOPS
 from .page_parts import fact, figure, table, words
 from .svg import element
 from .table_layout import key_columns
-from .tables import describe, headings_of, value_columns
+from .tables import describe, headings_of, notes_of, value_columns
 from .text import NOTES_MAX, show_bytes, show_error, show_fixed, show_usec
 from .trials import time_saved, trials_of
 
@@ -36,7 +36,9 @@ def facts(log, trials):
     shown = [
         fact("%s %%" % show_fixed(total.saved_percent(), 1), "of the bytes saved"),
         fact(show_usec(total.usec / total.rows), "time of a sampled reduction"),
-        fact(show_error(total.err_mean()), "mean round-off error"),
+        fact(show_error(total.err_mean()), "mean round-off error")
+        if not total.compressed else
+        fact(show_fixed(total.residual(), 3), "mean residual of compressors"),
         fact(show_fixed(total.snr(), 1) + " dB", "signal-to-noise ratio"),
         fact("%d" % total.overflow, "elements overflowed"),
         fact("%d" % total.redone, "chunks reduced again"),
@@ -107,10 +109,7 @@ def events(log):
 
 
 def notes(log):
-    texts = []
-    if log.total.err_nan():
-        texts.append("%s of %d without a mean error (nan), not in the means" % (
-            plural(log.total.err_nan(), "row"), log.total.rows))
+    texts = list(notes_of(log))
     if log.malformed:
         texts.append(plural(log.malformed, "malformed line") + " skipped")
     if log.truncated:

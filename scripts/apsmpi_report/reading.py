@@ -7,7 +7,7 @@ import collections
 import os
 import re
 
-from apsmpi_log.candidates import candidate_name
+from apsmpi_log.candidates import candidate_name, sent_name
 from apsmpi_log.columns import COLUMNS, picker
 from apsmpi_log.lines import LogFile
 from apsmpi_log.runs import LastRun, layer_keys, parse_candidate, parse_end
@@ -21,7 +21,7 @@ KEYS = {    # of a line of the table: (comm, what it stands for, ...) of each ro
     "layer": layer_keys,
     "step": lambda columns: list(zip(columns["comm"], columns["step"])),
     "epoch": lambda columns: list(zip(columns["comm"], columns["epoch"])),
-    "format": lambda columns: list(zip(columns["comm"], columns["format"])),
+    "format": lambda columns: list(zip(columns["comm"], columns["sent"])),
 }
 
 
@@ -35,6 +35,18 @@ def candidates_of(columns, plans):
     names = {kind: Candidate(kind[0], candidate_name(*kind[1:4], plans.get(
         (kind[5], kind[6], "%d" % kind[0]))), kind[4]) for kind in set(kinds)}
     return [names[kind] for kind in kinds]
+
+
+def add_sent(columns):
+    """Give the rows a column `sent`: what a table shows as the format."""
+    if columns.same.get("compress") == "":
+        columns.values["sent"] = columns["format"]
+        if "format" in columns.same:
+            columns.same["sent"] = columns.same["format"]
+        return
+    kinds = list(zip(columns["format"], columns["compress"]))
+    names = {kind: sent_name(*kind) for kind in set(kinds)}
+    columns.values["sent"] = [names[kind] for kind in kinds]
 
 
 def rows_by(keys):
@@ -96,6 +108,10 @@ class Log(LogFile):
     @property
     def filled(self):
         return bool(self.run_rows)
+
+    def cut_runs(self):
+        """Ids of the runs in the table that have begun and not ended."""
+        return [run for run in self.runs if run in self.begun and run not in self.ended]
 
     def summary(self):
         """{key: Stats}; of a table by steps that is large, the LineStore."""
@@ -197,6 +213,7 @@ class Log(LogFile):
             self.run_rows.update(runs)
         numbers_of(self.run_rows, self.runs)
         self.merged = self.merged_candidates = None
+        add_sent(columns)
         shadow = columns["shadow"]
         if columns.same.get("shadow") == 0:
             self.add_own(columns)

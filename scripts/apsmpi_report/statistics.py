@@ -20,7 +20,7 @@ SUMS = (("elements", "count"), ("underflow", "underflow"), ("overflow", "overflo
         ("nonfinite", "nonfinite"), ("skipped", "skipped"), ("wire", "wire_bytes"),
         ("fp32", "fp32_bytes"), ("redone", "redone"), ("overflowed", "overflowed"))
 # Texts and numbers of which each is kept once, as keys of ordered sets.
-SETS = (("formats", "format"), ("scales", "scale"), ("reduces", "reduce"),
+SETS = (("formats", "sent"), ("scales", "scale"), ("reduces", "reduce"),
         ("epochs", "epoch"), ("names", "name"))
 # Means of what is not nan: the fields of sum and number, and the column.
 MEANS = (("err_sum", "err_rows", "err_mean"), ("l2_sum", "l2_rows", "err_l2"),
@@ -48,6 +48,7 @@ class Share:
         self.exponents = ("scale_exp" not in same
                           or same["scale_exp"] is not None)
         self.overflows = same.get("overflowed") != 0
+        self.compressed = same.get("compress") != ""
 
 
 class Stats:
@@ -57,8 +58,9 @@ class Stats:
                  "snr_rows", "snr_exact", "err_max", "exp_min", "exp_max",
                  "elements", "underflow", "overflow", "nonfinite", "skipped",
                  "wire", "fp32", "redone", "overflowed", "kept", "residual_sum",
-                 "residual_rows", "entropy_sum", "entropy_rows", "usec", "layers", "names", "formats", "scales",
-                 "reduces", "step_min", "step_max", "steps", "epochs", "index")
+                 "residual_rows", "compressed", "entropy_sum", "entropy_rows", "usec",
+                 "layers", "names", "formats", "scales", "reduces", "step_min",
+                 "step_max", "steps", "epochs", "index")
 
     def __init__(self, by="layer"):
         """by: what the line stands for; see Log.summary()."""
@@ -72,6 +74,7 @@ class Stats:
         self.nonfinite = self.skipped = self.wire = self.fp32 = self.redone = 0
         self.overflowed = self.kept = 0     # rows; `kept`: nothing redone
         self.residual_sum, self.residual_rows = 0.0, 0
+        self.compressed = 0                 # rows
         self.entropy_sum, self.entropy_rows = 0.0, 0
         self.usec = 0.0
         self.layers = {}        # keys of layers seen, as ordered sets
@@ -105,6 +108,8 @@ class Stats:
         if share.overflows:
             self.kept += sum(over for over, redone in zip(
                 pick(columns["overflowed"]), pick(columns["redone"])) if not redone)
+        if share.compressed:
+            self.compressed += sum(map(bool, pick(columns["compress"])))
         times = pick(columns["usec"])
         after = sum(times, self.usec)
         self.usec = after if math.isfinite(after) else sum(
@@ -153,7 +158,8 @@ class Stats:
         """Add what another one has."""
         for field in ("rows", "err_sum", "err_rows", "l2_sum", "l2_rows", "snr_sum",
                       "snr_rows", "snr_exact", "residual_sum", "residual_rows",
-                      "entropy_sum", "entropy_rows", "usec", "kept", *(field for field, _ in SUMS)):
+                      "compressed", "entropy_sum", "entropy_rows", "usec", "kept",
+                      *(field for field, _ in SUMS)):
             setattr(self, field, getattr(self, field) + getattr(part, field))
         for field in ("layers", *(field for field, _ in SETS)):
             getattr(self, field).update(getattr(part, field))

@@ -13,6 +13,7 @@ class Column:
     def __init__(self, heading, align, cells, group=None):
         self.heading, self.align, self.cells = heading, align, cells
         self.group = group
+        self.least = 0          # characters, at least as many as GIVE says
         self.width = max([len(heading)] + [len(cell) for cell in cells])
 
     def format(self, text):
@@ -23,6 +24,15 @@ class Column:
 # What gives way where a line is too long, in this order: (heading, narrowest).
 GIVE = (("reduce", 8), ("name", 20), ("scale", 8), ("format", 14), ("name", 16),
         ("comm", 8), ("format", 8), ("name", 12), ("epoch", 8))
+COMPRESSOR = 24         # characters of a format that may be a compressor, at least
+
+
+def format_column(cells, compressed, group=None):
+    """compressed: are there compressors?"""
+    column = Column("format", "<", cells, group)
+    column.least = COMPRESSOR if compressed else 0
+    return column
+
 
 def key_columns(by, keys, stats, totals):
     """The columns that say what a line is about, each ending with the total."""
@@ -33,8 +43,8 @@ def key_columns(by, keys, stats, totals):
     heads = [str(key[1]) for key in keys]
     if by == "layer":
         heads = ["-" if key[1] < 0 else str(key[1]) for key in keys]
-    columns.append(Column(by, "<" if by == "format" else ">",
-                          heads + ["total"]))
+    columns.append(format_column(heads + ["total"], totals.compressed)
+                   if by == "format" else Column(by, ">", heads + ["total"]))
     if by == "layer":
         names = [(key[3] or show_count("", key[2])) if key[1] < 0 else s.name()
                  for key, s in zip(keys, stats)]
@@ -60,7 +70,7 @@ def fit(columns, width):
     for heading, narrow in GIVE:
         for column in columns:
             if column.heading == heading and excess > 0:
-                give = min(excess, max(0, column.width - narrow))
+                give = min(excess, max(0, column.width - max(narrow, column.least)))
                 column.width -= give
                 excess -= give
     return 1 if excess <= 0 else None

@@ -12,7 +12,7 @@ from .candidate_tables import candidate_lines, sorted_candidates
 from .line_store import LineStore
 from .format_changes import HEADING, change_lines, changes_of, other_events
 from .statistics import merge
-from .table_layout import Column, fit, key_columns, layout
+from .table_layout import Column, fit, format_column, key_columns, layout
 from .text import NOTES_MAX, RUNS_MAX, WIDTH, show_error, show_fixed, show_time
 
 
@@ -74,7 +74,9 @@ def value_columns(headings, lines, group=None):
         cells = [text(s) if s else "-" for s in lines]
         if align == "<" and len(getattr(lines[-1], heading + "s")) > 1:
             cells[-1] = "mixed"     # the total: not worth a wide column
-        columns.append(Column(heading, align, cells, group))
+        columns.append(format_column(cells, lines[-1].compressed, group)
+                       if heading == "format" else
+                       Column(heading, align, cells, group))
     return columns
 
 
@@ -86,11 +88,14 @@ def headings_of(log, by):
             and (h != "resid" or log.total.residual_rows)]
 
 
-def narrower(headings):
-    """The headings, then some fewer, and so on."""
-    headings = list(headings)
+def narrower(headings, compressed):
+    """The headings, then some fewer, and so on. compressed: are there compressors?"""
+    headings, spared = list(headings), SPARED
     yield headings
-    for heading in SPARED:
+    if compressed:      # their names stay longer than formats do
+        spared = [h for h in SPARED if h != "format"]
+        spared.insert(spared.index("resid"), "format")
+    for heading in spared:
         if heading in headings:
             headings = [h for h in headings if h != heading]
             yield headings
@@ -110,7 +115,8 @@ def table_lines(logs, by, width=WIDTH):
         lines_of = [summaries[0][key] for key in keys] + [logs[0].total]
         headings = [h for h in headings_of(logs[0], by)
                     if h != "scale" or by == "format" or width > WIDTH]
-        variants = (value_columns(some, lines_of) for some in narrower(headings))
+        variants = (value_columns(some, lines_of) for some in narrower(
+            headings, logs[0].total.compressed))
     else:
         variants = []
         for headings in COMPARED:
@@ -151,7 +157,7 @@ def large_table_lines(log, by, width):
     for keys, stats in chunks(log.summary().items()):
         for column in columns_of(keys, stats, headings):
             widths[column.heading] = max(widths[column.heading], column.width)
-    for some in narrower(headings):
+    for some in narrower(headings, total.compressed):
         columns = columns_of([], [], some)
         for column in columns:
             column.width = widths[column.heading]
@@ -184,10 +190,11 @@ def describe(log):
 
 def describe_rows(log):
     """How many rows of what it has."""
-    stats = log.total if log.total.rows else log.candidates
-    rows = plural(stats.rows, "row") + ("" if log.total.rows else " of candidates")
-    if log.total.rows and log.candidates.rows:
-        rows += " and %d of candidates" % log.candidates.rows
+    stats = merge((log.total, log.candidates))
+    rows = plural(log.total.rows or log.candidates.rows, "row")
+    if log.candidates.rows:
+        rows += (" and %d of candidates" % log.candidates.rows if log.total.rows
+                 else " of candidates")
     return "%s: %s, %s, %s" % (log.path, rows, plural(len(stats.layers), "layer"),
                                show_steps(stats))
 
@@ -207,11 +214,29 @@ def head_lines(log, several):
         yield "  " + " ".join(["run", run, log.begun.get(run, "")]).rstrip()
 
 
+def notes_of(log):
+    """What a reader of the table must know, for the page, too."""
+    total, cut = log.total, log.cut_runs()
+    if total.err_nan():
+        yield "%s of %d without a mean error (nan), not in err_mean" % (
+            plural(total.err_nan(), "row"), total.rows)
+    compressed = total.compressed + log.candidates.compressed
+    if compressed:
+        yield ("%s of %d of compressors: values that they delay, and sums that are "
+               "nearly 0, make err_mean and err_max meaningless; see snr_db%s" % (
+                   plural(compressed, "row"), total.rows + log.candidates.rows,
+                   " and resid" if total.residual_rows else ""))
+    if cut:
+        yield ("the log does not say that %s ended: the job still runs, or it was "
+               "cut and later rows are missing" % (
+                   "run " + cut[0] if len(cut) == 1 else "%d runs (%s)" % (
+                       len(cut), ", ".join(cut[-RUNS_MAX:]))))
+
+
 def foot_lines(log, several):
     where = "%s: " % log.label if several else ""
-    if log.total.err_nan():
-        yield "%s%s of %d without a mean error (nan), not in err_mean" % (
-            where, plural(log.total.err_nan(), "row"), log.total.rows)
+    for text in notes_of(log):
+        yield where + text
     if log.malformed:
         yield "%s%s skipped" % (where, plural(log.malformed, "malformed line"))
     events = other_events(log)
@@ -243,11 +268,8 @@ def report_lines(logs, by):
             yield ""
             yield ("%s: " % log.label if several else "") + CANDIDATES
             yield from candidate_lines(log, by)
-    if any(log.total.err_nan() or log.malformed or other_events(log)
-           for log in logs):
-        yield ""
-    for log in logs:
-        yield from foot_lines(log, several)
+    foot = [line for log in logs for line in foot_lines(log, several)]
+    yield from [""] + foot if foot else ()
 
 
 def print_report(logs, by):

@@ -118,6 +118,14 @@ check 'a page without overflows has no figure of them' not grep -q \
     'Overflows' plain.html
 check 'power: residuals' grep -q 'What compressors leave out' power.html
 check '... of compressors alone' not grep -q 'compressors' plain.html
+check '... its head names the compressor' grep -q 'UTC; .*powersgd rank 2.*; scale ' \
+    power.html
+check '... the headline is their residual' grep -q \
+    '<span>mean residual of compressors</span>' power.html
+check '... and a note says why' grep -q 'err_mean and err_max meaningless' power.html
+cp power.html page.html
+check '... the table names the compressor by layer' cells lines "$(about texts lines |
+    grep '^0|fc1.weight|4096|powersgd rank 2|')"
 # What is saved, by the trial's own numbers.
 event=$(sed -n 's/^# .*auto: 4096 to 8191 elements: //p' auto.csv | head -n 1)
 check 'auto: a trial is over' test -n "$event"

@@ -227,7 +227,7 @@ ok "and leave nothing" test "$rc" -eq 1
 { cat "$tmp/shadow.csv"; sed -n '3,8s/,fp32,[123],0,0,/,fp32,0,0,0,/p' \
     "$tmp/shadow.csv"; } >"$tmp/mixed.csv"
 report "$tmp/mixed.csv"
-ok "rows of both kinds are counted apart" says ': 6 rows and 54 of candidates, 2 layers'
+ok "rows of both kinds are counted apart" says ': 6 rows and 54 of candidates, 3 layers'
 ok "the program's are not mixed with candidates" says '^total  *4160  mixed '
 report --plot-scales "$tmp/none.svg" "$tmp/shadow.csv"
 ok "candidates have no scales over time" notes 'no rows to draw: .*none.svg not wr'
@@ -369,6 +369,12 @@ ok "rows of several runs are taken together" says ': 5 rows, 1 layer'
 ok "as the report says" says '^  the table adds up the rows of 3 runs; --last'
 ok "and the runs are named, with what began them" says '^  run b apsmpi=1.0 r'
 ok "which is no event to count" says '^3 events'
+ok "which have no end" says '^the log does not say that 2 runs (b, c) ended: the'
+{ cat "$tmp/runs.csv"; echo '# end run=c'; } >"$tmp/ended.csv"
+report "$tmp/ended.csv"
+ok "but those of which it says so" says '^the log does not say that run b ended: the'
+report --last "$tmp/ended.csv"
+ok "nor others than those in the table" fails says 'does not say'
 report --last "$tmp/runs.csv"
 ok "--last goes by the column \`run\`" says ': 1 row, 1 layer'
 ok "and takes the run that began last" says '^  run c apsmpi=1.0 ranks=2$'
@@ -479,8 +485,46 @@ ok "what compressors leave out has a column" says ' saved% *resid$'
 ok "with its mean" says '^ *0 *wide .* 0.225$'
 ok "and nothing where there is no compressor" says '^ *1 *bias .* -$'
 ok "as in the CSV" is "$(cell world,0 residual)" 0.225
+ok "the compressor stands where the format does" says \
+    '^ *0 *wide  *4096 *powersgd rank 4  *direct '
+ok "and the format where there is none" says '^ *1 *bias  *4096 *e8m23  *direct '
+ok "in the CSV, too" is "$(cell world,0 format) $(cell world,1 format)" \
+    "powersgd rank 4 e8m23"
+ok "a line says that err_mean is useless" says \
+    '^3 rows of 6 of compressors: .* see snr_db and resid$'
+{
+    cat "$tmp/residual.csv"
+    sed -n '/,powersgd rank 4,,4,/{
+        s/powersgd rank 4,,4/powersgd rank 2,,2/p; s/e8m23,none/e4m3,none/p; }' \
+        "$tmp/residual.csv"
+} >"$tmp/several.csv"
+report --by format "$tmp/several.csv"
+for text in 'e8m23 ' 'powersgd rank 2 ' 'powersgd rank 2 in e4m3 ' 'powersgd rank 4 '
+do
+    ok "a line of its own: $text" says "^$text .* 3 1.00e-01 "
+done
+PYTHONPATH=$top/scripts:$PYTHONPATH PYTHONDONTWRITEBYTECODE=1 "$python" - \
+    "$tmp/several.csv" >"$tmp/narrow" <<'EOF'
+import sys
+import types
+
+from apsmpi_report.reading import Log
+from apsmpi_report.tables import table_lines
+
+for by in ("layer", "format"):
+    log = Log(sys.argv[1], types.SimpleNamespace(
+        by=by, last=False, since=None, comm=None, layers=None))
+    log.read()
+    lines = list(table_lines([log], by, 80))
+    print(by, max(map(len, lines)) <= 80)
+    print("\n".join(lines))
+EOF
+ok "80 columns are enough" is "$(grep -c ' True$' "$tmp/narrow")" 2
+ok "... for the compressors' names, too" grep -q '^powersgd rank 2 in e4m3 ' \
+    "$tmp/narrow"
 report "$tmp/zeroed.csv"
 ok "which is missing without compressors" fails says resid
+ok "as is that line" fails says 'of compressors'
 report --bench "$bench" --plot-residuals "$tmp/no.png"
 ok "--bench with --plot-residuals is a usage error" fails_with 'draws logs alone'
 
