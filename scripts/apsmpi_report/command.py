@@ -165,7 +165,7 @@ def keep_what_is_read(options):
 def main_bench(options):
     bench = Bench(options.bench)
     if options.plot:
-        draw(options.plot, lambda mpl, np: figure_bench(
+        draw("--plot", options.plot, lambda mpl, np: figure_bench(
             mpl, np, bench, options.bench_title))
     return print_safely(lambda: print_bench(bench, options.bench_title))
 
@@ -173,7 +173,7 @@ def main_bench(options):
 def main_snr(options):
     snr = Snr(options.snr)
     if options.plot:
-        draw(options.plot, lambda mpl, np: figure_snr(mpl, np, snr))
+        draw("--plot", options.plot, lambda mpl, np: figure_snr(mpl, np, snr))
     return print_safely(lambda: print_snr(snr))
 
 
@@ -191,16 +191,18 @@ def write_files(options, logs):
     if options.html:
         write_page(options.html, logs, options.by)
     if options.plot and drawn:
-        draw(options.plot, lambda mpl, np: (
+        draw("--plot", options.plot, lambda mpl, np: (
             figure_one(mpl, np, drawn[0]) if len(drawn) == 1
             else figure_compared(mpl, np, drawn)))
     elif options.plot and measured:
-        draw(options.plot, lambda mpl, np: figure_candidates(mpl, measured))
+        draw("--plot", options.plot,
+             lambda mpl, np: figure_candidates(mpl, measured))
         plots = options.plot_scales + options.plot_residuals
     if options.plot_scales and drawn:
-        draw(options.plot_scales, lambda mpl, np: figure_scales(mpl, np, drawn))
+        draw("--plot-scales", options.plot_scales,
+             lambda mpl, np: figure_scales(mpl, np, drawn))
     if options.plot_residuals and drawn:
-        draw(options.plot_residuals,
+        draw("--plot-residuals", options.plot_residuals,
              lambda mpl, np: figure_residuals(mpl, np, drawn))
     if plots and not drawn:
         note("no rows to draw: %s not written" % ", ".join(plots))

@@ -5,6 +5,7 @@ matplotlib and numpy are loaded where a figure is asked for, and handed down as
 `mpl` and `np`."""
 
 import math
+import sys
 
 from apsmpi_log.text import NAN, UserError, plural, shorten
 
@@ -24,17 +25,22 @@ COLUMNS_MAX = 400       # more steps than that are averaged
 ERR_LABEL = "mean round-off error  |ref − low| / |ref|"
 
 
-def load_matplotlib():
+def load_matplotlib(option="--plot"):
+    """option: what the user asks for, to be named where it cannot be had."""
     try:
         import matplotlib
         matplotlib.use("Agg")
         import matplotlib.pyplot
         import numpy
     except ImportError as error:
-        raise UserError("--plot needs matplotlib: %s" % error) from None
+        raise UserError("%s needs matplotlib 3.5 or later, which %s cannot load: %s. "
+                        "Install it (Debian and Ubuntu: apt-get install "
+                        "python3-matplotlib)" % (option, sys.executable, error)
+                        ) from None
     if tuple(map(int, matplotlib.__version__.split(".")[:2])) < (3, 5):
-        raise UserError("--plot needs matplotlib 3.5 or later, found %s"
-                        % matplotlib.__version__)
+        raise UserError("%s needs matplotlib 3.5 or later, and %s has %s: install a "
+                        "later one (pip install matplotlib)" % (
+                            option, sys.executable, matplotlib.__version__))
     matplotlib.rcParams.update({
         "font.size": 9, "axes.titlesize": 10, "axes.titleweight": "bold",
         "axes.titlelocation": "left", "axes.edgecolor": "#888888",
@@ -48,8 +54,9 @@ def load_matplotlib():
     return matplotlib, numpy
 
 
-def draw(paths, figure):
-    mpl, np = load_matplotlib()
+def draw(option, paths, figure):
+    """option: the one that names the paths."""
+    mpl, np = load_matplotlib(option)
     for path in paths:
         # Afresh each time: the layout of a saved figure moves when it is
         # saved again.

@@ -775,7 +775,12 @@ report "$log"
 ok "the table needs no matplotlib" says '^world .* conv1.weight'
 report --plot "$tmp/hidden.png" "$log"
 ok "--plot without matplotlib is a clear error" \
-    fails_with 'needs matplotlib: hidden by the test'
+    fails_with '^apsmpi-report: --plot needs matplotlib .*: hidden by the test. Inst'
+ok "which says what to install" fails_with 'apt-get install python3-matplotlib)$'
+for option in plot-scales plot-residuals; do
+    report --$option "$tmp/hidden.png" "$log"
+    ok "--$option is named as it was given" fails_with "^apsmpi-report: --$option needs"
+done
 report --bench "$bench"
 ok "nor does the bench's table" says '^ *64 Ki '
 
