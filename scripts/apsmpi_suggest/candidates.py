@@ -17,6 +17,9 @@ DEFAULTS = {"reduce": ("", "hierarchical"), "group": ("", "node"),
             "node": ("", "format"), "accumulate": ("", "fp32"),
             "scale": ("", "none")}
 
+# Formats that policies name, and the log by their bits.
+NAMED_FORMATS = {"fp32": "e8m23", "tf32": "e8m10", "fp16": "e5m10", "bf16": "e8m7"}
+
 # Scales that have no parameters, which the log does not say.
 BARE_SCALES = ("", "none", "aps", "aps-tight")
 
@@ -124,15 +127,18 @@ def split_mapping(text):
 
 def select(candidates, wanted):
     """Those that the user names: by format, by name as the tables have it, with : or
-    a blank in front of the scale, or by patterns of these."""
+    a blank in front of the scale, or by patterns of these. bf16 and the like are the
+    formats that they stand for."""
     if not wanted:
         return set(candidates)
     chosen = set()
     for item in wanted.split(","):
         item = item.strip().replace(":", " ")
-        found = [c for c in candidates
-                 if fnmatch.fnmatchcase(c.name(), item)
-                 or fnmatch.fnmatchcase(c.format, item)]
+        form = re.sub(r"\b(%s)\b" % "|".join(NAMED_FORMATS),
+                      lambda name: NAMED_FORMATS[name[1]], item)
+        found = [c for c in candidates if any(
+            fnmatch.fnmatchcase(text, pattern) for text in (c.name(), c.format)
+            for pattern in (item, form))]
         if not found:
             names = sorted({c.name() for c in candidates})
             near = difflib.get_close_matches(

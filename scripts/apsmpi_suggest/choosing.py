@@ -14,9 +14,10 @@ TIMES_ALIKE = 0.05      # relative: so are predicted times
 
 # A candidate on a layer: bytes of a call, the worst epoch's value under a bound and
 # where that was, its part of the squared error of the whole gradient, its numbers
-# in the lists of candidates, and the predicted seconds of a call; None: not known.
+# in the lists of candidates, the predicted seconds of a call (None: not known), and the
+# sum and number of the ratios in dB.
 Measured = collections.namedtuple(
-    "Measured", "candidate bytes worst where part places seconds")
+    "Measured", "candidate bytes worst where part places seconds ratios ratio_rows")
 # A rule: candidate (None: FP32), its layers with what was measured of each (Measured,
 # or None), and why the candidates were not taken that would have cost less.
 Rule = collections.namedtuple("Rule", "candidate layers cheaper")
@@ -38,6 +39,9 @@ class Problem:
         self.fp32 = {layer: mean(samples[layer], "fp32") for layer in self.layers}
         self.total = sum(self.fp32.values())
         whole = whole_gradient(samples)
+        # What the windows are: epochs, or parts of the run.
+        self.period = ("epoch" if any(epoch >= 0 for _, epoch in whole)
+                       else "part of the run")
         self.weighed = all(norm == norm and norm > 0 for norm in whole.values())
         self.measured = {layer: measure(samples[layer], bound, whole, (
             lambda candidate, layer=layer: times and times.of(candidate, layer.count)))
@@ -62,6 +66,12 @@ class Problem:
             return False
         return self.times is None or (m.seconds is not None
                                       and m.seconds < self.native(layer))
+
+    def costs_less(self, m, taken):
+        """Of two candidates on a layer: in seconds where time counts, else in bytes."""
+        if self.times:
+            return m.seconds is not None and m.seconds < taken.seconds
+        return m.bytes < taken.bytes * (1 - ALIKE)
 
     def seconds(self, rules):
         """(of a step under the rules, of one in FP32), where time counts."""
@@ -108,7 +118,9 @@ def measure(candidates, bound, whole, seconds):
                               sum(sums.wire for sums in windows.values()) / number,
                               worst, where, part / len(windows),
                               {sums.place for sums in windows.values()},
-                              seconds(candidate)))
+                              seconds(candidate),
+                              sum(sums.ratios for sums in windows.values()),
+                              sum(sums.ratio_rows for sums in windows.values())))
     return sorted(found, key=lambda m: (m.bytes, m.candidate.ties()))
 
 
@@ -170,9 +182,8 @@ def rules_of(problem, chosen):
                     for layer in layers]
         cheaper = collections.defaultdict(list)
         for layer, taken in measured:
-            most = taken.bytes if taken else problem.fp32[layer]
             for m in problem.measured[layer]:
-                if m.bytes < most * (1 - ALIKE):
+                if taken and problem.costs_less(m, taken):
                     cheaper[m.candidate].append((layer, m))
         rules.append(Rule(candidate, measured, dict(cheaper)))
     return rules
@@ -197,10 +208,14 @@ def choose_budget(problem, budget):
     most = budget.part * problem.total
     found = allot(lists, most)
     if found is None:
-        least = sum(min(cost for cost, _ in some) for some in lists)
-        raise UserError("%s: the fewest bytes that the candidates allow are %.1f %%%s" % (
-            budget, percent_above(least / problem.total),
-            ", where none may be slower than native MPI" if problem.times else ""))
+        least = percent_above(sum(min(cost for cost, _ in some) for some in lists)
+                              / problem.total, 2)
+        raise UserError(
+            "%s: the fewest bytes that the candidates allow are %.2f %%%s Ask for "
+            "--target bytes=%.2f%%, or measure a candidate of fewer bits, too" % (
+                budget, least, ", where none may be slower than native MPI."
+                if problem.times else ". What exceeds the bits of the values are "
+                "headers and scales.", least))
     chosen = {layer: some[place] for layer, some, place in zip(
         problem.layers, options, found.choice)}
     return rules_of(problem, chosen), found
@@ -214,6 +229,13 @@ def totals(problem, rules):
     sent = sum(m.bytes if m else problem.fp32[layer]
                for rule in rules for layer, m in rule.layers)
     return sent, sum(m.part for rule in rules for _, m in rule.layers if m)
+
+
+def mean_ratio(rules):
+    """The mean of the rows' ratios in dB, as apsmpi-report has it; nan without rows."""
+    some = [m for rule in rules for _, m in rule.layers if m and m.ratio_rows]
+    return (sum(m.ratios for m in some) / sum(m.ratio_rows for m in some) if some
+            else math.nan)
 
 
 def best_single(problem, good):

@@ -12,11 +12,11 @@ from apsmpi_log.text import UserError, plural
 
 from .candidates import Candidate, select
 from .choosing import (ALIKE, TIMES_ALIKE, Problem, best_single, choose_bound,
-                       choose_budget, totals)
+                       choose_budget, mean_ratio, totals)
 from .policy import Policy, show_ratio
 from .samples import Samples
 from .targets import parse_margin, parse_target
-from .text import NAME, note, percent_above, show_percent, show_seconds
+from .text import NAME, note, percent_above, show_db, show_percent, show_seconds
 from .times import Times, asked
 
 MISSED = 0.01           # relative: a budget that is missed by less is missed by little
@@ -44,9 +44,10 @@ def parse_arguments(arguments):
                         help="a round-off log with rows of candidates")
     parser.add_argument("--target", type=parse_target, metavar="TARGET",
                         default=parse_target("snr=20dB"),
-                        help="snr=20dB or err=0.1: each layer keeps that in every "
-                        "epoch; bytes=25%%: the least squared error with so many of "
-                        "the bytes of FP32 (default: snr=20dB)")
+                        help="snr=20dB or err=0.1 (or 'snr 20dB', as policies have "
+                        "it): each layer keeps that in every epoch; bytes=25%%: the "
+                        "least squared error with so many of the bytes of FP32 "
+                        "(default: snr=20dB)")
     parser.add_argument("--margin", type=parse_margin, metavar="DB",
                         help="how much better than snr and err a candidate must have "
                         "been, because a second run differs (default: 1dB for "
@@ -55,7 +56,8 @@ def parse_arguments(arguments):
                         help="only these, by format or by format:scale, as in "
                         "e4m3,e5m2:aps,mx-*")
     parser.add_argument("--run", metavar="ID",
-                        help="of a log of several runs, this one; `last` is the last")
+                        help="of a log of several runs, this one; `last` is the last "
+                        "that has candidates")
     parser.add_argument("--comm", metavar="NAME",
                         help="only the rows of this communicator")
     parser.add_argument("--table", metavar="FILE",
@@ -79,8 +81,9 @@ def parse_arguments(arguments):
         parser.add_argument("--" + name, metavar=what, help=text)
     parser.add_argument("--log", metavar="FILE", default="roundoff.csv",
                         help="the log of the policy (default: roundoff.csv)")
-    parser.add_argument("--every", type=positive, metavar="N", default=100,
-                        help="the policy samples one step in N (default: 100)")
+    parser.add_argument("--every", type=positive, metavar="N",
+                        help="the policy samples one step in N (default: 100, or "
+                        "the steps of an epoch if these are fewer)")
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="write the policy there, not to standard output")
     parser.add_argument("--version", action="version",
@@ -154,11 +157,12 @@ def describe_few(samples):
 
 
 def describe_bound(problem, bound, sent):
-    text = ("Each layer gets the %s that kept %s in every epoch, with a margin of %.3g "
-            "dB%s." % (("fastest candidate", bound, bound.margin, "; of those that take "
-                        "as long, within %.0f %%, the one of fewest bytes" % (
-                            100 * TIMES_ALIKE)) if problem.times else
-                       ("candidate of fewest bytes", bound, bound.margin, "")))
+    text = ("Each layer gets the %s that kept %s in every %s, with a margin of %.3g "
+            "dB%s." % ("fastest candidate" if problem.times
+                       else "candidate of fewest bytes", bound, problem.period,
+                       bound.margin, "; of those that take as long, within %.0f %%, "
+                       "the one of fewest bytes" % (100 * TIMES_ALIKE)
+                       if problem.times else ""))
     single = best_single(problem, lambda sent, _, some: sent if all(
         m.worst <= bound.allowed for m in some) else None)
     if single is None:
@@ -192,14 +196,35 @@ def describe_budget(problem, budget, found):
     return text
 
 
-def describe_watch(target, options):
-    what = {"snr": "snr_db stays above the target (apsmpi-report %s)",
-            "err": "err_mean stays below the target (apsmpi-report %s)",
-            "bytes": "err_mean and snr_db do not get worse from epoch to epoch "
-                     "(apsmpi-report --by epoch %s)"}[target.kind]
-    return ("Watch that %s, and that the columns overfl and nonfin stay 0. The "
-            "candidates saw the steps of one run: with another model, batch or learning "
-            "rate, or a longer training, measure again." % (what % options.log))
+def describe_watch(target, policy):
+    by = "epoch" if policy.problem.period == "epoch" else "step"
+    what = {"snr": "snr_db of each layer stays above the target (apsmpi-report --last "
+                   "%s; it is the mean of the samples)",
+            "err": "err_mean of each layer stays below the target (apsmpi-report "
+                   "--last %s; it is the mean of the samples)",
+            "bytes": "err_mean and snr_db do not get worse from " + by + " to " + by +
+                     " (apsmpi-report --last --by " + by + " %s)"}[target.kind]
+    text = ("Watch that %s, and that the columns overfl and nonfin stay 0. The "
+            "candidates saw the steps of one run: with another model, batch or "
+            "learning rate, or a longer training, measure again." % (what % policy.options.log))
+    every, steps = policy.every(), policy.epoch_steps()
+    if steps and every > steps:
+        text += (" With every: %d some epochs have no sample: an epoch has about %s."
+                 % (every, plural(steps, "step")))
+    return text
+
+
+def describe_expected(problem, target, rules, sent, part):
+    text = "Expected: %.0f bytes a step that rank 0 sends, %s of FP32's %.0f" % (
+        sent, show_percent(sent / problem.total, 2 if target.kind == "bytes" else 1),
+        problem.total)
+    mean = mean_ratio(rules)
+    if problem.weighed:
+        text += "; signal-to-noise ratio of the whole gradient %s" % show_ratio(part)
+    if not math.isnan(mean):
+        text += ("; mean ratio of the samples, which apsmpi-report --last shows as "
+                 "snr_db of the total, %s" % show_db(mean))
+    return text + "."
 
 
 def describe_unsaid(rules):
@@ -253,19 +278,15 @@ def suggest(options, say=note):
         rules, found = choose_budget(problem, target)
     policy = Policy(problem, target, rules, options, said)
     sent, part = policy.sent, policy.part = totals(problem, rules)
-    expected = "Expected: %.0f bytes a step that rank 0 sends, %s of FP32's %.0f" % (
-        sent, show_percent(sent / problem.total), problem.total)
-    if problem.weighed:
-        expected += "; signal-to-noise ratio of the whole gradient %s" % show_ratio(part)
     few = describe_few(samples)
     if few:
         say(few)
     policy.notes = [describe_run(samples, said), *([few] if few else ()),
-                    expected + ".",
+                    describe_expected(problem, target, rules, sent, part),
                     describe_bound(problem, target, sent) if bound
                     else describe_budget(problem, target, found),
                     *([describe_times(problem, rules)] if times else ()),
-                    describe_watch(target, options)]
+                    describe_watch(target, policy)]
     if not all(rule.candidate.plan for rule in rules if rule.candidate):
         policy.notes.append(describe_unsaid(rules))
     return policy.text()

@@ -11,6 +11,7 @@ from .text import show_percent, show_ranges, show_seconds
 WIDTH = 79
 LAYERS_NAMED = 4        # in a comment
 MIN_COUNT = 1024        # the policy's default
+EVERY = 100             # one step in so many is sampled, or more
 
 
 def comment(text, indent=""):
@@ -126,11 +127,12 @@ class Policy:
             return ""
         candidate, places = max(
             cheaper.items(),
-            key=lambda item: (sum(m.bytes for _, m in item[1]) / len(item[1]),
-                              item[0].ties()))
+            key=lambda item: (sum(m.seconds if self.problem.times else m.bytes
+                                  for _, m in item[1]) / len(item[1]), item[0].ties()))
         layer, worst = max(places, key=lambda pair: pair[1].worst)
-        return " %s would cost less, with %s in %s of %s." % (
-            candidate.name(), bound.show(worst.worst), window_name(worst.where),
+        return " %s would %s, with %s in %s of %s." % (
+            candidate.name(), "take less time" if self.problem.times
+            else "send fewer bytes", bound.show(worst.worst), window_name(worst.where),
             layer_name(layer))
 
     def why_slow(self, rule):
@@ -166,7 +168,8 @@ class Policy:
                 if best is None or m.worst < best[1].worst:
                     best = (layer, m)
         if best is None:
-            return "FP32, because no candidate was measured in every epoch."
+            return "FP32, because no candidate was measured in every %s." % (
+                self.problem.period)
         if best[1].worst <= self.target.allowed:
             return "FP32, because no candidate that keeps the target sends less."
         return "FP32, because the best candidate, %s, has %s in %s of %s." % (
@@ -193,6 +196,15 @@ class Policy:
             yield "#"
             yield comment(note)
 
+    def epoch_steps(self):
+        """Steps of an epoch, as far as they are known; otherwise None."""
+        told = self.options.per_epoch or self.said.get("per_epoch")
+        return int(told or 0) or self.said.get("epoch_steps")
+
+    def every(self):
+        """Such that each epoch has a sample, unless the user says how many."""
+        return self.options.every or min(EVERY, self.epoch_steps() or EVERY)
+
     def settings(self):
         """What a second run needs to know its layers as the first one did."""
         yield "version: 1"
@@ -217,8 +229,7 @@ class Policy:
         least = min(layer.count for layer in self.problem.layers)
         if least < MIN_COUNT:
             yield "min_count: %d          # of the smallest layer in the log" % least
-        yield "log: {file: %s, every: %d}" % (quoted(self.options.log),
-                                              self.options.every)
+        yield "log: {file: %s, every: %d}" % (quoted(self.options.log), self.every())
 
     def lines(self):
         yield from self.head()

@@ -15,6 +15,7 @@ from apsmpi_log.text import UserError, plural
 from .candidates import FIELDS, Candidate, fixed_factor
 
 WINDOWS = 8             # of the steps, where no epochs are known
+RUNS_NAMED = 5          # in a message: the last ones
 Layer = collections.namedtuple("Layer", "layer count name")
 VALUES = ("err_mean", "err_l2", "wire_bytes", "fp32_bytes", "ref_l2", "overflow")
 READ = ("time", "comm", "step", "layer", "count", "err_mean", "epoch", "name",
@@ -26,7 +27,7 @@ class Sums:
     """Over the samples of a layer under one candidate in one epoch."""
 
     __slots__ = ("place", "number", "errors", "squares", "wire", "fp32", "lost", "all",
-                 "overflow")
+                 "overflow", "ratios", "ratio_rows")
 
     def __init__(self, place):
         """place: the candidate's number in the list of its rule."""
@@ -34,6 +35,7 @@ class Sums:
         self.number = self.overflow = 0
         self.errors = self.squares = self.wire = self.fp32 = 0.0
         self.lost = self.all = 0.0      # squares of the error, and of the sums
+        self.ratios, self.ratio_rows = 0.0, 0   # in dB, of rows with an error
 
     def add(self, err, l2, wire, fp32, norm, overflow):
         self.number += 1
@@ -42,6 +44,9 @@ class Sums:
         self.errors += err if err == err else 0.0
         square = l2 * l2 if l2 == l2 else 0.0
         self.squares += square
+        if square:
+            self.ratios -= 10 * math.log10(square)
+            self.ratio_rows += 1
         self.wire += wire
         self.fp32 += fp32
         if norm == norm:
@@ -123,23 +128,25 @@ class Samples(LogFile):
     # --- which rows count
 
     def chosen_run(self):
-        """The id of the run that counts."""
+        """The id of the run that counts, which has candidates."""
         runs = list(self.runs)
+        shadowed = [runs[i] for i in sorted(set(self.run))]
         if self.wanted == "last":
-            return runs[-1]
+            return shadowed[-1]
+        these = "\n".join(
+            "  %s  %s" % (run, self.begun.get(run, {}).get("policy", ""))
+            for run in shadowed[-RUNS_NAMED:])
         if self.wanted is not None:
-            if self.wanted not in self.runs:
-                raise UserError("%s: has no run '%s'; its runs are %s" % (
-                    self.path, self.wanted, ", ".join(runs[-5:])))
+            if self.wanted not in shadowed:
+                raise UserError("%s: %s '%s'; those with candidates are:\n%s" % (
+                    self.path, "no candidates in the run" if self.wanted in runs
+                    else "has no run", self.wanted, these))
             return self.wanted
-        shadowed = sorted(set(self.run))
         if len(shadowed) > 1:
             raise UserError(
                 "%s: candidates of %d runs; choose one by --run ID or --run last:\n%s"
-                % (self.path, len(shadowed), "\n".join(
-                    "  %s  %s" % (runs[i], self.begun.get(runs[i], {}).get(
-                        "policy", "")) for i in shadowed[-5:])))
-        return runs[shadowed[0]]
+                % (self.path, len(shadowed), these))
+        return shadowed[0]
 
     def check(self):
         """UserError: there is nothing to suggest from."""
@@ -177,13 +184,10 @@ class Samples(LogFile):
         the log says of the run."""
         self.check()
         run = self.chosen_run()
-        number, runs = self.runs[run], list(self.runs)
+        number = self.runs[run]
         candidates = self.candidates()
         layers = [Layer(*layer) for layer in self.layers]
         kept = [row for row, its in enumerate(self.run) if its == number]
-        if not kept:
-            raise UserError("%s: the run %s has no candidates" % (
-                self.path, runs[number]))
         window, kinds = self.windows(kept), list(self.kinds)
         found = {}
         for row in kept:
@@ -194,7 +198,19 @@ class Samples(LogFile):
         for (layer, kind, epoch), sums in found.items():
             into.setdefault(layers[layer], {}).setdefault(candidates[kind], {})[
                 self.path, epoch] = sums
-        return self.begun.get(run, {"run": run})
+        return {**self.begun.get(run, {"run": run}),
+                "epoch_steps": self.epoch_steps(kept)}
+
+    def epoch_steps(self, rows):
+        """Steps of an epoch, or calls of a size: about, by the last row of each layer
+        in the last epoch; None where the log has one epoch alone."""
+        last = {}
+        for row in rows:
+            place = last.setdefault(self.layer[row], row)
+            if self.step[place] < self.step[row]:
+                last[self.layer[row]] = row
+        return min(((self.step[row] + 1) // (self.epoch[row] + 1)
+                    for row in last.values() if self.epoch[row] > 0), default=None)
 
     def candidates(self):
         """[number of a kind of rows]: its Candidate. The number in the rule's list

@@ -54,12 +54,12 @@ class Budget:
         self.part = part
 
     def __str__(self):
-        return "bytes=%.4g%%" % (100 * self.part)
+        return "bytes=%.6g%%" % (100 * self.part)
 
 
 def parse_target(text):
     """A function from the margin in dB to a Bound or a Budget."""
-    found = re.fullmatch(r"(snr|err|bytes)=%s *(dB|%%)?" % NUMBER, text, re.I)
+    found = re.fullmatch(r"(snr|err|bytes)[ =:]+%s *(dB|%%)?" % NUMBER, text, re.I)
     if not found:
         raise argparse.ArgumentTypeError(
             "'%s' is none of snr=20dB, err=0.1 and bytes=25%%" % text)

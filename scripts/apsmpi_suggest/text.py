@@ -15,8 +15,8 @@ def show_db(value):
         "no error" if value > 0 else "-inf dB")
 
 
-def show_percent(part):
-    return "%.1f %%" % (100 * part)
+def show_percent(part, digits=1):
+    return "%.*f %%" % (digits, 100 * part)
 
 
 def show_seconds(seconds):

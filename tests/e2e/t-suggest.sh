@@ -75,7 +75,8 @@ check '... with those that there are' has err 'it has e4m3 aps, e5m2 aps'
 suggested --comm nobody log.csv
 check 'an unknown communicator' fails "no candidates on the communicator 'nobody'"
 suggested --run 17 log.csv
-check 'an unknown run' fails "log.csv: has no run '17'; its runs are 20261123T06"
+check 'an unknown run' fails "log.csv: has no run '17'; those with candidates are:"
+check '... names them' has err '  20261123T060000.000000-1'
 suggested -o no/such/policy.yaml log.csv
 check 'a policy that cannot be written' fails 'no/such/policy.yaml: No such file'
 cp log.csv kept.csv
@@ -95,11 +96,18 @@ done
 check '... the log is still as it was' cmp log.csv kept.csv
 suggested --target bytes=20% log.csv
 check 'a budget that no choice keeps' fails \
-    'bytes=20%: the fewest bytes that the candidates allow are 25.0 %'
+    'bytes=20%: the fewest bytes that the candidates allow are 25.00 %'
+made headers.csv layers=4096 candidates=e4m3/aps/8.015625/20
+suggested --target bytes=25% headers.csv
+check '... headers are said to be the excess' fails \
+    '25.05 %. What exceeds the bits of the values are headers and scales. Ask for'
+suggested --target bytes=25.05% headers.csv
+check '... with which the budget is kept' grep -q 'Expected: .*, 25.05 % of' told
 made eighth.csv candidates=e4m3/aps/4.1/20
 suggested --target bytes=12% eighth.csv
-check '... the number is rounded up: 12.82 %' fails 'candidates allow are 12.9 %'
-suggested --target bytes=12.9% eighth.csv
+check '... the number is rounded up: 12.805 %' fails 'candidates allow are 12.81 %'
+check '... it says what to ask for' fails 'Ask for --target bytes=12.81%, or measure a'
+suggested --target bytes=12.81% eighth.csv
 check '... and is enough' status_is 0
 suggested --table nofile absent.csv
 check 'a table that is missing is an error at once' fails \
@@ -124,6 +132,19 @@ suggested --run last jobs.csv
 check '... of which one may be chosen' rules 'layers 0-2>e3m4 aps; '
 suggested --run 20261123T060000.000000-1 jobs.csv
 check '... by its id, too' rules 'layers 0-2>e4m3 aps; '
+# The suggested policy's own run comes last, and has none.
+{
+    cat jobs.csv
+    sed -n '3s/20261123T060000.000000-1/20261125T060000.000000-3/
+        3s/,fp32,1,/,fp32,0,/p' log.csv
+} >later.csv
+suggested --run last later.csv
+check 'the last run is the last that has candidates' rules 'layers 0-2>e3m4 aps; '
+suggested --run 20261125T060000.000000-3 later.csv
+check '... another one has none' fails \
+    "no candidates in the run '20261125T060000.000000-3'; those with candidates are:"
+check '... and those are named that have' has err '  20261124T060000.000000-2'
+suggested --run 20261123T060000.000000-1 jobs.csv
 check '... says what all send, too' has told 'e4m3 aps, sends 25.0 %, too.'
 suggested log.csv other.csv
 check 'several logs: no candidate was measured in both' rules 'layers 0-2>fp32 -; '
@@ -169,9 +190,18 @@ check 'the cheapest candidate that keeps 20 dB' rules \
     'layers 0-1>e3m2 aps; layers 2>e4m3 aps; '
 check '... with what it sends' has told 'sends 18.8 % of'
 check '... and its worst epoch' has told 'at worst'
-check '... and why no cheaper one' has told 'e3m0 aps would cost less, with 8.0 dB'
+check '... and why no cheaper one' has told \
+    'e3m0 aps would send fewer bytes, with 8.0 dB'
 check '... what all of it sends' has told 'Expected: 3760 bytes a step that rank 0'
 check '... and what one for all would' has told 'The best one for all layers, e4m3 aps'
+check '... the ratio that the report will show' has told \
+    'which apsmpi-report --last shows as snr_db of the total, 25.7 dB.'
+check '... and what to watch' has told '(apsmpi-report --last roundoff.csv;'
+for target in 'snr 20dB' snr:20dB 'snr = 20 dB'; do
+    cp out before
+    suggested --target "$target" log.csv
+    check "the target as policies have it: $target" cmp out before
+done
 suggested --target err=0.1 --margin 1 log.csv
 check 'the same as an error' rules 'layers 0-1>e3m2 aps; layers 2>e4m3 aps; '
 suggested --target err=0.1 log.csv
@@ -184,6 +214,13 @@ check '... not with a margin of 1.5 dB: the last epoch counts' rules \
 suggested --target snr=21dB --margin 1.5dB --candidates e5m2,e3m2:aps log.csv
 check '... of other candidates' rules \
     'layers 0, 2>e5m2 none; layers 1>e3m2 aps; '
+made named.csv candidates=e8m7/aps-tight/16/60+e5m10/none/16/70
+suggested --candidates bf16 named.csv
+check 'bf16 is e8m7' rules 'layers 0-2>e8m7 aps-tight; '
+suggested --candidates 'bf16:*,fp16' named.csv
+check '... also in patterns, and fp16 is e5m10' rules 'layers 0-2>e5m10 none; '
+suggested --candidates tf32 named.csv
+check '... and what was not measured is refused' fails "no candidate 'tf32'"
 suggested --target snr=40dB log.csv
 check 'a target that no candidate meets' rules 'layers 0-2>fp32 -; '
 check '... says which came nearest' has told \
@@ -218,6 +255,7 @@ check '... not with two' not has told 'hangs on'
 made parts.csv epochs=1 samples=16
 suggested parts.csv
 check 'without epochs: eighths of the run' has told 'in 8 parts of the run'
+check '... each keeps the target' has told 'kept snr=20dB in every part of the run'
 made parts.csv epochs=1 samples=9 steps=2+3+4+5+6+7+8+9+8000
 suggested parts.csv
 check '... samples that follow each other are one part' has told \
@@ -246,6 +284,14 @@ made steps.csv begin='apsmpi=1.0 steps="calls 3" order=backward per_epoch=11'
 suggested steps.csv
 check '... calls, order and epochs' grep -qx \
     'steps: {calls: 3, order: backward, per_epoch: 11}' out
+check '... each epoch has a sample' grep -qx 'log: {file: roundoff.csv, every: 11}' out
+suggested --every 20 steps.csv
+check '... unless the user asks for fewer' grep -qx \
+    'log: {file: roundoff.csv, every: 20}' out
+check '... which the policy says' has told \
+    'With every: 20 some epochs have no sample: an epoch has about 11 steps.'
+suggested log.csv
+check '... steps of an epoch by the rows' grep -q 'every: 2}' out
 suggested --order forward --per-epoch 5 --steps auto steps.csv
 check '... or as the options say' grep -qx \
     'steps: {order: forward, per_epoch: 5}' out
@@ -302,12 +348,17 @@ check '... says why' has told \
 check '... with the times of a rule' has told 's by native MPI in FP32.'
 check '... and of a step' has told 'Predicted on 16 hosts of 1 rank: '
 check '... and how it chose' has told 'Each layer gets the fastest candidate that kept'
+made large.csv layers=4194304 candidates=e3m2/aps/6/5+e4m3/aps/8/35
+suggested --hosts 16 --rate 1gbit large.csv
+check '... why none that takes less time' has told \
+    'e3m2 aps would take less time, with 3.0 dB'
+made large.csv layers=4194304+64 candidates=e3m2/aps/6/30+e4m3/aps/8/35
 suggested --target bytes=40% --hosts 16 --rate 1gbit large.csv
 check '... within a budget' rules 'layers 0>e4m3 aps; layers 1>fp32 -; '
 made large.csv layers=64+80 candidates=e3m2/aps/6/30
 suggested --target bytes=50% --hosts 16 --rate 1gbit large.csv
 check 'a budget that only slow candidates keep' fails \
-    'allow are 100.0 %, where none may be slower than native MPI'
+    'allow are 100.00 %, where none may be slower than native MPI'
 cp large.csv small.csv
 made large.csv layers=4194304+64 candidates=e3m2/aps/6/5
 suggested --hosts 16 --rate 1gbit large.csv
