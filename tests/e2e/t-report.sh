@@ -210,9 +210,9 @@ ok "the table as CSV tells which they are" is "$(awk -F, '{ print $(NF - 1) }' \
 # What the events say of candidates 1 and 3, in which the columns do not differ.
 {
     head -n 2 "$tmp/shadow.csv"
-    for number in 1 3; do
+    for place in 1 3; do
         printf '# candidate run=%s rule=0 shadow=%s plan="{%s}"\n' \
-            20261123T060000.000000-1 $number \
+            20261123T060000.000000-1 $place \
             "format: e4m3, scale: aps, rounding: stochastic, feedback: on"
     done
     sed 1,2d "$tmp/shadow.csv"
