@@ -23,10 +23,17 @@ double aps_measured_wait(const struct aps_measured *measured)
     return between > inside ? between : inside;
 }
 
+/* Not by its own latency: a step of native MPI may ask before it sends. */
+static bool measured_waits(const struct aps_link *link)
+{
+    return link->wait > APS_MEASURED_BUSY_WAIT + 4 * link->latency;
+}
+
 bool aps_measured_is_busy(const struct aps_measured *measured)
 {
     return measured->spread > APS_MEASURED_BUSY_SPREAD ||
-           aps_measured_wait(measured) > APS_MEASURED_BUSY_WAIT;
+           measured_waits(&measured->machine.between) ||
+           measured_waits(&measured->machine.inside);
 }
 
 const struct aps_codec_rates *

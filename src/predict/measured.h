@@ -18,8 +18,9 @@
 /* Repetitions that disagree by more are no measure: predictions say so. */
 #define APS_MEASURED_SPREAD 0.2
 
-/* Where they disagree by more, or native MPI waits longer in a step, the machines were
- * so busy that predictions are of no use. */
+/* Where they disagree by more, or native MPI waits longer in a step than four times
+ * the link's latency and this, the machines were so busy that predictions are of no
+ * use. */
 #define APS_MEASURED_BUSY_SPREAD 0.3
 #define APS_MEASURED_BUSY_WAIT 1e-3 /* seconds */
 
