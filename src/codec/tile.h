@@ -7,6 +7,7 @@
 #ifndef APS_CODEC_TILE_H
 #define APS_CODEC_TILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "codec/kernel.h"
@@ -18,12 +19,25 @@
  * used yet. */
 #define APS_TILE_AHEAD ((size_t)1536)
 
+/* Is asking worth it? AMD's CPUs go on from page to page by themselves: on an EPYC
+ * whose memory others use, too, a search takes 1.3 times as long with it, an
+ * all-reduce of 4 Mi floats 1.13 times with 2 ranks, and of 25.6 Mi 1.2 times with 8
+ * ranks on 2 cores. On Intel's Emerald Rapids decoding takes 0.8 of the time. */
+APS_INLINE bool aps_tile_asks(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    return !__builtin_cpu_is("amd");
+#else
+    return true;
+#endif
+}
+
 /* Ask for what a loop will read after x[n], which it reads now: n floats, a
  * multiple of a cache line. They need not be there. */
 APS_INLINE void aps_tile_ask_ahead(const aps_any_float *x, size_t n)
 {
 #if defined(__GNUC__)
-    for (size_t i = 0; i < n; i += 64 / sizeof *x)
+    for (size_t i = 0; i < n && aps_tile_asks(); i += 64 / sizeof *x)
         __builtin_prefetch(x + APS_TILE_AHEAD + i);
 #else
     (void)x, (void)n;
@@ -34,7 +48,7 @@ APS_INLINE void aps_tile_ask_ahead(const aps_any_float *x, size_t n)
 APS_INLINE void aps_tile_ask_to_write(const aps_any_float *x, size_t n)
 {
 #if defined(__GNUC__)
-    for (size_t i = 0; i < n; i += 64 / sizeof *x)
+    for (size_t i = 0; i < n && aps_tile_asks(); i += 64 / sizeof *x)
         __builtin_prefetch(x + APS_TILE_AHEAD + i, 1);
 #else
     (void)x, (void)n;
