@@ -5,8 +5,10 @@
 
 PREFIX-<round>-old.csv and PREFIX-<round>-new.csv, of rounds 1 to ROUNDS, are
 files of `allreduce --csv`. Prints a row for each size and variant that the
-library may rewrite, and for native FP32, which it leaves alone. Status 1: a
-variant's median quotient of new over old is above 1 + PERCENT / 100.
+library may rewrite, and for native FP32, which it leaves alone. Where the machine's
+speed changes from job to job, a variant's time beside that of native FP32 in the same
+job says more than the time alone: the second quotient, `native`, is of these. Status
+1: both of a variant's median quotients of new over old are above 1 + PERCENT / 100.
 """
 
 import argparse
@@ -50,18 +52,20 @@ def main():
                       "the first job", file=sys.stderr)
                 return 2
 
-    print(f"{given.rounds} pairs; new/old: of the medians of each pair")
+    print(f"{given.rounds} pairs; new/old: of the medians of each pair, and of what "
+          "they are of native's")
     print(f"  {'elements':>9} {'variant':<10} {'reduce':<13}"
           f"{'old us':>10}{'new us':>10}{'old x':>7}{'new x':>7}"
-          f"{'new/old':>9}  {'least':>6} {'most':>6}")
+          f"{'new/old':>9}  {'least':>6} {'most':>6}{'native':>8}")
     worse = 0
     for key in keys:
         old = [pair[0][key] for pair in pairs]
         new = [pair[1][key] for pair in pairs]
         quotients = [n[0] / o[0] for o, n in zip(old, new)]
         middle = statistics.median(quotients)
+        beside = statistics.median(o[1] / n[1] for n, o in zip(new, old))
         judged = key[2] != "native"
-        bad = judged and middle > 1 + given.limit / 100
+        bad = judged and min(middle, beside) > 1 + given.limit / 100
         worse += bad
         mark = "  WORSE" if bad else "" if judged else "  (the machine's own)"
         print(f"  {key[0]:>9} {key[1]:<10} {key[2]:<13}"
@@ -70,6 +74,7 @@ def main():
               f"{statistics.median(o[1] for o in old):>7.2f}"
               f"{statistics.median(n[1] for n in new):>7.2f}"
               f"{middle:>9.3f}  {min(quotients):>6.3f} {max(quotients):>6.3f}"
+              f"{beside:>8.3f}"
               f"{mark}")
     if worse:
         print(f"{worse} row{'' if worse == 1 else 's'} worse by more than "

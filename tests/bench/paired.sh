@@ -10,10 +10,12 @@
 # of scripts/apsmpi-lab with RANKS (1) ranks each, whose links have the RATE (1gbit)
 # and, if it is set, the DELAY. Prints, for each format and size, the
 # medians of both and the median, the least and the greatest of the rounds'
-# quotients of new over old. A row whose median is more than LIMIT (3) percent above
-# 1 is worse, and ends the command with status 1. The rows of native FP32 have no
-# part in that: neither library takes these calls, and they show what the machine
-# alone does to a quotient. The options are the bench's own (allreduce --help).
+# quotients of new over old; and the median quotient of what they are of native FP32's
+# time in the same job, which a slow phase of the machine changes less. A row is worse
+# where both medians are more than LIMIT (3) percent above 1; that ends the command
+# with status 1. The rows of native FP32 have no part in that: neither library takes
+# these calls, and they show what the machine alone does to a quotient. The options
+# are the bench's own (allreduce --help).
 # Leaves policies and CSV files in tests/bench/ of the build directory. By hand, say
 #
 #   OLD=old/libapsmpi.so top_srcdir=. top_builddir=build sh tests/bench/paired.sh

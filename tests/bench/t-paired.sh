@@ -5,14 +5,15 @@
 # shellcheck disable=SC2317 # functions that check calls
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
-# figures FILE USEC: a job's CSV, of two rows and a floor
+# figures FILE USEC [NATIVE]: a job's CSV, of two rows and a floor
 figures()
 {
+    ratio=$(awk -v own="$2" -v native="${3:-100}" 'BEGIN { print native / own }')
     cat >"$1" <<CSV
 variant,reduce,count,ranks,median_usec,min_usec,ratio_native
 fp32,native,4096,2,${3:-100},90,1
 int8,native,4096,2,30,29,3
-e4m3,hierarchical,4096,2,$2,40,2
+e4m3,hierarchical,4096,2,$2,40,$ratio
 CSV
 }
 
@@ -22,7 +23,9 @@ matches()
     [ "$(grep -c -e "$1" out)" -eq 1 ]
 }
 
-# pairs NEW...: of each round, where the old library takes 50 us
+# pairs NEW...: of each round, where the old library takes 50 us; native takes 100 us,
+# or with the new one $native
+native=100
 pairs()
 {
     round=0
@@ -30,7 +33,7 @@ pairs()
     for new in "$@"; do
         round=$((round + 1))
         figures pair-$round-old.csv 50
-        figures pair-$round-new.csv "$new" 300
+        figures pair-$round-new.csv "$new" "$native"
     done
     timed "$PYTHON3" "$top_srcdir/tests/bench/paired.py" pair $round
 }
@@ -40,8 +43,13 @@ check "a median of 4 % more is worse" status_is 1
 check "and says which row" matches 'e4m3 .* 1\.040 .*WORSE'
 pairs 51 90 40
 check "a median of 2 % more is not, whatever the spread" status_is 0
-check "which is shown" matches 'e4m3 .* 1\.020 * 0\.800 * 1\.800$'
+check "which is shown" matches 'e4m3 .* 1\.020 * 0\.800 * 1\.800 * 1\.020$'
+native=300
+pairs 150 150 150
+check "a slow phase of the machine, of native FP32 too, is not" status_is 0
 check "native FP32 is shown, and not judged" matches 'fp32 .* 3\.000 .*own'
+check "and the variant's time beside it" matches 'e4m3 .* 3\.000 .* 1\.000$'
+native=100
 check "integers are not shown" lines 0 out 'int8'
 pairs 50 50
 sed '/^e4m3/d' pair-1-old.csv >pair-2-new.csv
