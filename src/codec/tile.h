@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How long arrays are read: in tiles, after each of which a loop asks what it has
- * seen; and ahead, since the machine's own prefetch starts anew at every page of
- * 4 KiB, and what it reads of one page is too little for a core to be busy with.
+ * seen; and ahead, where that is worth it, since a machine's own prefetch may start
+ * anew at every page of 4 KiB, and what it reads of one page is too little for a core
+ * to be busy with.
  */
 #ifndef APS_CODEC_TILE_H
 #define APS_CODEC_TILE_H
@@ -19,10 +20,10 @@
  * used yet. */
 #define APS_TILE_AHEAD ((size_t)1536)
 
-/* Is asking worth it? AMD's CPUs go on from page to page by themselves: on an EPYC
- * whose memory others use, too, a search takes 1.3 times as long with it, an
- * all-reduce of 4 Mi floats 1.13 times with 2 ranks, and of 25.6 Mi 1.2 times with 8
- * ranks on 2 cores. On Intel's Emerald Rapids decoding takes 0.8 of the time. */
+/* Is asking worth it? Measured: on an EPYC of AMD, whose memory others use, too, a
+ * search takes 1.3 times as long with it, an all-reduce of 4 Mi floats 1.13 times with
+ * 2 ranks, and of 25.6 Mi 1.2 times with 8 ranks on 2 cores. On Intel's Emerald Rapids
+ * decoding takes 0.8 of the time. */
 APS_INLINE bool aps_tile_asks(void)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
