@@ -66,6 +66,15 @@ static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
         buffers_set_chunk(slots, longest + CHUNK_UNIT - 1);
 }
 
+/* Of an owner's sum, however long the chunks are. */
+static size_t buffers_sum_elements(const struct aps_chunk_buffers *slots,
+                                   bool narrow)
+{
+    if (slots->parts > 1)
+        return APS_PIPELINE_GROUP_NARROW * slots->room.slice;
+    return slots->room.slice * (narrow ? NARROWEST : 1);
+}
+
 /* --- the host's ---------------------------------------------------------- */
 
 static int buffers_allocate_sums(struct aps_chunk_buffers *slots)
@@ -91,8 +100,7 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
         .result_turns = APS_RESULT_TURNS,
     };
     buffers_choose_chunk(slots, groups->largest, longest);
-    slots->sum =
-        slots->room.slice * (narrow && slots->parts == 1 ? NARROWEST : 1);
+    slots->sum = buffers_sum_elements(slots, narrow);
     aps_gpu_ipc_destroy_closed(); /* its shared memory may be short */
     if (aps_shm_group_create(&groups->group, buffers_slot_bytes(slots),
                              buffers_result_bytes(slots), &slots->node, cause,
@@ -111,13 +119,20 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
 /* In a rank's region: its sums, its slot, the results of what it owns. */
 static size_t buffers_region_sums(const struct aps_chunk_buffers *slots)
 {
-    return APS_SUM_TURNS * aps_block_stride_widest(slots->room.slice);
+    return APS_SUM_TURNS * aps_block_stride_widest(slots->sum);
 }
 
 static size_t buffers_region_bytes(const struct aps_chunk_buffers *slots)
 {
     return buffers_region_sums(slots) + APS_BLOCK_SKEW +
            buffers_slot_bytes(slots) + buffers_result_bytes(slots);
+}
+
+static void buffers_set_device_chunk(struct aps_chunk_buffers *slots,
+                                     size_t chunk)
+{
+    buffers_set_chunk(slots, chunk);
+    slots->sum = buffers_sum_elements(slots, false);
 }
 
 int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
@@ -133,10 +148,10 @@ int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
         .granule = host->granule,
         .result_turns = alone ? APS_DEVICE_RESULT_TURNS : 0,
     };
-    buffers_set_chunk(slots, alone ? DEVICE_CHUNK : host->room.chunk);
+    buffers_set_device_chunk(slots, alone ? DEVICE_CHUNK : host->room.chunk);
     while (slots->room.chunk / 2 >= host->room.chunk &&
            buffers_region_bytes(slots) > DEVICE_BYTES)
-        buffers_set_chunk(slots, slots->room.chunk / 2);
+        buffers_set_device_chunk(slots, slots->room.chunk / 2);
     slots->peers = aps_gpu_ipc_create(slots->node, buffers_region_bytes(slots));
     return slots->peers ? 0 : -1;
 }
@@ -192,11 +207,10 @@ float *aps_chunk_buffers_sum(const struct aps_chunk_buffers *slots, size_t c)
     const size_t turn = c % APS_SUM_TURNS;
 
     if (slots->peers)
-        return (
-            float *)(void *)(aps_gpu_ipc_region(
-                                 slots->peers,
-                                 aps_shm_group_rank(slots->node)) +
-                             turn * aps_block_stride_widest(slots->room.slice));
+        return (float *)(void *)(aps_gpu_ipc_region(
+                                     slots->peers,
+                                     aps_shm_group_rank(slots->node)) +
+                                 turn * aps_block_stride_widest(slots->sum));
     return slots->sums[turn];
 }
 

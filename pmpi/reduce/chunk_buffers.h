@@ -30,17 +30,17 @@ struct aps_chunk_buffers {
     size_t granule;             /* of codecs, at most */
     struct aps_chunk_room room; /* of each turn */
     size_t result_turns;
-    float *sums[APS_SUM_TURNS]; /* the host's, of an owner; owned ... */
-    size_t sum;                 /* ... for so many elements */
+    float *sums[APS_SUM_TURNS]; /* the host's, of an owner; owned */
+    size_t sum;                 /* elements that a sum has room for */
 };
 
 /*
  * COLLECTIVE over groups->group, whose ranks share a machine; chunks are
  * equally long in all groups, and no longer than a vector of `longest` elements
  * needs. There is room for codecs whose granule is `granule` at most
- * (pipeline_sizes.h), and where `narrow`, which is the same on all ranks, for
- * the sums of chunks that are the longer the narrower the codec
- * (aps_chunk_layout_longest). 0, or -1 with a cause, on all ranks or only on some:
+ * (pipeline_sizes.h), and where there are several groups, or `narrow`, which is the
+ * same on all ranks, for the sums of chunks that are the longer the narrower the
+ * codec (aps_chunk_layout_across, aps_chunk_layout_longest). 0, or -1 with a cause, on all ranks or only on some:
  * aps_chunk_buffers_clear is due in any case.
  */
 int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,

@@ -4,6 +4,7 @@
 #include "reduce/chunk_layout.h"
 
 #include "reduce/block.h"
+#include "wire/pipeline_sizes.h"
 
 static size_t layout_fewer(size_t a, size_t b)
 {
@@ -53,6 +54,25 @@ struct aps_chunk_layout aps_chunk_layout_of(const struct aps_chunk_room *room,
         .chunk = chunk,
         .slice_stride = aps_block_stride_widest(slice),
         .owner_stride = layout_slices(slice, granule, room->parts) * stride,
+        .part_stride = stride,
+    };
+}
+
+/* Twice the elements at half the width: blocks fit where FP32's have room. */
+struct aps_chunk_layout
+aps_chunk_layout_across(const struct aps_chunk_room *room,
+                        const struct aps_codec *codec)
+{
+    const struct aps_chunk_layout as_ever = aps_chunk_layout_of(room, codec);
+    const size_t chunk = aps_pipeline_group_elements_across(codec, room->chunk);
+    const size_t stride = aps_block_stride_widest(room->part);
+
+    if (chunk == as_ever.chunk)
+        return as_ever;
+    return (struct aps_chunk_layout){
+        .chunk = chunk,
+        .slice_stride = aps_block_stride_widest(room->slice),
+        .owner_stride = (size_t)room->parts * stride,
         .part_stride = stride,
     };
 }

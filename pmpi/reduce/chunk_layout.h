@@ -43,6 +43,13 @@ struct aps_chunk_room aps_chunk_room_of(int owners, int parts, int results,
 struct aps_chunk_layout aps_chunk_layout_of(const struct aps_chunk_room *room,
                                             const struct aps_codec *codec);
 
+/* The same for chunks of several parts, which are the longer the narrower the codec
+ * (aps_pipeline_group_elements_across): up to APS_PIPELINE_GROUP_NARROW times the
+ * elements of the room's slices and parts. */
+struct aps_chunk_layout
+aps_chunk_layout_across(const struct aps_chunk_room *room,
+                        const struct aps_codec *codec);
+
 /* The same for chunks of one part that are as long as there is room for blocks of
  * this width, with slices of up to `slice` elements: never shorter. */
 struct aps_chunk_layout

@@ -14,6 +14,7 @@
 #include "reduce/origin.h"
 #include "reduce/hierarchical_stages.h"
 #include "progress/wait.h"
+#include "wire/pipeline_sizes.h"
 
 /*
  * COLLECTIVE over the group. Do its ranks outnumber the cores that they may run
@@ -39,7 +40,8 @@ static int hierarchical_equip_local(struct aps_hierarchical *h,
     if (aps_hierarchical_is_alone(h) ||
         aps_shm_group_rank(h->node) >= h->owners)
         return 0;
-    h->across = aps_direct_create(&h->groups.peers, h->host.room.part,
+    h->across = aps_direct_create(&h->groups.peers,
+                                  APS_PIPELINE_GROUP_NARROW * h->host.room.part,
                                   aps_block_stride_widest(h->host.room.part));
     return h->across ? 0 : -1;
 }
@@ -179,9 +181,10 @@ void aps_hierarchical_tell_lengths(const struct aps_hierarchical_run *run,
 }
 
 /*
- * Where a group meets in the host's memory. A single group that expects GPUs, where
- * a chunk costs waits, has chunks that fill the slots with codes; others keep to
- * what suits the host's caches, and messages. Equal on all ranks: it depends on
+ * Where a group meets in the host's memory. Chunks suit the host's caches, and the
+ * messages between groups: as long as codes allow, unless they go as FP32 before.
+ * A single group that expects GPUs, where a chunk costs waits, has chunks that fill
+ * the slots with codes. Equal on all ranks: it depends on
  * what they have agreed on when the reduction was prepared, and on the plan.
  */
 static struct aps_chunk_layout
@@ -190,6 +193,8 @@ hierarchical_host_layout(const struct aps_hierarchical *h,
 {
     const struct aps_chunk_buffers *host = &h->host;
 
+    if (!aps_hierarchical_is_alone(h) && !exact_inside)
+        return aps_chunk_layout_across(&host->room, &wire->codec);
     if (h->devices.peers && !exact_inside && !aps_wire_has_own_blocks(wire))
         return aps_chunk_layout_longest(&host->room, &wire->codec, host->sum);
     return aps_chunk_layout_of(&host->room, &wire->codec);

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "codec/codec.h"
 #include "predict/stages.h"
 #include "wire/pipeline_sizes.h"
 #include "wire/turns.h"
@@ -14,14 +15,19 @@
 /* What the buffers of a group may take (pmpi/reduce/chunk_buffers.c). */
 #define SHARED_BYTES (48.0 * 1024 * 1024)
 
-static double group_chunk(int ranks, int groups)
+static double group_chunk(const struct aps_plan *plan, int ranks, int groups)
 {
-    double chunk = (double)aps_pipeline_group_elements(ranks, groups);
+    size_t chunk = aps_pipeline_group_elements(ranks, groups);
+    struct aps_codec codec;
 
-    while ((APS_SLOT_TURNS * ranks + APS_RESULT_TURNS) * chunk * sizeof(float) >
+    while ((double)(APS_SLOT_TURNS * ranks + APS_RESULT_TURNS) *
+               (double)(chunk * sizeof(float)) >
            SHARED_BYTES)
         chunk /= 2;
-    return chunk;
+    aps_codec_init(&plan->format, &codec);
+    if (groups > 1 && plan->node != APS_NODE_FP32)
+        chunk = aps_pipeline_group_elements_across(&codec, chunk);
+    return (double)chunk;
 }
 
 /* Groups that exchange the sums of their slices; each rank with its peers. */
@@ -60,7 +66,7 @@ aps_predict_hierarchical(const struct aps_predicted_call *call)
 
     if (k == 1)
         return aps_predict_direct(call);
-    chunks = aps_predict_chunks(call, group_chunk(k, groups), &n);
+    chunks = aps_predict_chunks(call, group_chunk(call->plan, k, groups), &n);
     slice = n / aps_predict_owners(call->plan, n, k);
     floats = sizeof(float) * machine->copy;
     stages[CONTRIBUTE].work = exact ? n * floats : n * rates->encode;

@@ -41,4 +41,11 @@ size_t aps_pipeline_granule(const struct aps_format *format);
  */
 size_t aps_pipeline_group_elements(int owners, int parts);
 
+/* The same of a codec, where there are several groups: codes of fewer than 8 bits
+ * have longer chunks, so that their messages are as long as those of 8 bits, up to
+ * APS_PIPELINE_GROUP_NARROW times as long. */
+#define APS_PIPELINE_GROUP_NARROW 2
+size_t aps_pipeline_group_elements_across(const struct aps_codec *codec,
+                                          size_t chunk);
+
 #endif

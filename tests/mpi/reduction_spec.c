@@ -169,10 +169,24 @@ void way_groups(const struct way *way, int ranks, struct groups *groups)
     }
 }
 
-/* Elements of so many bits in a message, to a multiple of 64. */
+/* Elements of so many bits in so many bytes, to a multiple of 64. */
+static size_t length_in(size_t bytes, int width)
+{
+    return bytes * 8 / (size_t)width / 64 * 64;
+}
+
 static size_t message_length(int width)
 {
-    return (size_t)MESSAGE_BYTES * 8 / (size_t)width / 64 * 64;
+    return length_in(MESSAGE_BYTES, width);
+}
+
+/* Between groups chunks of narrow codes are as long as a byte a value allows. */
+static size_t hierarchical_chunk(const struct way *way, int groups, int width)
+{
+    if (groups == 1 || way->node_fp32 || width >= 8)
+        return HIERARCHICAL_CHUNK;
+    return width > 4 ? length_in(HIERARCHICAL_CHUNK, width)
+                     : (size_t)2 * HIERARCHICAL_CHUNK;
 }
 
 size_t way_chunk(const struct way *way, int ranks)
@@ -187,8 +201,9 @@ size_t way_chunk(const struct way *way, int ranks)
     switch (way->reduce) {
     case REDUCE_HIERARCHICAL:
         /* Groups of one rank each leave nothing but `direct`. */
-        return groups.count == ranks ? (size_t)ranks * message_length(width)
-                                     : HIERARCHICAL_CHUNK;
+        return groups.count == ranks
+                   ? (size_t)ranks * message_length(width)
+                   : hierarchical_chunk(way, groups.count, width);
     case REDUCE_MASTER:
     case REDUCE_GATHER:
         return message_length(width);

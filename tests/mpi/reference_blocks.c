@@ -288,18 +288,36 @@ static void pass_round(const struct way *way, const struct cut *cut, int count,
 
 /* --- reductions ------------------------------------------------------------ */
 
-/* Elements of a message, as many whole granules as fit. */
-static size_t message_length(const struct way *way)
+/* Elements in so many bytes, as many whole granules as fit. */
+static size_t length_in(const struct way *way, size_t bytes)
 {
     const struct aps_format *format = format_of(way->format);
     const size_t granule = blocks_granule(way->format);
     const size_t one = aps_packed_bytes(format, granule);
     const size_t each = aps_packed_bytes(format, 2 * granule) - one;
 
-    const size_t fit = (MESSAGE_BYTES - (one - each)) / each * granule;
+    const size_t fit = (bytes - (one - each)) / each * granule;
     /* of values of a bit, no more than of two */
-    const size_t most = (size_t)MESSAGE_BYTES * 4 / granule * granule;
+    const size_t most = bytes * 4 / granule * granule;
 
+    return fit < most ? fit : most;
+}
+
+static size_t message_length(const struct way *way)
+{
+    return length_in(way, MESSAGE_BYTES);
+}
+
+/* As long as a byte a value allows, where there are several groups. */
+static size_t hierarchical_chunk(const struct way *way, int groups)
+{
+    const size_t granule = blocks_granule(way->format);
+    const size_t most = (size_t)2 * HIERARCHICAL_CHUNK / granule * granule;
+    const size_t least = (HIERARCHICAL_CHUNK + granule - 1) / granule * granule;
+    const size_t fit = length_in(way, HIERARCHICAL_CHUNK);
+
+    if (groups == 1 || way->node_fp32 || fit < least)
+        return least;
     return fit < most ? fit : most;
 }
 
@@ -311,7 +329,7 @@ static size_t chunk_of(const struct way *way, int ranks, int groups)
     switch (way->reduce) {
     case REDUCE_HIERARCHICAL:
         if (groups < ranks)
-            return HIERARCHICAL_CHUNK; /* where it matters, with NVFP4 */
+            return hierarchical_chunk(way, groups);
         break;
     case REDUCE_RING:
         if (way->accumulate == ACCUMULATE_FP32)

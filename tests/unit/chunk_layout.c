@@ -15,6 +15,10 @@
 
 static const struct aps_format formats[] = {
     {.name = "8", .width = 8, .block = 1},
+    {.name = "6", .width = 6, .block = 1},
+    {.name = "4", .width = 4, .block = 1},
+    {.name = "2", .width = 2, .block = 1},
+    {.name = "4/16", .width = 4, .block = 16, .scale_bytes = 1},
     {.name = "8/32", .width = 8, .block = 32, .scale_bytes = 1},
     {.name = "8/96", .width = 8, .block = 96, .scale_bytes = 1},
     {.name = "8/576", .width = 8, .block = 576, .scale_bytes = 1},
@@ -137,6 +141,59 @@ static bool has_narrow_room(const struct aps_chunk_room *room,
            (size_t)room->results * layout.owner_stride <= room->result_bytes;
 }
 
+/* The parts of a chunk that has twice as many elements as the room at most. */
+static bool has_room_across(const struct aps_chunk_room *room,
+                            const struct aps_codec *codec)
+{
+    const struct aps_chunk_layout as_ever = aps_chunk_layout_of(room, codec),
+                                  layout = aps_chunk_layout_across(room, codec);
+    const size_t granule = aps_codec_granule(codec);
+    const size_t slice = slice_of(codec, layout.chunk, room->owners, 0);
+    const size_t part = slice_of(codec, slice, room->parts, 0);
+    bool right;
+
+    if (layout.chunk == as_ever.chunk)
+        return has_room(room, codec);
+    right = codec->format.width < 8 && layout.chunk > as_ever.chunk &&
+            layout.chunk % granule == 0 && slice <= 2 * room->slice &&
+            part <= 2 * room->part && layout.slice_stride % 64 == 0 &&
+            layout.part_stride % 64 == 0 &&
+            APS_BLOCK_HEADER_MOST + aps_codec_bytes(codec, slice) <=
+                layout.slice_stride &&
+            APS_BLOCK_HEADER_MOST + aps_codec_bytes(codec, part) <=
+                layout.part_stride &&
+            (size_t)room->parts * layout.part_stride <= layout.owner_stride &&
+            (size_t)room->owners * layout.slice_stride <= room->slot_bytes &&
+            (size_t)room->results * layout.owner_stride <= room->result_bytes;
+    if (!right)
+        diag("%s: %d owners, %d parts, chunk %zu of %zu", codec->format.name,
+             room->owners, room->parts, layout.chunk, room->chunk);
+    return right;
+}
+
+static void test_across(const struct aps_format *format)
+{
+    static const size_t chunks[] = {64, 1024, 16384, 65536, 262144};
+    const struct aps_codec codec = {.format = *format};
+    bool right = true, longer = true;
+
+    for (int owners = 1; owners <= 128; owners += owners > 8 ? 17 : 1)
+        for (int parts = 2; parts <= 70; parts += parts > 5 ? 13 : 1)
+            for (size_t i = 0; i < LENGTH(chunks); i++) {
+                const struct aps_chunk_room room =
+                    aps_chunk_room_of(owners, parts, i % 2 ? owners : 1,
+                                      chunks[i], aps_pipeline_granule(format));
+                const size_t chunk =
+                    aps_chunk_layout_across(&room, &codec).chunk;
+
+                right &= has_room_across(&room, &codec);
+                if (format->block == 1 && format->width == 4)
+                    longer &= chunk == 2 * room.chunk;
+            }
+    ok(right && longer, "%s: between groups narrow codes have longer chunks",
+       format->name);
+}
+
 /* Codes have as much room as FP32 values. */
 static void test_narrow(const struct aps_format *format)
 {
@@ -216,6 +273,7 @@ int main(void)
 {
     for (size_t f = 0; f < LENGTH(formats); f++) {
         test_layouts(&formats[f]);
+        test_across(&formats[f]);
         test_narrow(&formats[f]);
         test_messages(&formats[f]);
     }
