@@ -38,10 +38,11 @@ struct aps_chunk_buffers {
  * COLLECTIVE over groups->group, whose ranks share a machine; chunks are
  * equally long in all groups, and no longer than a vector of `longest` elements
  * needs. There is room for codecs whose granule is `granule` at most
- * (pipeline_sizes.h), and where there are several groups, or `narrow`, which is the
- * same on all ranks, for the sums of chunks that are the longer the narrower the
- * codec (aps_chunk_layout_across, aps_chunk_layout_longest). 0, or -1 with a cause, on all ranks or only on some:
- * aps_chunk_buffers_clear is due in any case.
+ * (pipeline_sizes.h). There is room for the sums of chunks that are the longer the
+ * narrower the codec, too, where there are several groups (aps_chunk_layout_across),
+ * or `narrow`, which is the same on all ranks (aps_chunk_layout_longest).
+ * 0, or -1 with a cause, on all ranks or only on some: aps_chunk_buffers_clear is due
+ * in any case.
  */
 int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
                            const struct aps_groups *groups, size_t longest,

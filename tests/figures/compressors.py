@@ -28,7 +28,7 @@ import sys
 
 from compressor_claims import claims, say
 from compressor_rows import ROWS
-from output import write_csv
+from output import draw_picture, write_csv
 from replay import fail
 from trained import mean, train
 
@@ -95,8 +95,6 @@ def print_table(table):
 
 def draw_table(path, table):
     """A part for each network: accuracy over bytes, a colour for each table."""
-    sys.path.insert(0, os.path.join(os.environ["top_srcdir"], "scripts"))
-    from apsmpi_report.figures import draw
     widths = sorted({line["hidden"] for line in table})
     tables = list(dict.fromkeys(row.table for row in ROWS))
 
@@ -124,8 +122,7 @@ def draw_table(path, table):
             "test accuracy, %: mean, worst and best seed (cut off at 86)")
         axes[0][0].legend(fontsize=8, loc="lower left")
         return fig
-    draw([path], figure)
-    print(path)
+    draw_picture(path, figure)
 
 
 def networks_given():
@@ -147,12 +144,9 @@ def main():
     print_table(table)
     write_csv(os.path.join(folder, "compressors.csv"), all_runs)
     write_csv(os.path.join(folder, "compressors-table.csv"), table)
-    try:
-        import matplotlib as _
-        draw_table(os.path.join(folder, "compressors.png"), table)
-    except ImportError:
-        print("no picture: matplotlib is missing")
-    sys.exit(not say(claims(all_runs)))
+    kept = say(claims(all_runs))
+    draw_table(os.path.join(folder, "compressors.png"), table)
+    sys.exit(not kept)
 
 
 if __name__ == "__main__":

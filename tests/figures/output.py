@@ -26,6 +26,20 @@ def write_csv(path, rows):
     print(path)
 
 
+def draw_picture(path, figure):
+    """What figure(matplotlib, numpy) returns, where there is matplotlib."""
+    sys.path.insert(0, os.path.join(os.environ["top_srcdir"], "scripts"))
+    from apsmpi_log.text import UserError
+    from apsmpi_report.figures import draw, load_matplotlib
+    try:
+        load_matplotlib("the picture")
+    except UserError as error:
+        print("no picture: %s" % error)
+        return
+    draw("the picture", [path], figure)
+    print(path)
+
+
 def draw_sets(path, rows, draw_set, size, label, **legend):
     """A picture with one part for each data set, which draw_set(mpl, ax, rows)
     draws; their y axis is shared and has the label."""
@@ -46,7 +60,4 @@ def draw_sets(path, rows, draw_set, size, label, **legend):
         fig.legend(known.values(), known.keys(), fontsize=8, frameon=False,
                    loc="outside upper left", **legend)
         return fig
-    sys.path.insert(0, os.path.join(os.environ["top_srcdir"], "scripts"))
-    from apsmpi_report.figures import draw
-    draw([path], figure)
-    print(path)
+    draw_picture(path, figure)

@@ -3,13 +3,16 @@
 # and claims are about each seed.
 . "$top_srcdir/tests/mpi/run.sh"
 cat >"$tmp/try.py" <<'END'
+import importlib.util
 import os
 import subprocess
 import sys
 
 from compressor_claims import Network, claims
 from compressor_rows import ROWS, low_rank, plain
-from compressors import table_of
+from compressors import draw_table, table_of
+from gradients import SETS
+from output import draw_sets
 from trained import PER_EPOCH, train, write_policy
 
 folder = sys.argv[1]
@@ -70,6 +73,21 @@ print("few", not Network(made[:6]).below("fp32, r2", "fp32, r1", "loss").asserte
 line = next(line for line in table_of(made) if line["row"] == "fp32, r1")
 print("table", line["fewer"] == "1.00" and line["least"] == 82
       and line["accuracy"] == "84.00", line)
+
+
+def is_png(name):
+    with open(os.path.join(folder, name), "rb") as file:
+        return file.read(4) == b"\x89PNG"
+
+
+draw_table(os.path.join(folder, "table.png"), table_of(made))
+draw_sets(os.path.join(folder, "sets.png"),
+          [{"set": name, "at": 1} for name in SETS],
+          lambda mpl, ax, rows: ax.plot([r["at"] for r in rows], label="at"),
+          (4, 3), "height")
+if importlib.util.find_spec("matplotlib"):
+    print("drawn", is_png("table.png"))
+    print("sets", is_png("sets.png"))
 END
 PYTHONDONTWRITEBYTECODE=1 \
     PYTHONPATH=$top_srcdir/tests/figures \
@@ -95,4 +113,10 @@ tried near 'a mean that is too low fails'
 tried one 'a seed that does not agree fails'
 tried few 'fewer than five seeds assert nothing'
 tried table 'the table has means and extremes'
+if grep -q '^drawn' "$tmp/said"; then
+    tried drawn 'the table is drawn'
+    tried sets '... and what other scripts of this room draw for data sets'
+else
+    skip 'pictures: there is no matplotlib'
+fi
 finish
