@@ -10,10 +10,7 @@
 #include "wire/pipeline_sizes.h"
 #include "reduce/direct.h"
 
-/* Chunks are shorter than they should be where all would not fit into the 64 MiB
- * of shared memory that a container gets by default. */
 #define CHUNK_UNIT APS_CODEC_GRANULE
-#define SHARED_BYTES ((size_t)48 * 1024 * 1024)
 
 /* So many times as long are chunks at most where each is as long as its codes, and
  * not FP32 values, have room: those of 4 bits. */
@@ -39,13 +36,6 @@ static size_t buffers_result_bytes(const struct aps_chunk_buffers *slots)
     return slots->result_turns * slots->room.result_bytes;
 }
 
-static size_t buffers_shared_bytes(const struct aps_chunk_buffers *slots,
-                                   int ranks)
-{
-    return (size_t)ranks * buffers_slot_bytes(slots) +
-           buffers_result_bytes(slots);
-}
-
 static void buffers_set_chunk(struct aps_chunk_buffers *slots, size_t chunk)
 {
     slots->room =
@@ -57,11 +47,8 @@ static void buffers_set_chunk(struct aps_chunk_buffers *slots, size_t chunk)
 static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
                                  size_t longest)
 {
-    buffers_set_chunk(slots,
-                      aps_pipeline_group_elements(slots->owners, slots->parts));
-    while (slots->room.chunk > CHUNK_UNIT &&
-           buffers_shared_bytes(slots, ranks) > SHARED_BYTES)
-        buffers_set_chunk(slots, slots->room.chunk / 2);
+    buffers_set_chunk(
+        slots, aps_pipeline_group_elements(slots->owners, slots->parts, ranks));
     if (slots->room.chunk > longest)
         buffers_set_chunk(slots, longest + CHUNK_UNIT - 1);
 }

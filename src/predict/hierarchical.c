@@ -12,18 +12,11 @@
 #include "wire/pipeline_sizes.h"
 #include "wire/turns.h"
 
-/* What the buffers of a group may take (pmpi/reduce/chunk_buffers.c). */
-#define SHARED_BYTES (48.0 * 1024 * 1024)
-
 static double group_chunk(const struct aps_plan *plan, int ranks, int groups)
 {
-    size_t chunk = aps_pipeline_group_elements(ranks, groups);
+    size_t chunk = aps_pipeline_group_elements(ranks, groups, ranks);
     struct aps_codec codec;
 
-    while ((double)(APS_SLOT_TURNS * ranks + APS_RESULT_TURNS) *
-               (double)(chunk * sizeof(float)) >
-           SHARED_BYTES)
-        chunk /= 2;
     aps_codec_init(&plan->format, &codec);
     if (groups > 1 && plan->node != APS_NODE_FP32)
         chunk = aps_pipeline_group_elements_across(&codec, chunk);

@@ -3,6 +3,8 @@
 
 #include "wire/pipeline_sizes.h"
 
+#include "wire/turns.h"
+
 /*
  * How the sizes were found: tests/bench/allreduce.sh lab, two hosts at 1
  * Gbit/s, 4 Mi and 25.6 Mi floats, MPICH over UCX over TCP. Share of the wire's
@@ -26,6 +28,13 @@
 #define GROUP_CHUNK_LEAST ((size_t)64 * 1024)
 #define GROUP_CHUNK_MOST ((size_t)256 * 1024)
 #define GROUP_MESSAGE_LEAST ((size_t)1024)
+
+/* Chunks are shorter than they should be where all would not fit into the 64 MiB
+ * of shared memory that a container gets by default. A block takes so many elements
+ * more than its slice or part has, with its header and the room for formats whose
+ * granule is larger than APS_CODEC_GRANULE. */
+#define GROUP_SHARED_BYTES ((size_t)48 * 1024 * 1024)
+#define GROUP_PADDING ((size_t)256)
 
 /* Two hosts of two ranks at 1 Gbit/s, 25.6 Mi floats, e3m0 by aps, 2 cores: a chunk
  * of 128 Ki in place of 64 Ki takes 0.63 of the time, since there are half as many
@@ -116,13 +125,33 @@ size_t aps_pipeline_granule(const struct aps_format *format)
     return granule;
 }
 
-size_t aps_pipeline_group_elements(int owners, int parts)
+/* Of shared memory, for chunks of so many elements. */
+static size_t pipeline_group_bytes(size_t chunk, size_t owners, size_t parts,
+                                   size_t ranks)
 {
-    const size_t chunk = (size_t)owners * (size_t)parts * GROUP_MESSAGE_LEAST;
+    const size_t slot = chunk + owners * GROUP_PADDING;
+    const size_t results = chunk + owners * parts * GROUP_PADDING;
+
+    return (APS_SLOT_TURNS * ranks * slot + APS_RESULT_TURNS * results) *
+           sizeof(float);
+}
+
+size_t aps_pipeline_group_elements(int owners, int parts, int ranks)
+{
+    const size_t few = (size_t)owners * APS_CODEC_GRANULE;
+    size_t chunk = (size_t)owners * (size_t)parts * GROUP_MESSAGE_LEAST;
 
     if (chunk < GROUP_CHUNK_LEAST)
-        return GROUP_CHUNK_LEAST;
-    return chunk < GROUP_CHUNK_MOST ? chunk : GROUP_CHUNK_MOST;
+        chunk = GROUP_CHUNK_LEAST;
+    if (chunk > GROUP_CHUNK_MOST)
+        chunk = GROUP_CHUNK_MOST;
+    while (chunk > few &&
+           pipeline_group_bytes(chunk, (size_t)owners, (size_t)parts,
+                                (size_t)ranks) > GROUP_SHARED_BYTES)
+        chunk = chunk / 2 > few
+                    ? chunk / 2 / APS_CODEC_GRANULE * APS_CODEC_GRANULE
+                    : few;
+    return chunk;
 }
 
 size_t aps_pipeline_group_elements_across(const struct aps_codec *codec,

@@ -37,9 +37,11 @@ size_t aps_pipeline_granule(const struct aps_format *format);
 /*
  * The elements of a chunk of a reduction inside groups through shared memory,
  * whose sums have `owners` owners, of which each exchanges `parts` parts with
- * those of other groups.
+ * those of other groups. It is shorter where the slots of `ranks` ranks, the most
+ * that a group has, would take too much of that memory; a granule an owner at least.
+ * The same whatever formats there is room for.
  */
-size_t aps_pipeline_group_elements(int owners, int parts);
+size_t aps_pipeline_group_elements(int owners, int parts, int ranks);
 
 /* The same of a codec, where there are several groups: codes of fewer than 8 bits
  * have longer chunks, so that their messages are as long as those of 8 bits, up to
