@@ -90,7 +90,7 @@ static void fuse_gather(struct group *group)
         }
         if ((size_t)group->count > behind)
             return;
-        /* The end of the queue: no more will come. */
+        /* The end of the queue, or what is no call: the group ends before it. */
         if (!aps_deferred_is(waiting[group->count - 1])) {
             group->closed = true;
             return;

@@ -155,6 +155,7 @@ bool aps_segment_agree(struct aps_context *context, const struct aps_call *call,
 
     if (call->kind->agree)
         call->kind->agree(context, segment, &good);
+    context->damaged |= segment->rc != MPI_SUCCESS;
     return good;
 }
 

@@ -357,7 +357,9 @@ void aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size)
     /* MAX of the negated rank is the lowest rank that has something to say. */
     int lowest = text[0] != '\0' ? -vcomm->rank : INT_MIN;
 
-    if (aps_agree_max(vcomm, 1, &lowest) == MPI_SUCCESS && lowest != INT_MIN)
+    /* Together, since a rank that does not broadcast is waited for. */
+    if (aps_agree_max_together(vcomm, 1, &lowest) == MPI_SUCCESS &&
+        lowest != INT_MIN)
         (void)aps_agree_bytes(vcomm, -lowest, text, size);
 }
 

@@ -32,7 +32,7 @@ struct aps_request {
 
 static _Thread_local bool driven;
 
-/* Of ours, the one that MPI has last found not complete in this thread. */
+/* Of ours, the one that MPI has last found not complete for this thread's driver. */
 static _Thread_local struct aps_request *incomplete;
 
 void aps_request_set_driven(bool now)
@@ -84,8 +84,11 @@ static int request_poll(void *state, MPI_Status *status)
 
     (void)status;
     atomic_store(&request->waited, true);
-    incomplete = atomic_load(&request->complete) ? NULL : request;
-    if (!driven)
+    /* A poll that is not the driver's may be one of a queue's own, between the
+     * driver's poll and its rest. */
+    if (driven)
+        incomplete = atomic_load(&request->complete) ? NULL : request;
+    else
         aps_queue_drive();
     return MPI_SUCCESS;
 }

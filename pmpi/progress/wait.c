@@ -277,6 +277,7 @@ static int wait_for(int count, MPI_Request requests[], MPI_Status statuses[],
         }
         if (aps_fiber_inside()) {
             aps_fiber_yield();
+            turn = 0;
         } else if (turn == tests) {
             wait_take_turn();
             wait_be_idle();
