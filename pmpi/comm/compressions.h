@@ -3,8 +3,9 @@
  * What compressors keep of each layer of a communicator from call to call: what
  * they have left out (error feedback), and what they go on from.
  *
- * A layer has a memory on all ranks or on none. What the compressor keeps is the
- * same on all of them, what was left out is each rank's own. A memory belongs to
+ * A layer has a memory on all ranks or on none. What was left out is each rank's own,
+ * also what an owner's rounding of sums has left out. PowerSGD's Q is the same on all,
+ * but after an error of one rank until the next call. A memory belongs to
  * one era of the steps: after a desync a layer number may mean another layer. The
  * program drops all memories by MPI_Pcontrol(4).
  */

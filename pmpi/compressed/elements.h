@@ -53,7 +53,8 @@ size_t aps_elements_encode(const struct aps_wire *wire,
 /*
  * The inverse, of a section that begins within `room` bytes: what there is of
  * them; returns its bytes. Something that is no section is bad and takes up the
- * room.
+ * room. Indices that are none are bad, too, but take up their own bytes, and
+ * aps_elements_skip does not look at them.
  */
 size_t aps_elements_decode(const struct aps_wire *wire,
                            const unsigned char *from, size_t room,

@@ -10,7 +10,7 @@
  *
  * The sums have the same bits on all ranks, and so has all that follows from
  * them. A value that is not finite makes its row of P so, on all ranks: then the
- * layer is reduced whole. All P of a call travel together, and then all Q'.
+ * layer is reduced whole, as where P Q'^T might not be finite. All P of a call travel together, and then all Q'.
  *
  * Where the compressor selects elements, M has these alone, on each rank its own
  * (mstopk+powersgd), and what is remembered is what the whole layer lacks.
@@ -226,9 +226,19 @@ static void powersgd_restore(struct factors *of, int ranks)
                of->floats[PART_Q] * sizeof(float));
 }
 
+/* Equal on all ranks: it depends on the sum alone. */
+static bool powersgd_is_good(const struct factors *of, enum part part)
+{
+    const float *sum = of->factors[part];
+
+    return part == PART_Q
+               ? aps_lowrank_is_restorable(&of->layer->matrix, of->rank, sum)
+               : aps_compress_finite(sum, of->floats[part]);
+}
+
 /* COLLECTIVE over the reductions' communicator. Sum a factor of all layers, also of
  * those that are whole: a rank that has failed does not know which are. Those whose
- * sums are not finite are, then, on all ranks. */
+ * sums are no good are, then, on all ranks. */
 static int powersgd_reduce(struct run *run, enum part part)
 {
     struct aps_vector vectors[APS_VECTORS_MOST];
@@ -248,8 +258,8 @@ static int powersgd_reduce(struct run *run, enum part part)
     rc = aps_reductions_run(run->site->reductions, run->site->plan, run->count,
                             vectors, run->cost);
     for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++)
-        run->factors[i].layer->whole |= !aps_compress_finite(
-            run->factors[i].factors[part], run->factors[i].floats[part]);
+        run->factors[i].layer->whole |=
+            !powersgd_is_good(&run->factors[i], part);
     return rc;
 }
 

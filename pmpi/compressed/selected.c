@@ -71,6 +71,7 @@ struct run {
     size_t bytes; /* of a message */
     size_t parts; /* that it travels in: as many as the longest */
     struct aps_cost *cost;
+    int rc; /* of what others have sent */
 };
 
 /* --- sizes ---------------------------------------------------------------- */
@@ -231,10 +232,11 @@ static void selected_encode(struct run *run, struct selected *of,
 
 /* --- what all ranks have sent --------------------------------------------- */
 
-/* False, on all ranks: a rank has an INF or a NaN, or one became of a value, or
- * it has sent what no rank sends. */
-static bool selected_decode(const struct run *run, struct selected *of,
-                            int rank, const unsigned char *message)
+/* False, on all ranks: a rank has an INF or a NaN, or one became of a value. What no
+ * rank sends is an error of those that have it, which the others are to wait for no
+ * redone layer of. */
+static bool selected_decode(struct run *run, struct selected *of, int rank,
+                            const unsigned char *message)
 {
     const size_t n = of->layer->matrix.count;
     const struct section section = selected_section(&run->wire, of->room, n);
@@ -245,21 +247,24 @@ static bool selected_decode(const struct run *run, struct selected *of,
 
     memcpy(&header, from, sizeof header);
     of->ranks[rank] = (struct aps_sparse){indices, values, header.count};
-    if (header.flags != 0 || header.count > of->room)
+    if (header.flags != 0)
         return false;
-    if (header.count == 0)
+    if (header.count > of->room ||
+        (header.count > 0 && rank != run->site->vcomm->rank &&
+         aps_indices_decode(from + section.indices, header.count, 0, n,
+                            indices) < 0)) {
+        of->ranks[rank].count = 0;
+        run->rc = MPI_ERR_OTHER;
+    }
+    if (of->ranks[rank].count == 0)
         return true;
-    if (rank != run->site->vcomm->rank &&
-        aps_indices_decode(from + section.indices, header.count, 0, n,
-                           indices) < 0)
-        return false;
     aps_block_decode(&run->wire, &aps_memory_host, from + section.values,
                      header.count, values);
     /* A scale of the plan may have let some overflow. */
     return aps_compress_finite(values, header.count);
 }
 
-static void selected_sum(const struct run *run, struct selected *of)
+static void selected_sum(struct run *run, struct selected *of)
 {
     struct aps_compressed *layer = of->layer;
     const int rank = run->site->vcomm->rank;
@@ -330,6 +335,7 @@ static int selected_run(const struct aps_compressed_site *site, int count,
     rc = rc == MPI_SUCCESS ? now : rc;
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
         selected_sum(&run, &run.layers[i]);
+    rc = rc == MPI_SUCCESS ? run.rc : rc;
     return aps_compressed_reduce_whole(site, rc, count, layers, cost);
 }
 

@@ -144,7 +144,8 @@ static void ternary_encode_for(const struct aps_digits_run *run, int owner,
     }
 }
 
-/* The sums of what rank i has sent, from[i * stride ...]. */
+/* The sums of what rank i has sent, from[i * stride ...]. Of a layer that is whole
+ * nobody looks at them, and there may be too many ranks for them. */
 static void ternary_sum_own(const struct aps_digits_run *run,
                             const unsigned char *from, size_t stride,
                             unsigned char *sums)
@@ -152,9 +153,13 @@ static void ternary_sum_own(const struct aps_digits_run *run,
     for (int i = 0; i < run->count; i++) {
         const struct aps_slice slice = aps_digits_slice(
             run->layers[i].layer->matrix.count, run->ranks, run->rank);
+        const bool whole = run->layers[i].layer->whole;
         int16_t sum[APS_DIGITS_BLOCK];
 
-        for (size_t at = 0; at < slice.length; at += APS_DIGITS_BLOCK) {
+        if (whole)
+            memset(sums, 0, aps_ternary_sum_bytes(run->ranks, slice.length));
+        for (size_t at = 0; at < slice.length && !whole;
+             at += APS_DIGITS_BLOCK) {
             const size_t n = slice.length - at < APS_DIGITS_BLOCK
                                  ? slice.length - at
                                  : APS_DIGITS_BLOCK;

@@ -224,7 +224,8 @@ static void levels_sum_part(const struct levels *levels, int j)
     }
 }
 
-/* The sums of all groups of the part that this rank owns. */
+/* The sums of all groups of the part that this rank owns, which has none of a layer
+ * that is whole (ternary.c: ternary_sum_own). */
 static void levels_add_groups(const struct levels *levels)
 {
     const struct aps_digits_run *run = &levels->run;
@@ -235,9 +236,12 @@ static void levels_add_groups(const struct levels *levels)
     for (int i = 0; i < run->count; i++) {
         const size_t length =
             levels_part_of(levels, i, levels->own, levels->peer).length;
+        const bool whole = run->layers[i].layer->whole;
         int16_t sum[APS_DIGITS_BLOCK];
 
-        for (size_t at = 0; at < length; at += APS_DIGITS_BLOCK) {
+        if (whole)
+            memset(to, 0, aps_ternary_sum_bytes(run->ranks, length));
+        for (size_t at = 0; at < length && !whole; at += APS_DIGITS_BLOCK) {
             const size_t n =
                 length - at < APS_DIGITS_BLOCK ? length - at : APS_DIGITS_BLOCK;
             const size_t byte = aps_ternary_sum_bytes(levels->most_members, at);
@@ -368,7 +372,8 @@ static void levels_close(const struct levels *levels)
 static int levels_hand_out(struct levels *levels)
 {
     const struct aps_exchanged results = {
-        .outgoing = levels_result(levels, levels->own),
+        .outgoing = levels_owns(levels) ? levels_result(levels, levels->own)
+                                        : levels->results,
         .incoming = levels->results,
         .incoming_stride = (size_t)levels->peers * levels->result,
         .sent = levels_own_results,

@@ -77,6 +77,13 @@ static struct aps_slice exchange_part(size_t size, size_t i)
     return (struct aps_slice){begin, size - begin < PART ? size - begin : PART};
 }
 
+/* Where a rank's part lies; of an empty one there may be no such place. */
+static size_t exchange_place(int rank, size_t stride,
+                             const struct aps_slice *part)
+{
+    return part->length > 0 ? (size_t)rank * stride + part->begin : 0;
+}
+
 int aps_exchange_run(struct aps_exchange *exchange,
                      const struct aps_exchanged *what)
 {
@@ -90,11 +97,11 @@ int aps_exchange_run(struct aps_exchange *exchange,
             const struct aps_slice part =
                 exchange_part(what->received(what->state, from), i);
 
-            aps_messages_receive(&exchange->messages,
-                                 what->incoming +
-                                     (size_t)from * what->incoming_stride +
-                                     part.begin,
-                                 part.length, from, exchange->tag);
+            aps_messages_receive(
+                &exchange->messages,
+                what->incoming +
+                    exchange_place(from, what->incoming_stride, &part),
+                part.length, from, exchange->tag);
         }
         for (int k = 1; k < vcomm->size; k++) {
             const int to = aps_exchange_peer(exchange, k);
@@ -103,11 +110,11 @@ int aps_exchange_run(struct aps_exchange *exchange,
 
             if (i == 0 && what->make)
                 what->make(what->state, to);
-            aps_exchange_send(exchange, to,
-                              what->outgoing +
-                                  (size_t)to * what->outgoing_stride +
-                                  part.begin,
-                              part.length);
+            aps_exchange_send(
+                exchange, to,
+                what->outgoing +
+                    exchange_place(to, what->outgoing_stride, &part),
+                part.length);
         }
         rc = aps_exchange_wait(exchange);
     }

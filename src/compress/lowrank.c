@@ -3,9 +3,11 @@
 
 #include "compress/lowrank.h"
 
-#include <stdbool.h>
+#include <float.h>
 
 #include "base/fpenv.h"
+#include "codec/codec.h"
+#include "compress/finite.h"
 #include "compress/lowrank_products.h"
 
 size_t aps_lowrank_rank(const struct aps_matrix *matrix, size_t rank)
@@ -46,6 +48,15 @@ void aps_lowrank_right(const struct aps_matrix *matrix, size_t rank,
     aps_fpenv_enter(&saved);
     lowrank_products()->right(matrix, rank, m, p, q);
     aps_fpenv_leave(&saved);
+}
+
+bool aps_lowrank_is_restorable(const struct aps_matrix *matrix, size_t rank,
+                               const float *q)
+{
+    const size_t n = matrix->columns * rank;
+
+    return aps_compress_finite(q, n) &&
+           aps_magnitude_of(q, n).max <= FLT_MAX / (2 * (float)rank);
 }
 
 void aps_lowrank_restore_feedback(const struct aps_matrix *matrix, size_t rank,

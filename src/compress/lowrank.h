@@ -21,6 +21,7 @@
 #ifndef APS_COMPRESS_LOWRANK_H
 #define APS_COMPRESS_LOWRANK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -91,6 +92,15 @@ void aps_lowrank_left_feedback(const struct aps_matrix *matrix, size_t rank,
 /* q = m^T p. */
 void aps_lowrank_right(const struct aps_matrix *matrix, size_t rank,
                        const float *m, const float *p, float *q);
+
+/*
+ * Is p q^T finite whatever p is, if its columns are orthonormal? Where an element of q
+ * exceeds FLT_MAX / (2 rank), or is not finite, that is not known: false. (No element
+ * of p q^T exceeds the sum of the magnitudes of a row of q; the factor of 2 is for
+ * roundings.)
+ */
+bool aps_lowrank_is_restorable(const struct aps_matrix *matrix, size_t rank,
+                               const float *q);
 
 /* out = p q^T, of the matrix's elements that there are. */
 void aps_lowrank_restore(const struct aps_matrix *matrix, size_t rank,

@@ -99,8 +99,8 @@ void aps_ternary_add(const uint8_t *digits, size_t n, enum aps_cpu cpu,
 unsigned aps_ternary_sum_bits(int ranks);
 size_t aps_ternary_sum_bytes(int ranks, size_t n);
 
-/* Pack sum[n], each -ranks ... ranks, as sum + ranks, the least significant bit
- * first within a byte. */
+/* Pack sum[n], each -ranks ... ranks, of APS_TERNARY_RANKS ranks at most, as sum +
+ * ranks, the least significant bit first within a byte. */
 void aps_ternary_sum_pack(const int16_t *sum, size_t n, int ranks,
                           uint8_t *wire);
 

@@ -3,6 +3,8 @@
  * whatever the numbers are. */
 #include "config.h"
 
+#include <float.h>
+
 #include "lowrank_matrix.h"
 
 #define RANKS_MAX 4 /* of a job */
@@ -312,8 +314,43 @@ static void test_rank(void)
        "no factor has more columns than the matrix has rows or columns");
 }
 
+/* P's columns lie at angles to the axes, where P Q^T exceeds each element of Q. */
+static void test_restorable(void)
+{
+    const struct aps_matrix matrix = {8, 3, 24};
+    float p[8 * 4], q[3 * 4], out[24];
+    bool asked_in_vain = false, good = true;
+
+    for (size_t rank = 1; rank <= 4; rank *= 2) {
+        memset(p, 0, sizeof p);
+        /* Hadamard: columns of +-1 / sqrt(rank) in the first rows. */
+        for (size_t k = 0; k < rank; k++)
+            for (size_t i = 0; i < rank; i++)
+                p[k * 8 + i] =
+                    (__builtin_popcountll(i & k) % 2 ? -1.0f : 1.0f) /
+                    sqrtf((float)rank);
+        for (float most = FLT_MAX; most > FLT_MAX / 64; most *= 0.75f) {
+            bool finite = true;
+
+            for (size_t i = 0; i < 3 * rank; i++)
+                q[i] = i % 3 == 1 ? most : 1;
+            aps_lowrank_restore(&matrix, rank, p, q, out);
+            for (size_t i = 0; i < 24; i++)
+                finite &= isfinite(out[i]) != 0;
+            good &= finite || !aps_lowrank_is_restorable(&matrix, rank, q);
+            asked_in_vain |= !finite;
+        }
+        good &= aps_lowrank_is_restorable(&matrix, rank, q);
+    }
+    q[5] = NAN;
+    good &= !aps_lowrank_is_restorable(&matrix, 2, q);
+    ok(good && asked_in_vain, "what is restorable is finite, and finite "
+                              "factors may not be restorable");
+}
+
 int main(void)
 {
+    test_restorable();
     test_rank();
     test_enough_ranks();
     test_square();
