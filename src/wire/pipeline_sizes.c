@@ -34,7 +34,7 @@
  * more than its slice or part has, with its header and the room for formats whose
  * granule is larger than APS_CODEC_GRANULE. */
 #define GROUP_SHARED_BYTES ((size_t)48 * 1024 * 1024)
-#define GROUP_PADDING ((size_t)256)
+#define GROUP_PADDING ((size_t)320)
 
 /* Two hosts of two ranks at 1 Gbit/s, 25.6 Mi floats, e3m0 by aps, 2 cores: a chunk
  * of 128 Ki in place of 64 Ki takes 0.63 of the time, since there are half as many

@@ -16,7 +16,8 @@
 #
 #   top_srcdir=. top_builddir=build sh tests/bench/nonblocking.sh all
 #
-# ONLY='overlap-native overlap-thread' leaves the others out.
+# ONLY='overlap-native overlap-thread' leaves the others out; RATE (1gbit) is that of
+# the links.
 set -eu
 
 top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
@@ -29,7 +30,7 @@ ONLY=${ONLY-}
 bench=$top_builddir/tests/bench/nonblocking
 library=$top_builddir/.libs/libapsmpi.so
 lab=$top_srcdir/scripts/apsmpi-lab
-rate=1gbit
+rate=${RATE:-1gbit}
 result=0
 
 # policy NAME RULE LINE...: what a variant's ranks are to do

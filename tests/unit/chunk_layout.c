@@ -9,6 +9,7 @@
 #include "reduce/block.h"
 #include "reduce/chunk_layout.h"
 #include "wire/pipeline_sizes.h"
+#include "wire/turns.h"
 #include "tests/tap/tap.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -239,6 +240,42 @@ static void test_layouts(const struct aps_format *format)
     ok(same, "... and chunks are as long as those of all that are cut at 64");
 }
 
+/* --- how long a group's chunks are ------------------------------------------ */
+
+static size_t shared_bytes(size_t chunk, int owners, int parts, int ranks)
+{
+    const struct aps_chunk_room room =
+        aps_chunk_room_of(owners, parts, owners, chunk, 256);
+
+    return (size_t)ranks * APS_SLOT_TURNS * room.slot_bytes +
+           APS_RESULT_TURNS * room.result_bytes;
+}
+
+/* They fit into 48 MiB, where a granule an owner does. */
+static void test_lengths(void)
+{
+    const size_t most = (size_t)48 * 1024 * 1024;
+    bool fits = true, enough = true;
+
+    for (int owners = 1; owners <= 512; owners += 1 + owners / 3)
+        for (int parts = 1; parts <= 300; parts += 1 + parts / 2)
+            for (int ranks = owners; ranks <= owners + 2; ranks++) {
+                const size_t few = (size_t)owners * APS_CODEC_GRANULE;
+                const size_t chunk =
+                    aps_pipeline_group_elements(owners, parts, ranks);
+
+                enough &= chunk >= few && chunk % APS_CODEC_GRANULE == 0;
+                fits &= chunk == few ||
+                        shared_bytes(chunk, owners, parts, ranks) <= most;
+            }
+    ok(fits, "chunks of groups fit into the shared memory");
+    ok(enough, "... and have a granule for each owner");
+    ok(aps_pipeline_group_elements(2, 1, 2) == 65536 &&
+           aps_pipeline_group_elements(192, 1, 192) == 192 * 64 &&
+           aps_pipeline_group_elements(16, 12, 16) == 196608,
+       "... of 2, of 192, and of 16 ranks on 12 nodes");
+}
+
 /* --- messages -------------------------------------------------------------- */
 
 static void test_messages(const struct aps_format *format)
@@ -271,6 +308,7 @@ static void test_messages(const struct aps_format *format)
 
 int main(void)
 {
+    test_lengths();
     for (size_t f = 0; f < LENGTH(formats); f++) {
         test_layouts(&formats[f]);
         test_across(&formats[f]);
