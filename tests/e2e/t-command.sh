@@ -658,6 +658,32 @@ compress topk 1 (line 5): Each rank sends some of a layer's elements, as full
 
 END
 
+flat()
+{
+    tr '\n' ' ' <out | tr -s ' ' >flat
+}
+flat
+has flat 'count as one layer: what one leaves out is added to the other;' \
+    '... that steps: auto may take layers for one'
+sed 's/steps: auto/steps: {calls: 2}/' squares.yaml >called.yaml
+apsmpi explain called.yaml
+flat
+! grep 'count as one layer' flat >/dev/null
+result $? '... which steps: {calls: N} does not'
+cat >shared.yaml <<'END'
+version: 1
+steps: auto
+rules:
+  - {max_count: 8191, format: e3m0, feedback: on}
+  - {max_count: 9999, compress: powersgd, feedback: off}
+  - {format: e5m2, scale: delayed}
+END
+apsmpi explain shared.yaml
+flat
+has flat "layer: they share the state of a scale, they share what the compressor \
+keeps, and what one leaves out is added to the other; a layer table or steps:" \
+    '... nor apart what a scale or a compressor keeps'
+
 cat >ring.yaml <<'END'
 version: 1
 layers: tables/net.csv
