@@ -277,18 +277,31 @@ static int settle(const struct aps_reader *reader,
     return check_order(reader, choice->parameters, value);
 }
 
-/* A single value behind a word: its first parameter, or `on`. */
+/* The parameter whose value may stand alone behind the word: the one that must be
+ * given, or else the first. */
+static int lone_parameter(const struct aps_choice *choice)
+{
+    for (int i = 0; choice->parameters && choice->parameters[i].name; i++)
+        if (choice->parameters[i].required)
+            return i;
+    return 0;
+}
+
+/* A single value behind a word: one parameter, or `on`. */
 static int read_single(const struct aps_reader *reader,
                        const struct aps_yaml_node *word,
                        const struct aps_choice *choice, struct aps_value *value)
 {
-    const struct aps_parameter *first = choice->parameters;
+    const int lone = lone_parameter(choice);
+    const struct aps_parameter *parameter =
+        choice->parameters ? &choice->parameters[lone] : NULL;
     bool on;
 
     if (word->value->text[0] == '\0') /* {aps} is YAML, too */
         return 0;
-    if (first && (first->required || !is_on(word->value)))
-        return aps_read_argument(reader, word, first, &value->arguments[0]);
+    if (parameter && (parameter->required || !is_on(word->value)))
+        return aps_read_argument(reader, word, parameter,
+                                 &value->arguments[lone]);
     if (aps_read_switch(reader, word, &on) < 0)
         return -1;
     if (on)

@@ -4,7 +4,7 @@
  *
  *     key: WORD
  *     key: {WORD: {parameter: value, ...}}
- *     key: {WORD: value}      the word's first parameter
+ *     key: {WORD: value}      the parameter that it requires, or its first
  *     key: {WORD: on}         a word that needs no parameter, as WORD alone
  *
  * What a key takes is a table: its words, their parameters, and the kind, bounds
@@ -54,7 +54,7 @@ struct aps_parameter {
 /* What a word takes. */
 struct aps_choice {
     const struct aps_parameter *parameters; /* up to a NULL name; NULL: none */
-    const char *example; /* of one whose first parameter is required */
+    const char *example; /* of one that requires a parameter */
 };
 
 struct aps_grammar {
