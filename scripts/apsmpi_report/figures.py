@@ -22,6 +22,7 @@ PALE, INK = "#D9D9D9", "#333333"
 LEGEND_COLUMNS = 5
 ROWS_NAMED = 60         # up to so many layers each gets its name
 COLUMNS_MAX = 400       # more steps than that are averaged
+AXIS = 1e-12            # an axis of errors: its least value over its largest
 ERR_LABEL = "mean round-off error  |ref − low| / |ref|"
 
 
@@ -156,8 +157,16 @@ def positive_limits(np, values):
     good = values[np.isfinite(values) & (values > 0)]
     if not good.size:
         return None
-    low, high = max(good.min(), good.max() * 1e-6), good.max()
+    low, high = max(good.min(), good.max() * AXIS), good.max()
     return (low / 1.5, high * 1.5) if high < low * 1.2 else (low, high)
+
+
+def say_below(values, low):
+    """What those values are that a scale that begins at `low` has no place for; ""
+    where there are none."""
+    kinds = ["0"] * bool((values == 0).any())
+    kinds += ["less than the scale"] * bool(((values < low) & (values != 0)).any())
+    return " or ".join(kinds)
 
 
 def say_nothing(ax, text):
@@ -177,11 +186,11 @@ def draw_error_map(mpl, np, fig, ax, grid, steps, group):
     image = ax.imshow(np.ma.masked_invalid(shown), aspect="auto",
                       interpolation="nearest", cmap=cmap,
                       norm=mpl.colors.LogNorm(*limits))
-    under, over = (grid < limits[0]).any(), np.isinf(grid).any()
+    under, over = say_below(grid, limits[0]), np.isinf(grid).any()
     bar = fig.colorbar(image, ax=ax, location="bottom", aspect=35, pad=0.02,
                        extend={(0, 0): "neither", (1, 0): "min", (0, 1): "max",
-                               (1, 1): "both"}[(int(under), int(over))])
-    keys = ["grey: 0"] * bool(under) + ["red: inf"] * bool(over)
+                               (1, 1): "both"}[(int(bool(under)), int(over))])
+    keys = ["grey: " + under] * bool(under) + ["red: inf"] * bool(over)
     bar.set_label(ERR_LABEL + (" (%s)" % ", ".join(keys) if keys else ""))
     bar.outline.set_visible(False)
     set_error_ticks(mpl, bar.ax.xaxis, limits)
@@ -235,13 +244,14 @@ def draw_error_dots(mpl, np, ax, series, size=30):
     ax.grid(axis="both" if len(series[0][0]) <= ROWS_NAMED else "x")
     edge = ax.get_yaxis_transform()
     notes = {}
+    under = say_below(np.concatenate([s[0] for s in series]), limits[0])
     for i, (values, colour, marker, label) in enumerate(series):
         rows = np.arange(len(values))
         # Equal values lie on each other: those below are larger, and show.
-        ax.scatter(values, rows, s=size * (1 + 0.8 * (len(series) - 1 - i)), color=colour, marker=marker, zorder=3,
-                   label=label, linewidths=0)
+        ax.scatter(values, rows, s=size * (1 + 0.8 * (len(series) - 1 - i)),
+                   color=colour, marker=marker, zorder=3, label=label, linewidths=0)
         for rows_at, x, sign, meaning in (
-                (rows[values < limits[0]], 0, "<", "hollow, left: 0"),
+                (rows[values < limits[0]], 0, "<", "hollow, left: " + under),
                 (rows[np.isinf(values)], 1, ">", "hollow, right: inf")):
             if len(rows_at):
                 notes[meaning] = True
@@ -376,8 +386,10 @@ def figure_compared(mpl, np, logs):
         set_error_ticks(mpl, lines.yaxis, limits)
         lines.xaxis.set_major_locator(mpl.ticker.MaxNLocator(
             8, integer=True, steps=[1, 2, 5, 10]))
-        gaps = any((~np.isfinite(mean) | (mean <= 0)).any() for mean in means)
-        lines.set_xlabel("step (gaps: error 0 or inf)" if gaps else "step")
+        gaps = any((~np.isfinite(mean) | (mean < limits[0])).any() for mean in means)
+        less = "less" in say_below(np.concatenate(means), limits[0])
+        lines.set_xlabel("step (gaps: error 0%s or inf)" % (
+            ", less than the scale" if less else "") if gaps else "step")
         lines.set_ylabel(ERR_LABEL)
         lines.grid()
 

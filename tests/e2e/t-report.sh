@@ -645,6 +645,17 @@ sys.exit(tuple(map(int, m.__version__.split(".")[:2])) < (3, 5))' 2>/dev/null
     head -n 5 "$log" | sed 2,3d >"$tmp/step.csv"
     report --plot "$tmp/step.png" "$tmp/step.csv"
     ok "one step is drawn" magic "$tmp/step.png"
+    report --plot "$tmp/far.svg" "$tmp/far.csv"
+    ok "errors far below the largest have their place" test "$rc" -eq 0
+    ok "... none is said to be 0" fails grep -q 'grey: ' "$tmp/far.svg"
+    report --plot "$tmp/far.svg" "$tmp/farther.csv"
+    ok "... or they are said to be less" grep -qF \
+        '(grey: 0 or less than the scale)' "$tmp/far.svg"
+    report --plot "$tmp/far.svg" "$tmp/far.csv" "$tmp/farther.csv"
+    ok "... beside dots, too" grep -qF \
+        '(hollow, left: 0 or less than the scale)' "$tmp/far.svg"
+    ok "... and below curves" grep -qF \
+        '(gaps: error 0, less than the scale or inf)' "$tmp/far.svg"
     report --plot "$tmp/two.svg" "$log" "$tmp/other.csv"
     ok "several logs give a line each" grep -q 'other' "$tmp/two.svg"
     ok "the bytes are said to be those of the rows" \
@@ -748,6 +759,20 @@ EOF
 
 cp "$log" "$tmp/same.csv"
 cp "$log" "$tmp/again.csv"
+# far ERROR...: rows of these errors, one after the other in a layer and step
+far()
+{
+    head -n 1 "$log"
+    row=0
+    for error in "$@"; do
+        place=$((row % 3)),0,$((row / 3)),l$((row / 3))
+        sent=64,e4m3,none,direct
+        echo "1700000000,world,$place,$sent,0,$error,1,1,20,0,0,0,0,64,256,1"
+        row=$((row + 1))
+    done
+}
+far 1e11 1e11 2.22 2.22 2.22 2.22 >"$tmp/far.csv"
+far 1e11 1e11 1e-3 1e-3 1e-3 1e-3 0 0 0 >"$tmp/farther.csv"
 PYTHONPATH=
 export PYTHONPATH
 figures "the interpreter's own"
