@@ -137,15 +137,14 @@ static int check_excluded(const struct aps_reader *reader,
     return result;
 }
 
-/* The parameter of that name. */
+/* The parameter of that name; -1: there is none. */
 static int find_parameter(const struct aps_parameter *parameters,
                           const char *name)
 {
-    int i = 0;
-
-    while (strcmp(parameters[i].name, name) != 0)
-        i++;
-    return i;
+    for (int i = 0; parameters[i].name; i++)
+        if (strcmp(parameters[i].name, name) == 0)
+            return i;
+    return -1;
 }
 
 /* Parameters without effect, because another one has another word. */
@@ -369,7 +368,8 @@ static int read_choice(const struct aps_reader *reader,
                          key->text, example_of(grammar), at->text);
         return -1;
     }
-    if (refuse_described(reader, key, at, grammar))
+    if (aps_refuse_blanks(reader, at, key->text, grammar->words) ||
+        refuse_described(reader, key, at, grammar))
         return -1;
     value->word = aps_look_up(reader, at, key->text, grammar->words);
     return value->word < 0 ? -1 : 0;

@@ -111,6 +111,34 @@ int aps_look_up(const struct aps_reader *reader, const struct aps_yaml_node *at,
     return look_up(reader, at, what, words);
 }
 
+bool aps_refuse_blanks(const struct aps_reader *reader,
+                       const struct aps_yaml_node *at, const char *what,
+                       const struct aps_words *words)
+{
+    const struct aps_hint *hint = words->hints;
+    char word[64];
+    size_t length = 0;
+    int index;
+
+    for (const char *c = at->text; *c && length + 1 < sizeof word; c++)
+        if (*c != ' ' && *c != '\t')
+            word[length++] = *c;
+    word[length] = '\0';
+    index = aps_words_index(words, word);
+    if (length == strlen(at->text))
+        return false;
+    if (index >= 0)
+        aps_reader_error(reader, at, "unknown %s '%.80s'; did you mean '%s'?",
+                         what, at->text, words->known[index]);
+    for (; index < 0 && hint && hint->word; hint++)
+        if (aps_same_word(hint->word, word)) {
+            aps_reader_error(reader, at, "unknown %s '%.80s'; %s", what,
+                             at->text, hint->text);
+            return true;
+        }
+    return index >= 0;
+}
+
 bool aps_key_is_ignored(const struct aps_yaml_node *key)
 {
     return key->kind == APS_YAML_SCALAR && aps_name_is_ignored(key->text);

@@ -55,6 +55,12 @@ bool aps_key_is_ignored(const struct aps_yaml_node *key);
 int aps_look_up(const struct aps_reader *reader, const struct aps_yaml_node *at,
                 const char *what, const struct aps_words *words);
 
+/* Is it one of the words, but for blanks inside, as in "mstopk + powersgd"? Then true,
+ * with an error that says so. */
+bool aps_refuse_blanks(const struct aps_reader *reader,
+                       const struct aps_yaml_node *at, const char *what,
+                       const struct aps_words *words);
+
 /* The functions below read the value of `key`, a node of a mapping. */
 
 /* Non-empty text, or NULL. It belongs to the tree. */

@@ -203,6 +203,16 @@ static void test_errors(void)
          "4:16: unknown compress 'powersgd rank 4, warm off'; parameters stand "
          "in "
          "braces: compress: {powersgd: {...}}"},
+        {"a parameter that there is not", STEPS "{compress: mstopk foo 3}\n",
+         "4:16: unknown compress 'mstopk foo 3'; parameters stand in braces: "
+         "compress: {mstopk: {...}}"},
+        {"a word with blanks",
+         STEPS "{compress: mstopk + powersgd}\n"
+               "  - {compress: {powersgd +mstopk: {rank: 2}}}\n",
+         "4:16: unknown compress 'mstopk + powersgd'; did you mean "
+         "'mstopk+powersgd'?\n"
+         "5:17: unknown compress 'powersgd +mstopk'; did you mean "
+         "'mstopk+powersgd'?"},
         {"a compressor as a key", STEPS "{powersgd: 4, format: e5m2}\n",
          "4:6: unknown key 'powersgd'; it is a compressor: compress: "
          "{powersgd: "
