@@ -10,6 +10,7 @@
 #include "base/plural.h"
 #include "cli/command.h"
 #include "cli/traffic.h"
+#include "compress/lowrank.h"
 
 /* A layer whose bytes stand for those of others where there is no table. */
 #define EXAMPLE ((size_t)1 << 20)
@@ -22,6 +23,7 @@ struct layers {
     size_t squares;  /* taken without a shape */
     double elements; /* of those taken */
     double bytes;    /* that travel for them */
+    double kept;     /* floats of their Q */
 };
 
 struct note {
@@ -44,6 +46,15 @@ static __attribute__((format(printf, 2, 3))) void add(struct note *note,
         note->used = sizeof note->text - 1;
 }
 
+/* Does a compressor of low rank begin with the Q of the layer's last call? */
+static bool keeps_q(const struct aps_plan *plan)
+{
+    const struct aps_compressor_ops *ops =
+        aps_compressor_ops_of(&plan->compressor);
+
+    return ops->keeps && ops->keeps(&plan->compressor);
+}
+
 static bool applies(const struct aps_schedule *schedule,
                     const struct aps_range *window, size_t layer, int rule)
 {
@@ -53,6 +64,19 @@ static bool applies(const struct aps_schedule *schedule,
         if (rules[i] == rule)
             return true;
     return false;
+}
+
+/* Floats of a layer's Q (powersgd_kept in
+ * pmpi/compressed/powersgd.c). */
+static double kept_floats(const struct aps_plan *plan)
+{
+    const double *parameters = plan->compressor.parameters;
+
+    return keeps_q(plan)
+               ? (double)plan->matrix.columns *
+                     (double)aps_lowrank_rank(
+                         &plan->matrix, (size_t)parameters[APS_POWERSGD_RANK])
+               : 0;
 }
 
 static struct layers count_layers(const struct aps_policy *policy,
@@ -76,6 +100,7 @@ static struct layers count_layers(const struct aps_policy *policy,
             layers.squares += layer->dimensions == 0;
             layers.elements += (double)layer->count;
             layers.bytes += (double)aps_traffic_layer(policy, rule, i);
+            layers.kept += kept_floats(&plan);
         } else if (plan.matrix.rows == 1 || plan.matrix.columns == 1) {
             layers.vectors++;
         }
@@ -243,6 +268,20 @@ static void write_feedback(const struct aps_policy *policy, int rule,
         aps_command_rule(policy, rule, line));
 }
 
+/* What warm: on takes beside feedback. */
+static void add_kept(const struct aps_plan *plan, const struct layers *layers,
+                     bool table, struct note *note)
+{
+    add(note,
+        " The next call begins with the layer's Q (warm: on), of which a rank "
+        "%skeeps %g bytes a column of the matrix",
+        plan->feedback ? "also " : "",
+        sizeof(float) * plan->compressor.parameters[APS_POWERSGD_RANK]);
+    if (table)
+        add(note, ", %.0f bytes together", sizeof(float) * layers->kept);
+    add(note, ".");
+}
+
 static void write_note(const struct aps_policy *policy, int rule,
                        const struct layers *layers, struct note *note)
 {
@@ -275,6 +314,8 @@ static void write_note(const struct aps_policy *policy, int rule,
                   "a rank keeps 4 bytes an element for it.");
     else if (ops->feedback)
         add(note, " What a call leaves out is lost (feedback: off).");
+    if (keeps_q(plan) && (!table || layers->taken > 0))
+        add_kept(plan, layers, table, note);
 }
 
 void aps_compressors_notes(const struct aps_policy *policy,

@@ -620,7 +620,9 @@ compress powersgd rank 4 (line 5): Two small matrices travel in place of a
   layer, as full floats. 1 of 4 layers is not compressed: 1 is a vector; it
   travels as full floats. 1 layer has no shape in the layer table, and is
   taken for a square matrix. What a call leaves out is added to the layer's
-  next call; a rank keeps 4 bytes an element for it.
+  next call; a rank keeps 4 bytes an element for it. The next call begins with
+  the layer's Q (warm: on), of which a rank also keeps 16 bytes a column of
+  the matrix, 3936 bytes together.
 
 compress powersgd rank 1 (line 6): Two small matrices travel in place of a
   layer, as e8m7. 1 of 1 layer is not compressed: 1 would not become smaller
@@ -648,7 +650,9 @@ compress powersgd rank 4 (line 4): Two small matrices travel in place of a
   layer, as full floats. Without a layer table every layer is taken for a
   square matrix. Layers that would not become smaller by min_ratio 2 are not
   compressed: they travel as full floats. What a call leaves out is added to
-  the layer's next call; a rank keeps 4 bytes an element for it.
+  the layer's next call; a rank keeps 4 bytes an element for it. The next call
+  begins with the layer's Q (warm: on), of which a rank also keeps 16 bytes a
+  column of the matrix.
 
 compress topk 1 (line 5): Each rank sends some of a layer's elements, as full
   floats, and their indices, to all others. That takes p/2 times the bytes
@@ -683,6 +687,9 @@ flat
 has flat "layer: they share the state of a scale, they share what the compressor \
 keeps, and what one leaves out is added to the other; a layer table or steps:" \
     '... nor apart what a scale or a compressor keeps'
+has flat 'lost (feedback: off). The next call begins with the layer'"'s Q (warm: \
+on), of which a rank keeps 16 bytes a column of the matrix." \
+    'without feedback Q is kept all the same'
 
 cat >ring.yaml <<'END'
 version: 1
