@@ -49,6 +49,8 @@ class Share:
                           or same["scale_exp"] is not None)
         self.overflows = same.get("overflowed") != 0
         self.compressed = same.get("compress") != ""
+        residual = same.get("residual", 0)
+        self.fed = not same.get("compress") and residual == residual
 
 
 class Stats:
@@ -58,8 +60,8 @@ class Stats:
                  "snr_rows", "snr_exact", "err_max", "exp_min", "exp_max",
                  "elements", "underflow", "overflow", "nonfinite", "skipped",
                  "wire", "fp32", "redone", "overflowed", "kept", "residual_sum",
-                 "residual_rows", "compressed", "entropy_sum", "entropy_rows", "usec",
-                 "layers", "names", "formats", "scales", "reduces", "step_min",
+                 "residual_rows", "compressed", "fed", "entropy_sum", "entropy_rows",
+                 "usec", "layers", "names", "formats", "scales", "reduces", "step_min",
                  "step_max", "steps", "epochs", "index")
 
     def __init__(self, by="layer"):
@@ -75,6 +77,7 @@ class Stats:
         self.overflowed = self.kept = 0     # rows; `kept`: nothing redone
         self.residual_sum, self.residual_rows = 0.0, 0
         self.compressed = 0                 # rows
+        self.fed = 0                        # rows of plain formats with feedback
         self.entropy_sum, self.entropy_rows = 0.0, 0
         self.usec = 0.0
         self.layers = {}        # keys of layers seen, as ordered sets
@@ -110,6 +113,10 @@ class Stats:
                 pick(columns["overflowed"]), pick(columns["redone"])) if not redone)
         if share.compressed:
             self.compressed += sum(map(bool, pick(columns["compress"])))
+        if share.fed:
+            self.fed += sum(residual == residual and not compress
+                            for residual, compress in zip(
+                                pick(columns["residual"]), pick(columns["compress"])))
         times = pick(columns["usec"])
         after = sum(times, self.usec)
         self.usec = after if math.isfinite(after) else sum(
@@ -158,8 +165,8 @@ class Stats:
         """Add what another one has."""
         for field in ("rows", "err_sum", "err_rows", "l2_sum", "l2_rows", "snr_sum",
                       "snr_rows", "snr_exact", "residual_sum", "residual_rows",
-                      "compressed", "entropy_sum", "entropy_rows", "usec", "kept",
-                      *(field for field, _ in SUMS)):
+                      "compressed", "fed", "entropy_sum", "entropy_rows", "usec",
+                      "kept", *(field for field, _ in SUMS)):
             setattr(self, field, getattr(self, field) + getattr(part, field))
         for field in ("layers", *(field for field, _ in SETS)):
             getattr(self, field).update(getattr(part, field))

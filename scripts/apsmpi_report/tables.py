@@ -66,6 +66,18 @@ COMPARED = (
     ("err_mean",),
 )
 
+# The same where a note says that snr_db and resid count.
+COMPARED_BY_RATIO = (
+    ("format", "err_mean", "err_max", "snr_db", "resid", "scale_exp", "under%",
+     "saved%"),
+    ("format", "err_mean", "snr_db", "resid", "saved%"),
+    ("format", "snr_db", "resid", "saved%"),
+    ("err_mean", "snr_db", "resid", "saved%"),
+    ("snr_db", "resid", "saved%"),
+    ("snr_db", "resid"),
+    ("snr_db",),
+)
+
 
 def value_columns(headings, lines, group=None):
     columns = []
@@ -119,11 +131,13 @@ def table_lines(logs, by, width=WIDTH):
             headings, logs[0].total.compressed))
     else:
         variants = []
-        for headings in COMPARED:
+        for headings in (COMPARED_BY_RATIO if totals.compressed or totals.fed
+                         else COMPARED):
             values = []
             for log, summary in zip(logs, summaries):
                 values += value_columns(
-                    [h for h in headings if h != by],
+                    [h for h in headings if h != by
+                     and (h != "resid" or log.total.residual_rows)],
                     [summary.get(key) for key in keys] + [log.total], log)
             variants.append(values)
     for values in variants:
@@ -226,6 +240,12 @@ def notes_of(log):
                "nearly 0, make err_mean and err_max meaningless; see snr_db%s" % (
                    plural(compressed, "row"), total.rows + log.candidates.rows,
                    " and resid" if total.residual_rows else ""))
+    fed = total.fed + log.candidates.fed
+    if fed:
+        yield ("%s of %d of plain formats with feedback: they also send what earlier "
+               "calls left, and err_mean, which compares with the sum of the inputs "
+               "alone, is large; see snr_db and resid" % (
+                   plural(fed, "row"), total.rows + log.candidates.rows))
     if cut:
         yield ("the log does not say that %s ended: the job still runs, or it was "
                "cut and later rows are missing" % (

@@ -492,6 +492,19 @@ ok "in the CSV, too" is "$(cell world,0 format) $(cell world,1 format)" \
     "powersgd rank 4 e8m23"
 ok "a line says that err_mean is useless" says \
     '^3 rows of 6 of compressors: .* see snr_db and resid$'
+ok "but of no plain formats with feedback" fails says 'of plain formats'
+sed 's/,powersgd rank 4,,4,/,,,,/; s/^\(.*,bias,.*\),,,,$/\1,topk 0.1,0.1,,/' \
+    "$tmp/residual.csv" >"$tmp/fed.csv"
+report "$tmp/fed.csv"
+ok "those have a line, too" says \
+    '^3 rows of 6 of plain formats with feedback: .* see snr_db and resid$'
+ok "beside that of compressors" says '^3 rows of 6 of compressors: '
+report "$tmp/residual.csv" "$tmp/fed.csv"
+ok "several logs: the columns are there that the lines name" test \
+    "$(grep -o ' snr_db  resid  saved%' "$tmp/out" | wc -l)" -eq 2
+ok "and each log's compressor" says '^ *0 .* powersgd rank 4  .* 0.225 .* 0.225 '
+report "$tmp/residual.csv" "$tmp/fed.csv" "$log" "$tmp/other.csv"
+ok "of many logs, too" says ' snr_db  resid .* snr_db  resid .* snr_db '
 {
     cat "$tmp/residual.csv"
     sed -n '/,powersgd rank 4,,4,/{
