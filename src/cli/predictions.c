@@ -4,6 +4,7 @@
 #include "cli/predictions.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "policy/words.h"
 
@@ -29,9 +30,10 @@ struct aps_predicted aps_predicted_of(struct aps_cluster *cluster,
                                 .taken = APS_REDUCE_AUTO};
 
     for (int i = 0; i < APS_NATIVE_KINDS; i++)
-        one.native[i] =
+        one.native[i] = one.whole[i] =
             aps_predict_native(machine, (enum aps_native_kind)i, count);
     one.mpich = one.native[aps_predict_native_kind(machine, count)];
+    one.whole_mpich = one.mpich;
     one.seconds = one.longest = one.mpich;
     if (plan && plan->rewrite) {
         const struct aps_predicted_call call =
@@ -45,14 +47,30 @@ struct aps_predicted aps_predicted_of(struct aps_cluster *cluster,
     return one;
 }
 
+/* Of what a compressor takes. */
+static struct aps_predicted compressed_of(struct aps_cluster *cluster,
+                                          size_t count)
+{
+    const struct aps_predicted native =
+        aps_predicted_of(cluster, NULL, count, 0);
+    struct aps_predicted one = {.compressed = 1};
+
+    memcpy(one.whole, native.whole, sizeof one.whole);
+    one.whole_mpich = native.whole_mpich;
+    return one;
+}
+
 void aps_predicted_add(struct aps_predicted *sum,
                        const struct aps_predicted *one)
 {
     sum->compressed += one->compressed;
     sum->seconds += one->seconds;
     sum->mpich += one->mpich;
-    for (int i = 0; i < APS_NATIVE_KINDS; i++)
+    sum->whole_mpich += one->whole_mpich;
+    for (int i = 0; i < APS_NATIVE_KINDS; i++) {
         sum->native[i] += one->native[i];
+        sum->whole[i] += one->whole[i];
+    }
     if (one->longest > sum->longest) {
         sum->longest = one->longest;
         sum->bound = one->bound;
@@ -86,7 +104,7 @@ struct aps_predicted aps_predicted_layer(struct aps_cluster *cluster,
     aps_policy_layer_plan(policy, rule, layer, &plan);
     if (plan.compressor.kind != APS_COMPRESSOR_NONE &&
         aps_plan_compresses(&plan))
-        return (struct aps_predicted){.compressed = 1};
+        return compressed_of(cluster, count);
     return aps_predicted_of(cluster, &plan, count, group);
 }
 
@@ -97,7 +115,7 @@ struct aps_predicted aps_predicted_rule(struct aps_cluster *cluster,
     const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
 
     if (plan->compressor.kind != APS_COMPRESSOR_NONE)
-        return (struct aps_predicted){.compressed = 1};
+        return compressed_of(cluster, count);
     return aps_predicted_of(cluster, plan->auto_format ? NULL : plan, count, 0);
 }
 

@@ -28,8 +28,11 @@ struct aps_predicted {
     double longest;             /* of what `bound` and `taken` are of */
     enum aps_reduce_kind taken; /* aps_predict_taken */
     /* All-reduces that a compressor takes: their times are unknown, and they are
-     * left out of `seconds` and of what is native. */
+     * left out of `seconds` and of what is native, but for this: all of it, as
+     * FP32 by MPI. */
     size_t compressed;
+    double whole[APS_NATIVE_KINDS];
+    double whole_mpich;
 };
 
 /* Of `count` values under a plan, or NULL: left to MPI. `group` is 0 for the

@@ -298,20 +298,30 @@ static void add_small(const struct report *report, const struct run *run,
     add_row(report, cells, NULL, &run->sum);
 }
 
+/* Without a prediction of any layer, native is what all of them take as FP32. */
 static void add_total(const struct report *report, const char *time,
                       const struct aps_predicted *sum)
 {
+    const bool known = sum->seconds > 0 || sum->compressed == 0;
     const char *cells[CELLS] = {
-        [TIME] = time, [LAYERS] = sum->compressed > 0 ? "all predicted" : "all",
-        [NAME] = "",   [COUNT] = "",
-        [FORMAT] = "", [REDUCE] = "",
-        [GROUP] = "",  [BOUND] = ""};
-    char ours[TIME_MAX], native[TIME_MAX], faster[TIME_MAX];
+        [TIME] = time,
+        [LAYERS] = known && sum->compressed > 0 ? "all predicted" : "all",
+        [NAME] = "",
+        [COUNT] = "",
+        [FORMAT] = "",
+        [REDUCE] = "",
+        [GROUP] = "",
+        [BOUND] = ""};
+    char ours[TIME_MAX] = "-", native[TIME_MAX], faster[TIME_MAX] = "-";
 
-    snprintf(faster, sizeof faster, "%.2f",
-             sum->seconds > 0 ? sum->mpich / sum->seconds : 1);
-    cells[OURS] = aps_quantity_format_time(sum->seconds, ours, sizeof ours);
-    cells[NATIVE] = aps_quantity_format_time(sum->mpich, native, sizeof native);
+    if (known) {
+        snprintf(faster, sizeof faster, "%.2f",
+                 sum->seconds > 0 ? sum->mpich / sum->seconds : 1);
+        aps_quantity_format_time(sum->seconds, ours, sizeof ours);
+    }
+    cells[OURS] = ours;
+    cells[NATIVE] = aps_quantity_format_time(
+        known ? sum->mpich : sum->whole_mpich, native, sizeof native);
     cells[FASTER] = faster;
     aps_columns_add(report->columns, cells);
 }
@@ -399,7 +409,7 @@ static void print_natives(const struct aps_machine *machine,
     for (int i = 0; i < APS_NATIVE_KINDS; i++)
         snprintf(note + strlen(note), sizeof note - strlen(note), "%s %s %s",
                  i > 0 ? "," : "", aps_native_name((enum aps_native_kind)i),
-                 aps_quantity_format_time(all->native[i], text, sizeof text));
+                 aps_quantity_format_time(all->whole[i], text, sizeof text));
     snprintf(note + strlen(note), sizeof note - strlen(note),
              "; the table has what MPICH 4 takes for each count%s.",
              composed ? ": the composition of a reduce inside each host, an "
@@ -457,7 +467,8 @@ void aps_predictions_print(struct aps_cluster *cluster,
     if (compressed)
         aps_command_note("not predicted (compress): what a compressor takes "
                          "has no prediction. Sums are of the other layers "
-                         "alone, with the policy and native.",
+                         "alone, with the policy and native; where there are "
+                         "none, native is that of all layers in FP32.",
                          stdout);
     aps_predictions_print_advice(cluster, policy, schedule, window->last);
 }

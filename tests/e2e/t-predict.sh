@@ -289,6 +289,13 @@ check 'compressors: both sums are of the others' holds '
     p["spans"][0]["seconds"] == p["spans"][0]["layers"][1]["seconds"]
     and p["spans"][0]["native"] == p["spans"][0]["layers"][1]["native"]
     and p["spans"][0]["layers_not_predicted"] == 1'
+printf '%s\n' 'version: 1' 'table: layers.csv' 'rules: [{compress: mstopk}]' \
+    >policy.yaml
+predict --hosts 2 --rate 1gbit
+tr '\n' ' ' <out | tr -s ' ' >flat
+check 'compressors take all: no time, and that of native' \
+    grep -q '^all  *all  *-  *[1-9][0-9.]* ms  *- *$' out
+check '... and those of native algorithms' not grep -q ' 0 ns' flat
 printf 'version: 1\nshadow: [{format: e4m3}]\n' >policy.yaml
 predict --hosts 2 --rate 1gbit
 check 'shadow alone: says why there is no prediction' \
