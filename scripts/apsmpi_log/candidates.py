@@ -6,6 +6,8 @@ import re
 
 FP32 = "e8m23"
 WITHOUT_FORMAT = ("ternary", "vote")    # compressors that send none
+NUMBER = re.compile(r"(?<= )(\d[\d.]*(?:e-?\d+)?)(?= |$)")     # a parameter
+VALUES = 24             # letters of a text that still has all values of a parameter
 
 
 def sent_name(form, compress):
@@ -15,6 +17,32 @@ def sent_name(form, compress):
     if form == FP32 or compress.split(" ")[0] in WITHOUT_FORMAT:
         return compress
     return "%s in %s" % (compress, form)
+
+
+def join_sent(names):
+    """Several such names as one text: each compressor once, with the values that its
+    parameters had, as in powersgd rank 8, 4, 2 or powersgd rank 2..64."""
+    kinds = {}
+    for name in names:
+        parts = NUMBER.split(name)
+        kinds.setdefault(tuple(parts[::2]), []).append(parts[1::2])
+    texts = []
+    for words, numbers in kinds.items():
+        seen = [list(dict.fromkeys(values)) for values in zip(*numbers)]
+        text = put_in(words, map(", ".join, seen))
+        texts.append(text if len(text) <= VALUES else put_in(words, map(span, seen)))
+    return "/".join(texts)
+
+
+def put_in(words, numbers):
+    """The numbers between the words."""
+    return words[0] + "".join(map("".join, zip(numbers, words[1:])))
+
+
+def span(numbers):
+    """The least and the largest of numbers as text."""
+    numbers = sorted(numbers, key=float)
+    return numbers[0] if len(numbers) == 1 else numbers[0] + ".." + numbers[-1]
 
 
 def candidate_name(form, scale, compress, plan=None):

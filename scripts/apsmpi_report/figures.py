@@ -338,7 +338,7 @@ def figure_one(mpl, np, log):
     for ax in axes[1:]:
         ax.tick_params(axis="y", left=False, labelleft=False)
     fig.suptitle("%s: %s, scale %s, %s, %s" % (
-        shorten(log.label, 60), "/".join(log.total.formats),
+        shorten(log.label, 60), log.total.sent(),
         "/".join(log.total.scales),
         plural(len(keys), "layer"), show_steps(log.total)),
         x=0.01, ha="left", fontsize=12)

@@ -135,7 +135,7 @@ def section(log, grid, by, several):
                           candidate_sections(log, by), events(log)])
     total, trials = log.total, trials_of(log)
     cells = log.cells
-    head = "%s; %s; scale %s" % (describe(log), "/".join(total.formats),
+    head = "%s; %s; scale %s" % (describe(log), total.sent(),
                                  "/".join(total.scales))
     parts = [title, element("p", words(head)), what_ran(log), facts(log, trials)]
     if not trials:
@@ -162,7 +162,7 @@ def section(log, grid, by, several):
 
 
 def overview(logs):
-    rows = [[log.label, "/".join(log.total.formats), "/".join(log.total.scales),
+    rows = [[log.label, log.total.sent(), "/".join(log.total.scales),
              "%d" % log.total.rows, show_error(log.total.err_mean()),
              show_fixed(log.total.snr(), 1), show_bytes(log.total.wire),
              show_fixed(log.total.saved_percent(), 1),

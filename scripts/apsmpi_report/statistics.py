@@ -3,6 +3,7 @@
 
 import math
 
+from apsmpi_log.candidates import join_sent
 from apsmpi_log.text import INF, NAN
 
 
@@ -190,6 +191,10 @@ class Stats:
 
     def name(self):
         return "/".join(self.names)
+
+    def sent(self):
+        """The formats and compressors, as a text."""
+        return join_sent(self.formats)
 
     def count(self):
         """Elements of the layers in it, each layer once."""

@@ -34,7 +34,7 @@ def show_exponents(stats):
 
 
 VALUES = {      # heading: (alignment, text)
-    "format": ("<", lambda s: "/".join(s.formats)),
+    "format": ("<", lambda s: s.sent()),
     "scale": ("<", lambda s: "/".join(s.scales)),
     "reduce": ("<", lambda s: "/".join(s.reduces)),
     "rows": (">", lambda s: "%d" % s.rows),
@@ -84,7 +84,7 @@ def value_columns(headings, lines, group=None):
     for heading in headings:
         align, text = VALUES[heading]
         cells = [text(s) if s else "-" for s in lines]
-        if align == "<" and len(getattr(lines[-1], heading + "s")) > 1:
+        if align == "<" and "/" in cells[-1]:
             cells[-1] = "mixed"     # the total: not worth a wide column
         columns.append(format_column(cells, lines[-1].compressed, group)
                        if heading == "format" else

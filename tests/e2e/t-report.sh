@@ -511,6 +511,18 @@ ok "of many logs, too" says ' snr_db  resid .* snr_db  resid .* snr_db '
         s/powersgd rank 4,,4/powersgd rank 2,,2/p; s/e8m23,none/e4m3,none/p; }' \
         "$tmp/residual.csv"
 } >"$tmp/several.csv"
+sed 's/,powersgd rank 4,,4,0.3/,powersgd rank 8,,8,0.3/
+    s/,powersgd rank 4,,4,0.2/,powersgd rank 2,,2,0.2/' "$tmp/residual.csv" \
+    >"$tmp/schedule.csv"
+report "$tmp/schedule.csv"
+ok "a compressor with a schedule stands there once" says ' wide  *4096 *powersgd rank 4, 2, 8  *direct '
+report "$tmp/schedule.csv" "$tmp/residual.csv"
+ok "in a table of several logs, too" says \
+    ' wide  *4096 *powersgd rank 4, 2, 8 .* powersgd rank 4 '
+sed 's/powersgd rank 8/powersgd rank 1024/; s/powersgd rank 4,/powersgd rank 256,/
+    s/,e8m23,/,e4m3,/' "$tmp/schedule.csv" >"$tmp/ranks.csv"
+report "$tmp/ranks.csv"
+ok "or the least and the largest" says ' powersgd rank 2..1024 '
 report --by format "$tmp/several.csv"
 for text in 'e8m23 ' 'powersgd rank 2 ' 'powersgd rank 2 in e4m3 ' 'powersgd rank 4 '
 do
