@@ -759,6 +759,9 @@ EOF
             grep -q -e "$text" "$tmp/residuals.svg"
     done
     ok "... and no layer without one" fails grep -q bias "$tmp/residuals.svg"
+    report --plot-residuals "$tmp/residuals.svg" "$tmp/fed.csv"
+    ok "... of a plain format with its name" grep -q 'fed: e8m23 ' \
+        "$tmp/residuals.svg"
     report --plot-residuals "$tmp/none.svg" "$log"
     ok "... or that there are none" grep -q 'no residuals in the logs' \
         "$tmp/none.svg"
