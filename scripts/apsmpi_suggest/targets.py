@@ -7,6 +7,7 @@ import re
 
 NUMBER = r"([0-9]+\.?[0-9]*(?:e[-+]?[0-9]+)?|\.[0-9]+)"
 
+SNR_MIN = -200          # in dB; compressors with feedback have ratios below 0
 
 # In dB, where the user does not say it. The mean relative error hangs on the few
 # elements whose sums are nearly 0, and differs much between runs.
@@ -59,12 +60,12 @@ class Budget:
 
 def parse_target(text):
     """A function from the margin in dB to a Bound or a Budget."""
-    found = re.fullmatch(r"(snr|err|bytes)[ =:]+%s *(dB|%%)?" % NUMBER, text, re.I)
+    found = re.fullmatch(r"(snr|err|bytes)[ =:]+(-?)%s *(dB|%%)?" % NUMBER, text, re.I)
     if not found:
         raise argparse.ArgumentTypeError(
             "'%s' is none of snr=20dB, err=0.1 and bytes=25%%" % text)
-    kind, number = found[1].lower(), float(found[2])
-    unit = (found[3] or {"snr": "db"}.get(kind, "")).lower()
+    kind, number = found[1].lower(), float(found[2] + found[3])
+    unit = (found[4] or {"snr": "db"}.get(kind, "")).lower()
     if unit != {"snr": "db", "err": "", "bytes": "%"}[kind]:
         raise argparse.ArgumentTypeError("'%s': %s" % (text, {
             "snr": "snr is in dB, as in snr=20dB",
@@ -75,6 +76,11 @@ def parse_target(text):
             raise argparse.ArgumentTypeError(
                 "'%s': bytes are above 0 %% and at most 100 %%" % text)
         return lambda margin: Budget(number / 100)
+    if kind == "snr" and number < SNR_MIN:
+        raise argparse.ArgumentTypeError(
+            "'%s': snr is at least %ddB" % (text, SNR_MIN))
+    if kind == "err" and number < 0:
+        raise argparse.ArgumentTypeError("'%s': err is above 0" % text)
     most = number if kind == "err" else 10 ** (-number / 20)
     if most == 0:
         raise argparse.ArgumentTypeError("'%s': only FP32 has no error" % text)

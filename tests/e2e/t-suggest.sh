@@ -58,8 +58,8 @@ check '... by which key' has err 'shadow: [e4m3, e5m2]'
 echo 'layer,name,count' >table.csv
 suggested table.csv
 check 'what is no log' fails "table.csv:1: not a round-off log: no column 'time'"
-for target in snr err=x bytes=0% snr=20% err=0.1dB bytes=25 size=3 snr=-3dB \
-    bytes=101% err=0; do
+for target in snr err=x bytes=0% snr=20% err=0.1dB bytes=25 size=3 snr=-201dB \
+    bytes=101% bytes=-1% err=0 err=-1 snr=--3dB; do
     suggested --target $target log.csv
     check "--target $target" fails "argument --target: '$target'"
 done
@@ -233,6 +233,13 @@ made inf.csv candidates=e5m2/none/8/30,-inf,30
 suggested inf.csv
 check 'an overflow meets no target' rules \
     'layers 0, 2>e5m2 none; layers 1>fp32 -; '
+
+made poor.csv candidates=e3m0/aps/4/-3+e3m2/aps/6/0+e4m3/aps/8/30
+suggested --target snr=-5dB poor.csv
+check 'a ratio below 0 dB, as compressors have them' rules 'layers 0-2>e3m2 aps; '
+check '... is said as it was given' has out '--target snr=-5dB'
+suggested --target snr=-6dB poor.csv
+check '... which fewer bits keep' rules 'layers 0-2>e3m0 aps; '
 
 made twins.csv candidates=e4m3/aps/8/10+e5m2/aps/8/15+e4m3/aps/8/30+e4m3/aps/8/12
 suggested twins.csv
