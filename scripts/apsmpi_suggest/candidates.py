@@ -127,7 +127,7 @@ def split_mapping(text):
 
 def select(candidates, wanted):
     """Those that the user names: by format, by name as the tables have it, with : or
-    a blank in front of the scale, or by patterns of these. bf16 and the like are the
+    a blank in front of the scale, by the first words of a name, or by patterns. bf16 and the like are the
     formats that they stand for."""
     if not wanted:
         return set(candidates)
@@ -139,6 +139,8 @@ def select(candidates, wanted):
         found = [c for c in candidates if any(
             fnmatch.fnmatchcase(text, pattern) for text in (c.name(), c.format)
             for pattern in (item, form))]
+        # Compressors' names go on with their parameters.
+        found = found or [c for c in candidates if c.name().startswith(item + " ")]
         if not found:
             names = sorted({c.name() for c in candidates})
             near = difflib.get_close_matches(

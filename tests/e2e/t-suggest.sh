@@ -219,6 +219,14 @@ suggested --candidates bf16 named.csv
 check 'bf16 is e8m7' rules 'layers 0-2>e8m7 aps-tight; '
 suggested --candidates 'bf16:*,fp16' named.csv
 check '... also in patterns, and fp16 is e5m10' rules 'layers 0-2>e5m10 none; '
+made clips.csv candidates=e8m23/none/2/30+e4m3/aps/8/30
+sed -i 's/,fp32,1,0,0,,/,fp32,1,0,0,ternary clip 2.5,/' clips.csv
+for word in ternary 'ternary clip' 'ternary clip 2.5' 'ternary*'; do
+    suggested --candidates "$word" clips.csv
+    check "a compressor by its name: $word" has out '{ternary: {clip: 2.5}}'
+done
+suggested --candidates tern clips.csv
+check '... not by a part of a word' fails "no candidate 'tern'"
 suggested --candidates tf32 named.csv
 check '... and what was not measured is refused' fails "no candidate 'tf32'"
 suggested --target snr=40dB log.csv
