@@ -150,6 +150,46 @@ size_t aps_schedule_longest(const struct aps_schedule *schedule,
     return most;
 }
 
+/* Does the rule's compressor leave all layers that get the rule as they are? One that
+ * keeps something is of low rank, and is for some shapes only. */
+static bool takes_none(const struct aps_schedule *schedule,
+                       const struct aps_policy *policy, int rule)
+{
+    const struct aps_plan *of_rule = aps_policy_rule_plan(policy, rule);
+    bool any = false;
+
+    if (!of_rule->rewrite ||
+        !aps_compressor_ops_of(&of_rule->compressor)->keeps)
+        return false;
+    for (size_t i = 0; i < schedule->layer_count; i++) {
+        struct aps_plan plan;
+
+        if (!aps_schedule_gives(schedule, policy, i, rule))
+            continue;
+        aps_policy_layer_plan(policy, rule, i, &plan);
+        if (aps_plan_compresses(&plan))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+static void warn_compressors(const struct aps_schedule *schedule,
+                             const struct aps_policy *policy, const char *path,
+                             struct aps_errors *errors)
+{
+    for (int i = 0; i < (int)aps_policy_rules(policy); i++)
+        if (takes_none(schedule, policy, i))
+            aps_errors_warn(
+                errors, path, aps_policy_rule_line(policy, i),
+                aps_policy_rule_column(policy, i),
+                "compress: %s takes no layer of this rule: they are vectors, "
+                "or two small matrices would not save enough (rank, "
+                "min_ratio); the layers travel as without it",
+                aps_compressor_name(
+                    &aps_policy_rule_plan(policy, i)->compressor));
+}
+
 void aps_schedule_warn(const struct aps_schedule *schedule,
                        const struct aps_policy *policy, const char *path,
                        struct aps_errors *errors)
@@ -173,6 +213,7 @@ void aps_schedule_warn(const struct aps_schedule *schedule,
                 "elements (min_count) or match an earlier rule",
                 aps_policy_min_count(policy));
     }
+    warn_compressors(schedule, policy, path, errors);
     aps_errors_sort(errors);
     free(used);
 }

@@ -51,8 +51,8 @@ int aps_schedule_clip(struct aps_schedule *schedule,
                       const struct aps_policy *policy, struct aps_range epochs,
                       struct aps_range *window);
 
-/* Add a warning for each rule that no layer ever gets; `path` is the policy's,
- * for the message. */
+/* Add a warning for each rule that no layer ever gets, or whose compressor takes none
+ * of its layers; `path` is the policy's, for the message. */
 void aps_schedule_warn(const struct aps_schedule *schedule,
                        const struct aps_policy *policy, const char *path,
                        struct aps_errors *errors);

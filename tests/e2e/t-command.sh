@@ -636,6 +636,10 @@ compress threshold 0.001 (line 7): Each rank sends some of a layer's elements,
   added to the layer's next call; a rank keeps 4 bytes an element for it.
 END
 
+same err '... with a warning for a compressor that takes no layer' <<'END'
+compressed.yaml:6:5: warning: compress: powersgd takes no layer of this rule: they are vectors, or two small matrices would not save enough (rank, min_ratio); the layers travel as without it
+END
+
 cat >squares.yaml <<'END'
 version: 1
 steps: auto
