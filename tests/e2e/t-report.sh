@@ -515,7 +515,8 @@ sed 's/,powersgd rank 4,,4,0.3/,powersgd rank 8,,8,0.3/
     s/,powersgd rank 4,,4,0.2/,powersgd rank 2,,2,0.2/' "$tmp/residual.csv" \
     >"$tmp/schedule.csv"
 report "$tmp/schedule.csv"
-ok "a compressor with a schedule stands there once" says ' wide  *4096 *powersgd rank 4, 2, 8  *direct '
+ok "a compressor with a schedule stands there once" says \
+    ' wide  *4096 *powersgd rank 4, 2, 8  *direct '
 report "$tmp/schedule.csv" "$tmp/residual.csv"
 ok "in a table of several logs, too" says \
     ' wide  *4096 *powersgd rank 4, 2, 8 .* powersgd rank 4 '

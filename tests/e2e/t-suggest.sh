@@ -246,7 +246,7 @@ made poor.csv candidates=e3m0/aps/4/-3+e3m2/aps/6/0+e4m3/aps/8/30
 suggested --target snr=-5dB poor.csv
 check 'a ratio below 0 dB, as compressors have them' rules 'layers 0-2>e3m2 aps; '
 check '... is said as it was given' has out '--target snr=-5dB'
-suggested --target snr=-6dB poor.csv
+suggested --target snr=-7dB poor.csv
 check '... which fewer bits keep' rules 'layers 0-2>e3m0 aps; '
 
 made twins.csv candidates=e4m3/aps/8/10+e5m2/aps/8/15+e4m3/aps/8/30+e4m3/aps/8/12
