@@ -318,6 +318,43 @@ static void write_note(const struct aps_policy *policy, int rule,
         add_kept(plan, layers, table, note);
 }
 
+/* Are a plan's bytes those of APS_TRAFFIC_RANKS? */
+static bool counts_ranks(const struct aps_plan *plan)
+{
+    const struct aps_compressor_ops *ops =
+        aps_compressor_ops_of(&plan->compressor);
+
+    if (plan->compressor.kind == APS_COMPRESSOR_NONE || ops->floats)
+        return false;
+    return plan->reduce == APS_REDUCE_DIRECT ||
+           (ops->integers && plan->reduce != APS_REDUCE_GATHER);
+}
+
+/* Bytes of one column that are those of different numbers of ranks. */
+static void print_ranks(const struct aps_policy *policy, const bool *shown,
+                        FILE *stream)
+{
+    bool gathers = false, counts = false;
+    char note[400];
+
+    for (int i = 0; i < (int)aps_policy_rules(policy); i++) {
+        const struct aps_plan *plan = aps_policy_rule_plan(policy, i);
+
+        if (!shown[i] || !plan->rewrite)
+            continue;
+        gathers |= plan->reduce == APS_REDUCE_GATHER;
+        counts |= counts_ranks(plan);
+    }
+    if (!gathers || !counts)
+        return;
+    snprintf(note, sizeof note,
+             "bytes shown: those of rules with reduce: gather are what 2 ranks "
+             "send, those of compressors with other reductions what %d ranks "
+             "send. With %d ranks gather takes %d times the bytes shown.",
+             APS_TRAFFIC_RANKS, APS_TRAFFIC_RANKS, APS_TRAFFIC_RANKS / 2);
+    aps_command_note(note, stream);
+}
+
 void aps_compressors_notes(const struct aps_policy *policy,
                            const struct aps_schedule *schedule,
                            const struct aps_range *window, const bool *shown,
@@ -338,4 +375,6 @@ void aps_compressors_notes(const struct aps_policy *policy,
         }
         aps_command_note(note.text, stream);
     }
+    if (schedule)
+        print_ranks(policy, shown, stream);
 }

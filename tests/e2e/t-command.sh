@@ -640,6 +640,19 @@ same err '... with a warning for a compressor that takes no layer' <<'END'
 compressed.yaml:6:5: warning: compress: powersgd takes no layer of this rule: they are vectors, or two small matrices would not save enough (rank, min_ratio); the layers travel as without it
 END
 
+cat >ranks.yaml <<'END'
+version: 1
+table: shapes.csv
+rules:
+  - {layers: 0, compress: mstopk}
+  - {compress: mstopk, reduce: direct}
+END
+apsmpi explain ranks.yaml
+tr '\n' ' ' <out | tr -s ' ' >flat
+has flat 'bytes shown: those of rules with reduce: gather are what 2 ranks send, '\
+'those of compressors with other reductions what 8 ranks send.' \
+    'bytes of different numbers of ranks are not compared in silence'
+
 cat >squares.yaml <<'END'
 version: 1
 steps: auto
