@@ -90,12 +90,15 @@ static int chosen_compare(const void *left, const void *right)
            (chosen_share(a) > chosen_share(b));
 }
 
-size_t aps_chosen_formats_list(struct aps_chosen_layer **list)
+int aps_chosen_formats_list(struct aps_chosen_layer **list, size_t *length)
 {
     size_t kept = 0, unique = 0;
+    bool enough;
 
     pthread_mutex_lock(&lock);
+    enough = count == 0;
     *list = count > 0 ? malloc(count * sizeof **list) : NULL;
+    enough |= *list != NULL;
     for (size_t i = 0; *list && i < count; i++)
         (*list)[kept++] = all[i].layer;
     pthread_mutex_unlock(&lock);
@@ -109,5 +112,6 @@ size_t aps_chosen_formats_list(struct aps_chosen_layer **list)
             (*list)[unique - 1].count != one->count)
             (*list)[unique++] = *one;
     }
-    return unique;
+    *length = unique;
+    return enough ? 0 : -1;
 }

@@ -22,8 +22,8 @@ void aps_chosen_formats_note(const struct aps_chosen_format *chosen);
 
 /* Thread-safe. Copies of what holds at the end of each communicator's calls, sorted by
  * rule, layer and count; of a layer that several communicators have, the one that
- * sends the most. The caller frees *list, which is NULL where there is none, or no
- * memory. */
-size_t aps_chosen_formats_list(struct aps_chosen_layer **list);
+ * sends the most. The caller frees *list, which is NULL where there is none. 0, or -1:
+ * no memory, and none in the list. */
+int aps_chosen_formats_list(struct aps_chosen_layer **list, size_t *length);
 
 #endif

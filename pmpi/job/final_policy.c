@@ -15,9 +15,13 @@
 #include "base/fpenv.h"
 #include "base/message.h"
 #include "base/plural.h"
+#include "base/quiet_write.h"
 #include "job/chosen_formats.h"
 #include "job/run.h"
 #include "policy/chosen.h"
+
+/* Names that are tried for a new file. */
+#define PARTS_MOST 100
 
 /* The file as it was when the job began, or when the job wrote it. */
 static struct {
@@ -54,12 +58,13 @@ static char *final_text(const struct aps_job *job, const char *table,
                         size_t *length)
 {
     struct aps_chosen_layer *layers;
-    const size_t count = aps_chosen_formats_list(&layers);
+    size_t count;
+    int rc = aps_chosen_formats_list(&layers, &count);
     char *text = NULL;
-    FILE *stream = open_memstream(&text, length);
+    FILE *stream = rc == 0 ? open_memstream(&text, length) : NULL;
     char run[APS_RUN_ID];
-    int rc = -1;
 
+    rc = -1;
     if (stream) {
         aps_run_get(run);
         fprintf(stream,
@@ -104,27 +109,12 @@ static bool final_is_good(const struct aps_job *job, char *path, char *text,
     return good;
 }
 
-/* All of the text, whatever interrupts. 0, or -1 with errno. */
-static int final_put(int descriptor, const char *text, size_t length)
-{
-    while (length > 0) {
-        const ssize_t written = write(descriptor, text, length);
-
-        if (written < 0 && errno != EINTR)
-            return -1;
-        if (written > 0) {
-            text += written;
-            length -= (size_t)written;
-        }
-    }
-    return 0;
-}
-
 /* A pipe, or a device: written to as it is, and never replaced. */
 static int final_send(const char *path, const char *text, size_t length)
 {
     const int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-    int rc = descriptor < 0 ? -1 : final_put(descriptor, text, length);
+    int rc =
+        descriptor < 0 ? -1 : aps_quiet_write_all(descriptor, text, length);
     const int saved = errno;
 
     if (descriptor >= 0)
@@ -134,21 +124,23 @@ static int final_send(const char *path, const char *text, size_t length)
 }
 
 /* A new file beside that at `path`: its descriptor and its name, malloc'ed; -1 with
- * errno. */
+ * errno. A file of that name may be that of a job on another host, whose process has
+ * our number, and stays. */
 static int final_open_part(const char *path, char **part)
 {
-    int descriptor, saved;
+    int descriptor = -1, saved = EEXIST;
 
-    if (asprintf(part, "%s.%ld.part", path, (long)getpid()) < 0) {
-        *part = NULL;
-        errno = ENOMEM;
-        return -1;
+    for (int i = 0; i < PARTS_MOST && descriptor < 0 && saved == EEXIST; i++) {
+        if (asprintf(part, "%s.%ld-%d.part", path, (long)getpid(), i) < 0) {
+            *part = NULL;
+            errno = ENOMEM;
+            return -1;
+        }
+        descriptor = open(*part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        saved = errno;
+        if (descriptor < 0)
+            free(*part);
     }
-    (void)unlink(*part);
-    descriptor = open(*part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    saved = errno;
-    if (descriptor < 0)
-        free(*part);
     errno = saved;
     return descriptor;
 }
@@ -162,7 +154,7 @@ static int final_replace(const char *path, const char *text, size_t length)
 
     if (descriptor < 0)
         return -1;
-    rc = final_put(descriptor, text, length);
+    rc = aps_quiet_write_all(descriptor, text, length);
     if (rc == 0)
         rc = fsync(descriptor);
     if (rc == 0)

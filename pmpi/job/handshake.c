@@ -141,7 +141,7 @@ static void handshake_refuse(struct shake *shake, int rank)
     snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
              "the policy of rank %d is bad", rank);
     if (shake->vcomm->rank == rank)
-        aps_job_report(shake->job, rank);
+        aps_job_report(shake->job, rank, shake->agreed->stop);
 }
 
 /* COLLECTIVE. `holder` sends its policy to the ranks that hold none. */
@@ -150,13 +150,16 @@ static int handshake_hand_out(struct shake *shake, int holder, size_t size,
 {
     char cause[sizeof shake->agreed->cause - 64] = "";
     char *bytes = packed ? packed : malloc(size);
+    bool handed = true;
     int rank, rc;
 
-    /* The broadcast is collective: it is left out unless all have room. */
+    /* The broadcast is collective: it is left out unless all have room. Where that
+     * is not known, since MPI has failed on a rank, nobody has the policy. */
     if (!aps_agree_all(shake->vcomm, bytes != NULL)) {
         snprintf(cause, sizeof cause, "%s",
                  bytes ? "" : "has no memory left for the policy");
         rc = MPI_SUCCESS;
+        handed = false;
     } else {
         rc = handshake_step(shake,
                             aps_agree_bytes(shake->vcomm, holder, bytes, size));
@@ -169,7 +172,7 @@ static int handshake_hand_out(struct shake *shake, int holder, size_t size,
     if (rc == MPI_SUCCESS)
         rc = handshake_step(shake, aps_agree_max(shake->vcomm, 1, &rank));
     if (rc != MPI_SUCCESS || rank == 0)
-        return rc;
+        return rc == MPI_SUCCESS && !handed ? MPI_ERR_OTHER : rc;
     rank = handshake_lowest(shake, rank);
     rc = aps_agree_bytes(shake->vcomm, rank, cause, sizeof cause);
     snprintf(shake->agreed->cause, sizeof shake->agreed->cause, "rank %d %s",
@@ -346,8 +349,7 @@ int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,
 
     *agreed = (struct aps_handshake){.outcome = APS_AGREED_PASS,
                                      .reason = APS_PASSED_DISAGREED};
-    shake.absent = shake.held == APS_HELD_BAD && job->policy_absent &&
-                   job->errors.count == 1;
+    shake.absent = aps_job_is_absent(job);
     rc = handshake_compare(&shake, values);
     if (rc != MPI_SUCCESS)
         return rc;

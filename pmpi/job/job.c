@@ -317,7 +317,7 @@ int aps_job_adopt(struct aps_job *job, const char *bytes, char *cause,
     return cause[0] == '\0' ? 0 : -1;
 }
 
-void aps_job_report(struct aps_job *job, int rank)
+void aps_job_report(struct aps_job *job, int rank, bool stops)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
 
@@ -329,12 +329,23 @@ void aps_job_report(struct aps_job *job, int rank)
         return;
     aps_message_errors(rank, &job->errors);
     aps_message_warnings(rank, &job->errors);
-    aps_message(rank, job->options.pass_on_error
-                          ? "the policy or an APSMPI_ variable is bad: every "
-                            "call passes through (APSMPI_ON_ERROR=pass)"
-                          : "the policy or an APSMPI_ variable is bad: the job "
-                            "stops before training (with APSMPI_ON_ERROR=pass "
-                            "every call passes through instead)");
+    if (job->options.pass_on_error)
+        aps_message(rank,
+                    "the policy or an APSMPI_ variable is bad: every call "
+                    "passes through (APSMPI_ON_ERROR=pass)");
+    else if (!job->options.enabled)
+        aps_message(rank,
+                    "the policy or an APSMPI_ variable is bad: every call "
+                    "passes through (APSMPI_ENABLE is off)");
+    else if (stops)
+        aps_message(rank,
+                    "the policy or an APSMPI_ variable is bad: the job stops "
+                    "before training (with APSMPI_ON_ERROR=pass every call "
+                    "passes through instead)");
+    else
+        aps_message(rank,
+                    "the policy or an APSMPI_ variable is bad: calls pass "
+                    "through, unless another rank hands out a policy");
 }
 
 void aps_job_warn(struct aps_job *job, int rank)
@@ -345,9 +356,16 @@ void aps_job_warn(struct aps_job *job, int rank)
         aps_message_warnings(rank > 0 ? rank : -1, &job->errors);
 }
 
+bool aps_job_is_absent(const struct aps_job *job)
+{
+    return job->held == APS_HELD_BAD && job->policy_absent &&
+           job->errors.count == 1;
+}
+
 bool aps_job_must_stop(const struct aps_job *job)
 {
-    return job->held == APS_HELD_BAD && !job->options.pass_on_error;
+    return job->options.enabled && job->held == APS_HELD_BAD &&
+           !aps_job_is_absent(job) && !job->options.pass_on_error;
 }
 
 enum {

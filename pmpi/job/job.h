@@ -186,16 +186,22 @@ int aps_job_adopt(struct aps_job *job, const char *bytes, char *cause,
                   size_t size);
 
 /*
- * Print what is wrong with the options and the policy, once in a process. The
- * caller is rank 0, or the rank that holds a bad policy.
+ * Print what is wrong with the options and the policy, once in a process, and
+ * whether the job stops for it. The caller is rank 0, or the rank that holds a bad
+ * policy.
  */
-void aps_job_report(struct aps_job *job, int rank);
+void aps_job_report(struct aps_job *job, int rank, bool stops);
 
 /* Print the warnings of the policy, once in a process. The caller is the rank
  * whose policy the others take. */
 void aps_job_warn(struct aps_job *job, int rank);
 
-/* Whether the policy is bad and APSMPI_ON_ERROR is not `pass`. */
+/* Is nothing wrong but that this process cannot read the policy's file? Another rank
+ * may hand the policy out. */
+bool aps_job_is_absent(const struct aps_job *job);
+
+/* Whether the policy is bad, not only absent, and neither APSMPI_ON_ERROR is `pass`
+ * nor APSMPI_ENABLE is `off`. */
 bool aps_job_must_stop(const struct aps_job *job);
 
 /* The switches that must be the same on all ranks, as bytes that ranks compare:

@@ -11,6 +11,7 @@
 
 #include "job/preload_order.h"
 #include "job/run.h"
+#include "progress/agree.h"
 #include "progress/progress_thread.h"
 #include "base/message.h"
 #include "job/job.h"
@@ -120,8 +121,12 @@ void aps_lifecycle_take_world(struct aps_world *world)
 static void lifecycle_make_world(int rank)
 {
     struct aps_world *world = NULL;
+    /* An error is tried again, and then said: it is not the program's. */
+    MPI_Errhandler theirs = aps_errhandler_push(MPI_COMM_WORLD);
+    const int rc = aps_world_create(MPI_COMM_WORLD, true, &world);
 
-    if (aps_world_create(MPI_COMM_WORLD, true, &world) < 0) {
+    aps_errhandler_pop(MPI_COMM_WORLD, theirs);
+    if (rc < 0) {
         if (rank == 0)
             aps_message(-1,
                         "MPI cannot make the hidden communicator of the job: "
@@ -136,6 +141,7 @@ static void lifecycle_make_world(int rank)
 void aps_lifecycle_begin(int required)
 {
     struct aps_job *job = aps_job();
+    bool stops;
     int rank;
 
     if (required == MPI_THREAD_MULTIPLE)
@@ -150,8 +156,11 @@ void aps_lifecycle_begin(int required)
         lifecycle_make_world(rank);
     if (rank != 0)
         return;
-    aps_job_report(job, rank);
+    stops = !job->options.world && aps_job_must_stop(job);
+    /* Without a world the first call finds out who holds a policy. */
+    if (job->options.world || !aps_job_is_absent(job))
+        aps_job_report(job, rank, stops);
     aps_preload_order_check();
-    if (!job->options.world && aps_job_must_stop(job))
+    if (stops)
         aps_lifecycle_stop();
 }

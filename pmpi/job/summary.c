@@ -282,9 +282,9 @@ static char *summary_list_formats(const struct aps_job *job, char *text,
                                   size_t size)
 {
     struct aps_chosen_layer *list;
-    const size_t count = aps_chosen_formats_list(&list);
-    size_t used = 0;
+    size_t count, used = 0;
 
+    (void)aps_chosen_formats_list(&list, &count);
     text[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         const char *name = aps_chosen_layer_format(job->policy, &list[i]);

@@ -7,17 +7,17 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <mpi.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "base/message.h"
+#include "base/quiet_write.h"
 #include "job/chosen_formats.h"
 #include "job/run.h"
 #include "job/thread_level.h"
@@ -124,7 +124,7 @@ static void summary_json_formats(struct aps_json *json,
         aps_json_null(json, "auto");
         return;
     }
-    count = aps_chosen_formats_list(&list);
+    (void)aps_chosen_formats_list(&list, &count);
     aps_json_open_object(json, "auto");
     aps_json_unsigned(json, "measurements",
                       atomic_load(&aps_counters.formats_measured));
@@ -183,33 +183,19 @@ static void summary_json_object(struct aps_json *json,
     fputc('\n', json->stream);
 }
 
-/* write(2) without the signals that would end the program: a limit on the size
- * of files, a pipe whose reader went. */
-static ssize_t summary_json_write(int fd, const char *text, size_t length)
+/* Does the file end within a line, which a full disk has cut short? */
+static bool summary_json_is_cut(const char *path)
 {
-    static const struct timespec at_once;
-    sigset_t signals, before, pending;
-    ssize_t written;
-    bool blocked;
-    int saved;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat found;
+    char last = '\n';
 
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGXFSZ);
-    sigaddset(&signals, SIGPIPE);
-    sigpending(&pending);
-    blocked = pthread_sigmask(SIG_BLOCK, &signals, &before) == 0;
-    do
-        written = write(fd, text, length);
-    while (written < 0 && errno == EINTR);
-    saved = errno;
-    if (blocked) {
-        if (written < 0 && (saved == EFBIG || saved == EPIPE) &&
-            !sigismember(&pending, SIGXFSZ) && !sigismember(&pending, SIGPIPE))
-            (void)sigtimedwait(&signals, NULL, &at_once);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    errno = saved;
-    return written;
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &found) == 0 && S_ISREG(found.st_mode) && found.st_size > 0)
+        (void)!pread(fd, &last, 1, found.st_size - 1);
+    close(fd);
+    return last != '\n';
 }
 
 /* One write: lines of jobs that end at the same time do not mix. A pipe that
@@ -224,7 +210,7 @@ static int summary_json_append(const char *path, const char *text,
 
     if (fd < 0)
         return -1;
-    written = summary_json_write(fd, text, length);
+    written = aps_quiet_write(fd, text, length);
     if (written >= 0 && (size_t)written < length) {
         errno = ENOSPC;
         written = -1;
@@ -245,6 +231,8 @@ void aps_summary_json_write(const struct aps_job *job)
     bool whole;
 
     if (json.stream) {
+        if (summary_json_is_cut(path))
+            fputc('\n', json.stream);
         summary_json_object(&json, job);
         whole = !ferror(json.stream);
         whole &= fclose(json.stream) == 0;

@@ -68,8 +68,10 @@ static int world_equip(struct aps_world *world, bool whole_job)
     world->nodes = malloc((size_t)world->vcomm.size * sizeof *world->nodes);
     good = world->nodes &&
            PMPI_Comm_group(world->comm, &world->group) == MPI_SUCCESS;
-    if (!aps_agree_all(&world->vcomm, good) ||
-        aps_nodes_find(world->comm, world->nodes) != MPI_SUCCESS)
+    if (!aps_agree_all(&world->vcomm, good))
+        return -1;
+    good = aps_nodes_find(world->comm, world->nodes) == MPI_SUCCESS;
+    if (!aps_agree_all(&world->vcomm, good))
         return -1;
     world->vcomm.nodes = world->nodes;
     world_count_blocks(world);

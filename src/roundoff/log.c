@@ -16,24 +16,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/quiet_write.h"
 #include "roundoff/field.h"
-
-/* Write all of it; a short write continues, which O_APPEND keeps in order as
- * long as nobody writes between, and a full disk ends in an error. */
-static int write_all(int fd, const char *text, size_t length)
-{
-    while (length > 0) {
-        ssize_t written = write(fd, text, length);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return -1;
-        text += written;
-        length -= (size_t)written;
-    }
-    return 0;
-}
 
 /* 1: the file has our header, 0: it is empty, -1: it is something else. */
 static int check_header(int fd, const char *header)
@@ -55,7 +39,7 @@ static int write_header(int fd, const char *header)
     char line[sizeof APS_LOG_HEADER + 1];
     const size_t length = (size_t)snprintf(line, sizeof line, "%s\n", header);
 
-    return write_all(fd, line, length);
+    return aps_quiet_write_all(fd, line, length);
 }
 
 /* A job that died, on a full disk or killed, may have left half a row: end it. A
@@ -71,7 +55,7 @@ static int end_last_line(int fd)
     while (fstat(fd, &status) == 0 && status.st_size > 0 &&
            pread(fd, &last, 1, status.st_size - 1) == 1 && last != '\n') {
         if (status.st_size == before)
-            return write_all(fd, "\n", 1);
+            return aps_quiet_write_all(fd, "\n", 1);
         before = status.st_size;
         nanosleep(&pause, NULL);
     }
@@ -210,7 +194,7 @@ int aps_log_put(struct aps_log *log, const char *line, size_t length,
 {
     if (log->fd < 0 || log->failed)
         return -1;
-    if (write_all(log->fd, line, length) == 0)
+    if (aps_quiet_write_all(log->fd, line, length) == 0)
         return 0;
     log->failed = true;
     return aps_error_set(error, errno, log->path, 0, 0,

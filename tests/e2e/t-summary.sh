@@ -35,6 +35,11 @@ check 'the summary as text' lines 1 err 'calls of MPI_Allreduce, '
 cp out native
 mv err text
 
+printf '{"schema": 1, "ki' >summary.json # cut by a full disk
+job 2 APSMPI_SUMMARY=json:summary.json $digits --epochs 1
+tail -n +2 summary.json >rest.json && mv rest.json summary.json
+check 'half a line keeps to itself' holds 'last["kind"] == "summary"'
+
 : >summary.json
 job 2 APSMPI_POLICY=good.yaml APSMPI_SUMMARY=json:summary.json \
     APSMPI_LOG=log.csv $digits --epochs 1

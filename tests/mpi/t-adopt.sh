@@ -28,9 +28,20 @@ first_holds()
         "$mpi/adopt" "$@"
 }
 
+# first_lacks NAME RANKS ARG...: all but the last look for the file in vain.
+first_lacks()
+{
+    name=$1 ranks=$2
+    shift 2
+    run_mpiexec "$name" -genv APSMPI_WORLD off \
+        -n $((ranks - 1)) -env APSMPI_POLICY "$tmp/elsewhere.yaml" \
+        "$mpi/adopt" "$@" : \
+        -n 1 -env APSMPI_POLICY "$tmp/policy.yaml" "$mpi/adopt" "$@"
+}
+
 for turn in 1 2 3; do
     for where in world session; do
-        for holds in first_holds last_holds; do
+        for holds in first_holds last_holds first_lacks; do
             $holds "$holds, $where, $turn" $((2 + turn % 2)) threads $where
             says 'another policy' 0 \
                 "$holds, $where, $turn: nobody holds another policy"

@@ -410,7 +410,7 @@ done
 before=$library
 library=$mpi/.libs/inject.so:$library
 policy auto "format: {auto: $formats, target: snr 90dB, every: 1}, reduce: direct"
-for call in receipt:1:46 receipt:1:100 receipt:0:90 receipt:2:200; do
+for call in receipt:1:46 receipt:1:100 receipt:0:90 receipt:2:204; do
     more="-genv INJECT fail:$call"
     rm -f auto.csv
     job 3 auto.yaml blocking 8

@@ -77,6 +77,14 @@ for number in 23 24 25 26 27 28 30; do
     says '^# inject: failure of receipt' 1 "receipt $number is lost"
 done
 
+# ... also where rank 0 hands its policy out.
+for number in 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    run_mpiexec "receipt $number is lost, rank 0 has the policy" \
+        -genv INJECT fail:receipt:1:$number \
+        -n 1 -env APSMPI_POLICY "$tmp/direct.yaml" "$mpi/faulty" world blocking : \
+        -n 2 "$mpi/faulty" world blocking
+done
+
 injected late:PMPI_Isend:1:2:3 3 direct world blocking late
 injected late:PMPI_Irecv:0:3:3 2 direct world nonblocking late
 finish

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "base/quiet_write.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Take back the signal that our write has raised, unless it was pending before. */
+static void quiet_forget(const sigset_t *signals, const sigset_t *pending)
+{
+    static const struct timespec at_once;
+
+    if (!sigismember(pending, SIGXFSZ) && !sigismember(pending, SIGPIPE))
+        (void)sigtimedwait(signals, NULL, &at_once);
+}
+
+ssize_t aps_quiet_write(int fd, const char *text, size_t length)
+{
+    sigset_t signals, before, pending;
+    ssize_t written;
+    bool blocked;
+    int saved;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGXFSZ);
+    sigaddset(&signals, SIGPIPE);
+    sigpending(&pending);
+    blocked = pthread_sigmask(SIG_BLOCK, &signals, &before) == 0;
+    do
+        written = write(fd, text, length);
+    while (written < 0 && errno == EINTR);
+    saved = errno;
+    if (blocked) {
+        if (written < 0 && (saved == EFBIG || saved == EPIPE))
+            quiet_forget(&signals, &pending);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    errno = saved;
+    return written;
+}
+
+int aps_quiet_write_all(int fd, const char *text, size_t length)
+{
+    while (length > 0) {
+        const ssize_t written = aps_quiet_write(fd, text, length);
+
+        if (written < 0)
+            return -1;
+        text += written;
+        length -= (size_t)written;
+    }
+    return 0;
+}
