@@ -10,7 +10,8 @@
  *
  * The sums have the same bits on all ranks, and so has all that follows from
  * them. A value that is not finite makes its row of P so, on all ranks: then the
- * layer is reduced whole, as where P Q'^T might not be finite. All P of a call travel together, and then all Q'.
+ * layer is reduced whole, as where P Q'^T might not be finite. All P of a call travel
+ * together, and then all Q'.
  *
  * Where the compressor selects elements, M has these alone, on each rank its own
  * (mstopk+powersgd), and what is remembered is what the whole layer lacks.
