@@ -4,10 +4,10 @@
  * they have left out (error feedback), and what they go on from.
  *
  * A layer has a memory on all ranks or on none. What was left out is each rank's own,
- * also what an owner's rounding of sums has left out. PowerSGD's Q is the same on all,
- * but after an error of one rank until the next call. A memory belongs to
- * one era of the steps: after a desync a layer number may mean another layer. The
- * program drops all memories by MPI_Pcontrol(4).
+ * also what an owner's rounding of sums has left out. PowerSGD's Q is the same on all
+ * ranks, unless a call has failed on one of them; the next call makes it so again. A
+ * memory belongs to one era of the steps: after a desync a layer number may mean
+ * another layer. The program drops all memories by MPI_Pcontrol(4).
  */
 #ifndef APS_PMPI_COMM_COMPRESSIONS_H
 #define APS_PMPI_COMM_COMPRESSIONS_H

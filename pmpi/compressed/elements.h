@@ -53,8 +53,8 @@ size_t aps_elements_encode(const struct aps_wire *wire,
 /*
  * The inverse, of a section that begins within `room` bytes: what there is of
  * them; returns its bytes. Something that is no section is bad and takes up the
- * room. Indices that are none are bad, too, but take up their own bytes, and
- * aps_elements_skip does not look at them.
+ * room. A section whose indices cannot be decoded is bad, too, but takes up its own
+ * bytes; aps_elements_skip does not find it.
  */
 size_t aps_elements_decode(const struct aps_wire *wire,
                            const unsigned char *from, size_t room,

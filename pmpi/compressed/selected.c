@@ -232,9 +232,9 @@ static void selected_encode(struct run *run, struct selected *of,
 
 /* --- what all ranks have sent --------------------------------------------- */
 
-/* False, on all ranks: a rank has an INF or a NaN, or one became of a value. What no
- * rank sends is an error of those that have it, which the others are to wait for no
- * redone layer of. */
+/* False, on all ranks: a rank has an INF or a NaN, or one became of a value. A message
+ * that no rank sends makes run->rc an error, not the layer whole: its sender does not
+ * see the fault, and would not take part in reducing the layer again. */
 static bool selected_decode(struct run *run, struct selected *of, int rank,
                             const unsigned char *message)
 {

@@ -93,12 +93,11 @@ static int chosen_compare(const void *left, const void *right)
 int aps_chosen_formats_list(struct aps_chosen_layer **list, size_t *length)
 {
     size_t kept = 0, unique = 0;
-    bool enough;
+    bool no_memory;
 
     pthread_mutex_lock(&lock);
-    enough = count == 0;
     *list = count > 0 ? malloc(count * sizeof **list) : NULL;
-    enough |= *list != NULL;
+    no_memory = count > 0 && !*list;
     for (size_t i = 0; *list && i < count; i++)
         (*list)[kept++] = all[i].layer;
     pthread_mutex_unlock(&lock);
@@ -113,5 +112,5 @@ int aps_chosen_formats_list(struct aps_chosen_layer **list, size_t *length)
             (*list)[unique++] = *one;
     }
     *length = unique;
-    return enough ? 0 : -1;
+    return no_memory ? -1 : 0;
 }

@@ -59,12 +59,12 @@ static char *final_text(const struct aps_job *job, const char *table,
 {
     struct aps_chosen_layer *layers;
     size_t count;
-    int rc = aps_chosen_formats_list(&layers, &count);
+    const bool listed = aps_chosen_formats_list(&layers, &count) == 0;
     char *text = NULL;
-    FILE *stream = rc == 0 ? open_memstream(&text, length) : NULL;
+    FILE *stream = listed ? open_memstream(&text, length) : NULL;
     char run[APS_RUN_ID];
+    int rc = -1;
 
-    rc = -1;
     if (stream) {
         aps_run_get(run);
         fprintf(stream,

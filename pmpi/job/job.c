@@ -317,6 +317,19 @@ int aps_job_adopt(struct aps_job *job, const char *bytes, char *cause,
     return cause[0] == '\0' ? 0 : -1;
 }
 
+/* What follows from a bad policy. */
+static const char *job_outcome(const struct aps_job *job, bool stops)
+{
+    if (job->options.pass_on_error)
+        return "every call passes through (APSMPI_ON_ERROR=pass)";
+    if (!job->options.enabled)
+        return "every call passes through (APSMPI_ENABLE is off)";
+    if (stops)
+        return "the job stops before training (with APSMPI_ON_ERROR=pass every "
+               "call passes through instead)";
+    return "calls pass through, unless another rank hands out a policy";
+}
+
 void aps_job_report(struct aps_job *job, int rank, bool stops)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -329,23 +342,8 @@ void aps_job_report(struct aps_job *job, int rank, bool stops)
         return;
     aps_message_errors(rank, &job->errors);
     aps_message_warnings(rank, &job->errors);
-    if (job->options.pass_on_error)
-        aps_message(rank,
-                    "the policy or an APSMPI_ variable is bad: every call "
-                    "passes through (APSMPI_ON_ERROR=pass)");
-    else if (!job->options.enabled)
-        aps_message(rank,
-                    "the policy or an APSMPI_ variable is bad: every call "
-                    "passes through (APSMPI_ENABLE is off)");
-    else if (stops)
-        aps_message(rank,
-                    "the policy or an APSMPI_ variable is bad: the job stops "
-                    "before training (with APSMPI_ON_ERROR=pass every call "
-                    "passes through instead)");
-    else
-        aps_message(rank,
-                    "the policy or an APSMPI_ variable is bad: calls pass "
-                    "through, unless another rank hands out a policy");
+    aps_message(rank, "the policy or an APSMPI_ variable is bad: %s",
+                job_outcome(job, stops));
 }
 
 void aps_job_warn(struct aps_job *job, int rank)

@@ -58,7 +58,7 @@ struct aps_chunk_layout aps_chunk_layout_of(const struct aps_chunk_room *room,
     };
 }
 
-/* Twice the elements at half the width: blocks fit where FP32's have room. */
+/* Up to twice the elements, of less than 8 bits each, fit where FP32 values do. */
 struct aps_chunk_layout
 aps_chunk_layout_across(const struct aps_chunk_room *room,
                         const struct aps_codec *codec)

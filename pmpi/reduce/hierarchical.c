@@ -181,11 +181,11 @@ void aps_hierarchical_tell_lengths(const struct aps_hierarchical_run *run,
 }
 
 /*
- * Where a group meets in the host's memory. Chunks suit the host's caches, and the
- * messages between groups: as long as codes allow, unless they go as FP32 before.
- * A single group that expects GPUs, where a chunk costs waits, has chunks that fill
- * the slots with codes. Equal on all ranks: it depends on
- * what they have agreed on when the reduction was prepared, and on the plan.
+ * Where a group meets in the host's memory. Between several groups the narrower the
+ * codes, the longer are the chunks, unless FP32 values fill the slots. A single group
+ * that expects GPUs, where a chunk costs waits, has chunks that fill the slots with
+ * codes; other chunks suit the host's caches. Equal on all ranks: it depends on what
+ * they have agreed on when the reduction was prepared, and on the plan.
  */
 static struct aps_chunk_layout
 hierarchical_host_layout(const struct aps_hierarchical *h,

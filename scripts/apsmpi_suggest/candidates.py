@@ -127,8 +127,8 @@ def split_mapping(text):
 
 def select(candidates, wanted):
     """Those that the user names: by format, by name as the tables have it, with : or
-    a blank in front of the scale, by the first words of a name, or by patterns. bf16 and the like are the
-    formats that they stand for."""
+    a blank in front of the scale, by the first words of a name, or by patterns. bf16
+    and the like are the formats that they stand for."""
     if not wanted:
         return set(candidates)
     chosen = set()

@@ -66,8 +66,7 @@ static bool applies(const struct aps_schedule *schedule,
     return false;
 }
 
-/* Floats of a layer's Q (powersgd_kept in
- * pmpi/compressed/powersgd.c). */
+/* Floats of a layer's Q (powersgd_kept in pmpi/compressed/powersgd.c). */
 static double kept_floats(const struct aps_plan *plan)
 {
     const double *parameters = plan->compressor.parameters;

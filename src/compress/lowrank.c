@@ -7,7 +7,6 @@
 
 #include "base/fpenv.h"
 #include "codec/codec.h"
-#include "compress/finite.h"
 #include "compress/lowrank_products.h"
 
 size_t aps_lowrank_rank(const struct aps_matrix *matrix, size_t rank)
@@ -53,10 +52,10 @@ void aps_lowrank_right(const struct aps_matrix *matrix, size_t rank,
 bool aps_lowrank_is_restorable(const struct aps_matrix *matrix, size_t rank,
                                const float *q)
 {
-    const size_t n = matrix->columns * rank;
+    const struct aps_magnitude greatest =
+        aps_magnitude_of(q, matrix->columns * rank);
 
-    return aps_compress_finite(q, n) &&
-           aps_magnitude_of(q, n).max <= FLT_MAX / (2 * (float)rank);
+    return greatest.finite && greatest.max <= FLT_MAX / (2 * (float)rank);
 }
 
 void aps_lowrank_restore_feedback(const struct aps_matrix *matrix, size_t rank,
