@@ -7,24 +7,32 @@
  *   aps        reads n floats, and once more chunk by chunk, each of which it
  *              writes, too
  *   aps-tight  the same without the first pass
+ *   codes4, codes8, codes16
+ *              hands codes of so many bits from core to core: writes n of them, waits
+ *              for all ranks, reads its part of each other rank's, writes as many for
+ *              the sum, waits, and reads all other parts. Only one word of each cache
+ *              line is touched: it is the lines' way that takes the time. Left out
+ *              where ranks outnumber the cores, since a wait is a scheduler's there.
  *
- * What stays in the caches next to a core (codes, sums) is left out. Floats are read
+ * In the first two, what stays in the caches (codes, sums) is left out. Floats are read
  * by the search for the greatest one, which is faster than memory, and written by
  * memset of the C library.
  *
  *   mpiexec -n 2 passes SIZE...     such as 1Mi 25.6Mi
  *
- * A line for each scale and size: the scale, the floats, the median and the least
+ * A line for each kind and size: the kind, the floats, the median and the least
  * of the rounds' microseconds, each of the slowest rank. Before each round, as the
  * all-reduce bench does with --cold 8, ranks read and write 8 MiB of other memory.
  */
 #include "config.h"
 
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/least.h"
 #include "codec/codec.h"
@@ -36,13 +44,24 @@
 #define ROUNDS_LEAST 5
 #define ROUNDS_MOST 200
 #define BYTES ((size_t)1 << 30) /* of a size, in all its rounds */
+#define LINE ((size_t)64)
+
+/* What a rank shares: `codes` and `sums` begin at multiples of a line. */
+struct shared {
+    _Atomic int *stage; /* how far the rank is: it only grows */
+    unsigned char *codes;
+    unsigned char *sums;
+};
 
 struct bench {
     size_t n;
     float *in;
     float *out;
     unsigned char *other; /* COLD bytes */
-    float seen;           /* that reading is not left out */
+    struct shared *ranks; /* of all ranks, by rank */
+    MPI_Win window;
+    int rank, size;
+    float seen; /* that reading is not left out */
 };
 
 static void read_floats(struct bench *b, size_t begin, size_t n)
@@ -50,15 +69,8 @@ static void read_floats(struct bench *b, size_t begin, size_t n)
     b->seen += aps_magnitude_of(b->in + begin, n).max;
 }
 
-/* Seconds of the slowest rank. */
-static double time_passes(struct bench *b, bool twice, int round)
+static void move_floats(struct bench *b, bool twice, int round)
 {
-    double taken, slowest;
-
-    for (size_t i = 0; i < COLD; i += 64)
-        b->other[i]++;
-    meet();
-    taken = -MPI_Wtime();
     if (twice)
         read_floats(b, 0, b->n);
     for (size_t i = 0; i < b->n; i += CHUNK) {
@@ -67,6 +79,70 @@ static double time_passes(struct bench *b, bool twice, int round)
         read_floats(b, i, n);
         memset(b->out + i, round & 1, n * sizeof *b->out);
     }
+}
+
+static void write_lines(unsigned char *to, size_t bytes, int value)
+{
+    for (size_t i = 0; i < bytes; i += LINE)
+        *(volatile unsigned char *)(to + i) = (unsigned char)value;
+}
+
+static void read_lines(struct bench *b, const unsigned char *from, size_t bytes)
+{
+    unsigned seen = 0;
+
+    for (size_t i = 0; i < bytes; i += LINE)
+        seen += *(const volatile unsigned char *)(from + i);
+    b->seen += (float)seen;
+}
+
+/* The next stage of this rank; then reads `bytes` of each other rank's sums, or of
+ * the part of its codes that is this rank's, once that one is as far. */
+static void hand_over(struct bench *b, size_t bytes, bool sums)
+{
+    const int stage =
+        atomic_load_explicit(b->ranks[b->rank].stage, memory_order_relaxed) + 1;
+
+    atomic_store_explicit(b->ranks[b->rank].stage, stage, memory_order_release);
+    for (int i = 1; i < b->size; i++) {
+        const struct shared *from = &b->ranks[(b->rank + i) % b->size];
+
+        while (atomic_load_explicit(from->stage, memory_order_acquire) < stage)
+            ;
+        read_lines(b, sums ? from->sums : from->codes + (size_t)b->rank * bytes,
+                   bytes);
+    }
+}
+
+static void move_codes(struct bench *b, unsigned bits, int round)
+{
+    const size_t part = b->n * bits / 8 / (size_t)b->size;
+
+    write_lines(b->ranks[b->rank].codes, part * (size_t)b->size, round);
+    hand_over(b, part, false);
+    write_lines(b->ranks[b->rank].sums, part, round);
+    hand_over(b, part, true);
+}
+
+struct kind {
+    const char *name;
+    unsigned bits; /* of a code; 0: floats */
+    bool twice;
+};
+
+/* Seconds of the slowest rank. */
+static double time_kind(struct bench *b, const struct kind *kind, int round)
+{
+    double taken, slowest;
+
+    for (size_t i = 0; i < COLD; i += LINE)
+        b->other[i]++;
+    meet();
+    taken = -MPI_Wtime();
+    if (kind->bits > 0)
+        move_codes(b, kind->bits, round);
+    else
+        move_floats(b, kind->twice, round);
     taken += MPI_Wtime();
     MPI_Allreduce(&taken, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return slowest;
@@ -79,22 +155,53 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void measure(struct bench *b, const char *scale, bool twice)
+static void measure(struct bench *b, const struct kind *kind)
 {
     const size_t wanted = BYTES / (b->n * sizeof *b->in + 1);
     const int rounds = wanted < ROUNDS_LEAST  ? ROUNDS_LEAST
                        : wanted > ROUNDS_MOST ? ROUNDS_MOST
                                               : (int)wanted;
     double taken[ROUNDS_MOST];
-    int rank;
 
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < rounds; i++)
-        taken[i] = time_passes(b, twice, i);
+        taken[i] = time_kind(b, kind, i);
     qsort(taken, (size_t)rounds, sizeof *taken, compare);
-    if (rank == 0)
-        printf("%s %zu %.1f %.1f\n", scale, b->n, 1e6 * taken[rounds / 2],
+    if (b->rank == 0)
+        printf("%s %zu %.1f %.1f\n", kind->name, b->n, 1e6 * taken[rounds / 2],
                1e6 * taken[0]);
+}
+
+/* COLLECTIVE. Memory that all ranks see, for codes of 16 bits and a stage, where no
+ * rank waits for a core. An error of MPI ends the job. */
+static void share(struct bench *b)
+{
+    const size_t codes = (2 * b->n + LINE - 1) / LINE * LINE;
+    unsigned char *own, *base;
+    MPI_Aint bytes;
+    int unit;
+
+    MPI_Win_allocate_shared((MPI_Aint)(2 * (codes + LINE)), 1, MPI_INFO_NULL,
+                            MPI_COMM_WORLD, &own, &b->window);
+    memset(own, 0, 2 * (codes + LINE));
+    for (int i = 0; i < b->size; i++) {
+        MPI_Win_shared_query(b->window, i, &bytes, &unit, &base);
+        base += LINE -
+                (uintptr_t)base % LINE; /* as in every rank: pages are shared */
+        b->ranks[i] = (struct shared){(_Atomic int *)base, base + LINE,
+                                      base + LINE + codes};
+    }
+}
+
+static void measure_all(struct bench *b)
+{
+    static const struct kind kinds[] = {
+        {"aps", 0, true},     {"aps-tight", 0, false}, {"codes4", 4, false},
+        {"codes8", 8, false}, {"codes16", 16, false},
+    };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].bits == 0 || b->window != MPI_WIN_NULL)
+            measure(b, &kinds[i]);
 }
 
 int main(int argc, char **argv)
@@ -102,23 +209,31 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     meet_all_good("passes", argc > 1, "usage: mpiexec -n P passes SIZE...");
     for (int i = 1; i < argc; i++) {
-        struct bench b = {.n = 0};
+        struct bench b = {.window = MPI_WIN_NULL};
         const int read = sizes_read(argv[i], &b.n);
 
         meet_all_good("passes", read == 0 && b.n > 0,
                       "a size is a number of floats, such as 25.6Mi");
+        MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &b.size);
         b.in = malloc(b.n * sizeof *b.in);
         b.out = malloc(b.n * sizeof *b.out);
         b.other = calloc(COLD, 1);
-        meet_all_good("passes", b.in && b.out && b.other, "out of memory");
+        b.ranks = calloc((size_t)b.size, sizeof *b.ranks);
+        meet_all_good("passes", b.in && b.out && b.other && b.ranks,
+                      "out of memory");
+        if (b.size <= sysconf(_SC_NPROCESSORS_ONLN))
+            share(&b);
         for (size_t k = 0; k < b.n; k++)
             b.in[k] = (float)k;
         memset(b.out, 0, b.n * sizeof *b.out);
-        measure(&b, "aps", true);
-        measure(&b, "aps-tight", false);
+        measure_all(&b);
+        if (b.window != MPI_WIN_NULL)
+            MPI_Win_free(&b.window);
         free(b.in);
         free(b.out);
         free(b.other);
+        free(b.ranks);
         meet_all_good("passes", b.seen >= 0, "a float is below 0");
     }
     MPI_Finalize();

@@ -23,7 +23,9 @@ value; wire bytes those of the shared memory. `bytes` is the time that the FP32
 bytes alone take, as `passes` measured it: no library can be faster there. `kernels`
 is the sum of these kernels' times at the rates measured, of as many ranks as share a
 core: what no waits and no messages would leave if a core did not compute while it
-waits for memory.
+waits for memory. `codes` is the time in which codes of 4, 8 or 16 bits go from core to
+core and the sums back, as `passes` measured it: a call of one chunk a rank (64 Ki
+floats and less) does that after its kernels, a longer one beside them.
 """
 
 import argparse
@@ -121,10 +123,14 @@ def call_seconds(scale, n, cache, memory, ranks):
 
 
 def read_passes(path):
-    """{(scale, floats): microseconds}, the medians of `passes`."""
+    """{(kind, floats): microseconds}, the medians of `passes`."""
     with open(path, encoding="ascii") as file:
-        return {(scale, int(n)): float(median)
-                for scale, n, median, _ in map(str.split, file)}
+        return {(kind, int(n)): float(median)
+                for kind, n, median, _ in map(str.split, file)}
+
+
+def given_or_dash(value, form):
+    return "-" if value in (None, "") else format(float(value), form)
 
 
 def call_table(scale, rows, rates, passes, given):
@@ -133,7 +139,7 @@ def call_table(scale, rows, rates, passes, given):
           "bytes a value of a rank")
     print(f"  {'floats':>9} {'format':<8}{'FP32 read':>10}{'written':>8}"
           f"{'wire read':>10}{'written':>8}{'bytes us':>11}{'kernels us':>11}"
-          f"{'measured us':>12}{'of kernels':>11}{'native x':>9}{'floor':>7}")
+          f"{'codes us':>9}{'measured us':>12}{'of kernels':>11}{'native x':>9}{'floor':>7}")
     for row in rows:
         name, n = row["variant"], int(row["count"])
         if name not in rates[memory] or row["rewritten"] != "yes":
@@ -144,12 +150,13 @@ def call_table(scale, rows, rates, passes, given):
         kernels = 1e6 * max(1, given.ranks / given.cores) * call_seconds(
             scale, n, in_cache, in_memory, given.ranks)
         measured = float(row["median_usec"])
-        floor = row["ratio_floor"]
+        codes = passes.get((f"codes{in_memory['bits']}", n))
         print(f"  {n:>9} {name:<8}{read:>10.3g}{written:>8.3g}"
               f"{codes_read:>10.3g}{codes_written:>8.3g}{passes[scale, n]:>11.0f}"
-              f"{kernels:>11.0f}{measured:>12.0f}{measured / kernels:>11.2f}"
+              f"{kernels:>11.0f}{given_or_dash(codes, '.0f'):>9}"
+              f"{measured:>12.0f}{measured / kernels:>11.2f}"
               f"{float(row['ratio_native']):>9.2f}"
-              f"{floor and format(float(floor), '.2f') or '-':>7}")
+              f"{given_or_dash(row['ratio_floor'], '.2f'):>7}")
     print()
 
 

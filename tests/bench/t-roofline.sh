@@ -31,7 +31,7 @@ instructions a value
   cpu     format    bits        max     encode    bounded     decode decode_add
   plain   e4m3         8      0.500      1.250          -      0.750      1.500
 END
-printf '%s 1000000 %s 500.0\n' aps 612.3 aps-tight 411.8 >r-passes.txt
+printf '%s 1000000 %s 500.0\n' aps 612.3 aps-tight 411.8 codes8 38.6 >r-passes.txt
 for scale in aps aps-tight; do
     cat >r-$scale.csv <<'END'
 variant,reduce,count,median_usec,ratio_native,ratio_floor,rewritten
@@ -52,16 +52,18 @@ check "instructions that were not counted are not shown" \
     lines 2 out ' - '
 # aps: 4 bytes at 20, 16 and 12.5 GB/s; half of them at 50, 40, 80 and 25
 check "a call of aps reads FP32 twice" \
-    matches '1000000 e4m3 * 8 * 4 * 2 * 1.5 * 612 * 965 * 1500 * 1.55 * 2.50 * 1.75$'
+    matches '1000000 e4m3 * 8 * 4 * 2 * 1.5 * 612 * 965 * 39 * 1500 * 1.55 * 2.50 * 1.75$'
 check "one of aps-tight once from memory" \
-    matches '1000000 e4m3 * 4 * 4 * 2 * 1.5 * 412 * 875 * 1500 * 1.71 '
+    matches '1000000 e4m3 * 4 * 4 * 2 * 1.5 * 412 * 875 * 39 * 1500 * 1.71 '
 timed "$PYTHON3" "$top_srcdir/tests/bench/roofline.py" --ranks 4 --cores 2 r
 # ... and a quarter of them at 50, three times at 40, at 80 and 25: 917.5 us
-check "four ranks share two cores" matches '1000000 e4m3 .* 612 * 1835 * 1500'
+check "four ranks share two cores" matches '1000000 e4m3 .* 612 * 1835 * 39 * 1500'
 
 timed env FORMATS=e4m3 KIB='16 64' SIZES=4Ki PYTHON3="$PYTHON3" \
     sh "$top_srcdir/tests/bench/roofline.sh" --seconds 0 --rounds 2
 check "the command runs all that it needs" status_is 0
+[ "$(nproc)" -lt 2 ] || check "two ranks hand codes over" \
+    lines 1 "$top_builddir/tests/bench/roofline-passes.txt" 'codes8 4096 '
 check "and has a row for each scale" lines 2 out ' 4096 e4m3 '
 
 finish
