@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/quiet_write.h"
 #include "progress/agree.h"
 #include "progress/wait.h"
 
@@ -81,7 +82,7 @@ static void *shm_group_map_segment(const char *name, bool create, size_t bytes,
     void *mapping = NULL;
     int flags = create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR;
     int fd = shm_open(name, flags, 0600);
-    int error;
+    int error = 0;
 
     if (fd < 0) {
         snprintf(cause, size, "shm_open %s: %s", name, strerror(errno));
@@ -89,9 +90,8 @@ static void *shm_group_map_segment(const char *name, bool create, size_t bytes,
     }
     /* Allocate the pages now: a sparse segment on a full /dev/shm would kill
      * the program with SIGBUS in a reduction. */
-    do
-        error = create ? posix_fallocate(fd, 0, (off_t)bytes) : 0;
-    while (error == EINTR);
+    if (create)
+        error = aps_quiet_allocate(fd, bytes);
     if (error != 0) {
         snprintf(cause, size, "%zu bytes of shared memory: %s", bytes,
                  strerror(error));

@@ -4,6 +4,7 @@
 #include "base/quiet_write.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -42,6 +43,28 @@ ssize_t aps_quiet_write(int fd, const char *text, size_t length)
     }
     errno = saved;
     return written;
+}
+
+int aps_quiet_allocate(int fd, size_t bytes)
+{
+    sigset_t all, limit, before, pending;
+    bool blocked;
+    int error;
+
+    sigfillset(&all);
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    sigpending(&pending);
+    blocked = pthread_sigmask(SIG_BLOCK, &all, &before) == 0;
+    do
+        error = posix_fallocate(fd, 0, (off_t)bytes);
+    while (error == EINTR);
+    if (blocked) {
+        if (error == EFBIG)
+            quiet_forget(&limit, &pending);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    return error;
 }
 
 int aps_quiet_write_all(int fd, const char *text, size_t length)

@@ -13,23 +13,24 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/quiet_write.h"
 #include "mpitap.h"
 
 /* What the group is made with, under names of this test. */
 static void *test_calloc(size_t count, size_t size);
 static int test_shm_open(const char *name, int flags, mode_t mode);
 static int test_shm_unlink(const char *name);
-static int test_posix_fallocate(int fd, off_t offset, off_t length);
+static int test_quiet_allocate(int fd, size_t bytes);
 
 #define calloc test_calloc
 #define shm_open test_shm_open
 #define shm_unlink test_shm_unlink
-#define posix_fallocate test_posix_fallocate
+#define aps_quiet_allocate test_quiet_allocate
 #include "topo/shm_group.c"
 #undef calloc
 #undef shm_open
 #undef shm_unlink
-#undef posix_fallocate
+#undef aps_quiet_allocate
 
 enum step { NOTHING, ALLOCATE, OPEN, FILL };
 
@@ -55,9 +56,9 @@ static int test_shm_unlink(const char *name)
     return shm_unlink(name);
 }
 
-static int test_posix_fallocate(int fd, off_t offset, off_t length)
+static int test_quiet_allocate(int fd, size_t bytes)
 {
-    return failing == FILL ? ENOSPC : posix_fallocate(fd, offset, length);
+    return failing == FILL ? ENOSPC : aps_quiet_allocate(fd, bytes);
 }
 
 /* The group, or NULL where `step` fails on rank `who`. */

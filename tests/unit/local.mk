@@ -65,6 +65,7 @@ UNIT_TESTS = \
 	tests/unit/policy-chosen \
 	tests/unit/policy-shadow \
 	tests/unit/plan_text \
+	tests/unit/quiet_allocate \
 	tests/unit/ranges \
 	tests/unit/rounding \
 	tests/unit/scale \
@@ -399,6 +400,9 @@ tests_unit_entropy_LDADD = $(UNIT_LIBS) -lm
 tests_unit_pace_SOURCES = tests/unit/pace.c
 tests_unit_pace_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_pace_LDADD = $(UNIT_LIBS) -lm
+tests_unit_quiet_allocate_SOURCES = tests/unit/quiet_allocate.c
+tests_unit_quiet_allocate_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_quiet_allocate_LDADD = $(UNIT_LIBS) -lrt
 tests_unit_policy_auto_format_SOURCES = tests/unit/policy-auto-format.c \
 	tests/unit/policyerrors.h tests/unit/policytext.h tests/unit/errortext.h
 tests_unit_policy_auto_format_CPPFLAGS = $(UNIT_CPPFLAGS)
