@@ -91,6 +91,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/job/pcontrol.c pmpi/job/pcontrol.h \
 	pmpi/job/policy_text.c pmpi/job/policy_text.h \
 	pmpi/job/preload_order.c pmpi/job/preload_order.h \
+	pmpi/job/log_event.c pmpi/job/log_event.h \
 	pmpi/job/run.c pmpi/job/run.h \
 	pmpi/job/summary.c pmpi/job/summary.h \
 	pmpi/job/summary_json.c pmpi/job/summary_json.h \

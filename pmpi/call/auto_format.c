@@ -19,6 +19,7 @@
 #include "comm/auto_formats.h"
 #include "comm/report.h"
 #include "job/chosen_formats.h"
+#include "job/log_event.h"
 #include "policy/choice.h"
 #include "roundoff/event.h"
 
@@ -125,7 +126,7 @@ static void format_write_event(const struct measured *this, int before)
                       format_name(this, format_best(this)));
         add_quality(line, sizeof line, this, unit, format_best(this));
     }
-    (void)aps_log_event(log, line, NULL);
+    aps_job_log_event(log, 0, line);
 }
 
 /* "MPI_COMM_WORLD: layer 3 (conv1), 4096 elements, step 500: e4m3 instead of e5m2,

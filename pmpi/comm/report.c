@@ -15,6 +15,7 @@
 #include "base/plural.h"
 #include "device/bounce.h"
 #include "device/device.h"
+#include "job/log_event.h"
 #include "policy/tables.h"
 #include "policy/words.h"
 
@@ -31,7 +32,7 @@ static void report_event(struct aps_context *context, const char *format,
     aps_message(-1, "%s", line);
     log = aps_job_log(context->job, 0);
     if (log)
-        (void)aps_log_event(log, line, NULL);
+        aps_job_log_event(log, 0, line);
 }
 
 void aps_context_event(struct aps_context *context, const char *format, ...)
@@ -189,20 +190,6 @@ static unsigned long long report_overflowed(const struct aps_cost *cost)
     return layers;
 }
 
-/* A line could not be written: the first one of the file is said. */
-static void report_lost_file(const struct aps_context *context,
-                             struct aps_log *file,
-                             const struct aps_error *error, const char *what)
-{
-    char text[sizeof *error + 32];
-
-    if (file->reported)
-        return;
-    file->reported = true;
-    aps_message(context->rank, "%s; the job runs without %s",
-                aps_error_format(error, text, sizeof text), what);
-}
-
 void aps_context_row(struct aps_context *context,
                      const struct aps_plan_key *place,
                      const struct aps_plan *plan, const char *function,
@@ -248,7 +235,7 @@ void aps_context_row(struct aps_context *context,
     report_fill_settings(place, plan, &texts, &row);
     report_fill_compressor(plan, &texts, &row);
     if (log && aps_log_write(log, &row, &error) < 0)
-        report_lost_file(context, log, &error, "a log");
+        aps_job_lost_file(log, context->rank, &error, "a log");
 }
 
 void aps_context_write_exponents(struct aps_context *context,
@@ -272,7 +259,8 @@ void aps_context_write_exponents(struct aps_context *context,
 
     report_write_call(function, call, sizeof call);
     if (file && aps_exponents_write(file, &row, binades, &error) < 0)
-        report_lost_file(context, file, &error, "histograms of exponents");
+        aps_job_lost_file(file, context->rank, &error,
+                          "histograms of exponents");
 }
 
 bool aps_context_note_desync(struct aps_context *context)

@@ -10,6 +10,7 @@
 
 #include "base/message.h"
 #include "job/job.h"
+#include "job/log_event.h"
 #include "job/world.h"
 #include "progress/agree.h"
 #include "progress/queue.h"
@@ -158,7 +159,7 @@ static void pcontrol_write_event(struct aps_job *job, const char *text)
     struct aps_log *log = aps_job_log(job, 0);
 
     if (log)
-        (void)aps_log_event(log, text, NULL);
+        aps_job_log_event(log, 0, text);
 }
 
 /* All ranks called the same level: do what it says. */

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "job/log_event.h"
 #include "native/abi.h"
 #include "policy/plan_text.h"
 #include "roundoff/event.h"
@@ -146,7 +147,7 @@ static void run_write_candidates(struct aps_log *log,
             aps_event_add_number(line, sizeof line, "shadow", (int)i + 1);
             aps_event_add(line, sizeof line, "plan",
                           aps_plan_text(&plan, text, sizeof text));
-            (void)aps_log_event(log, line, NULL);
+            aps_job_log_event(log, 0, line);
         }
     }
 }
@@ -172,7 +173,7 @@ void aps_run_write_begin(struct aps_job *job, const struct aps_vcomm *vcomm,
     run_add_mpi(line, sizeof line);
     aps_event_add(line, sizeof line, "policy", job->source.path);
     run_add_steps(line, sizeof line, job);
-    (void)aps_log_event(log, line, NULL);
+    aps_job_log_event(log, 0, line);
     run_write_candidates(log, job->policy, id);
     pthread_mutex_lock(&lock);
     written = true;
@@ -193,5 +194,5 @@ void aps_run_write_end(struct aps_job *job)
     log = due ? aps_job_log(job, 0) : NULL;
     aps_event_add(line, sizeof line, "run", id);
     if (log)
-        (void)aps_log_event(log, line, NULL);
+        aps_job_log_event(log, 0, line);
 }

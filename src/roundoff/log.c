@@ -192,13 +192,18 @@ void aps_log_close(struct aps_log *log)
 int aps_log_put(struct aps_log *log, const char *line, size_t length,
                 struct aps_error *error)
 {
-    if (log->fd < 0 || log->failed)
-        return -1;
-    if (aps_quiet_write_all(log->fd, line, length) == 0)
-        return 0;
-    log->failed = true;
-    return aps_error_set(error, errno, log->path, 0, 0,
-                         "cannot write the log: %s", strerror(errno));
+    int failed = atomic_load(&log->failed);
+
+    if (log->fd < 0)
+        return aps_error_set(error, EBADF, NULL, 0, 0, "the log is closed");
+    if (failed == 0) {
+        if (aps_quiet_write_all(log->fd, line, length) == 0)
+            return 0;
+        failed = errno;
+        atomic_store(&log->failed, failed);
+    }
+    return aps_error_set(error, failed, log->path, 0, 0,
+                         "cannot write the log: %s", strerror(failed));
 }
 
 /* The texts of a row as fields. */

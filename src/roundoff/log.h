@@ -6,6 +6,8 @@
 #ifndef APS_ROUNDOFF_LOG_H
 #define APS_ROUNDOFF_LOG_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "aps.h"
@@ -23,8 +25,9 @@ struct aps_log {
     char *path;    /* of the file that is written; owned */
     bool numbered; /* path is NAME-1.csv or so: NAME.csv was left alone */
     bool created;  /* this process wrote the header */
-    bool failed;   /* a write failed: no more are tried */
-    bool reported; /* for the caller: it has said so */
+    /* Threads write to one log. */
+    _Atomic int failed;    /* errno of a write that failed: no more are tried */
+    _Atomic bool reported; /* for the caller: it has said so */
 };
 
 /* One row; apsmpi-log(5) says what the columns mean. A text may be NULL: the
@@ -80,7 +83,7 @@ int aps_log_open_with(struct aps_log *log, const char *path, const char *header,
                       struct aps_error *error);
 void aps_log_close(struct aps_log *log);
 
-/* One row; -1 with the reason on the first failure, then silently -1. */
+/* One row; -1 with the reason of the first failure, after which nothing is tried. */
 int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
                   struct aps_error *error);
 
