@@ -86,5 +86,10 @@ void aps_pace_end(struct aps_pace *pace, size_t class, long number, double cost,
 
 void aps_pace_put_off(struct aps_pace *pace, size_t class, long number)
 {
-    pace->list[class].next = pace_later(number, PUT_OFF);
+    struct aps_pace_class *this = &pace->list[class];
+    const long later = pace_later(number, PUT_OFF);
+
+    /* Other layers of the step may have been sampled, and owe more. */
+    if (this->next < later)
+        this->next = later;
 }

@@ -50,7 +50,7 @@ void aps_pace_end(struct aps_pace *pace, size_t class, long number, double cost,
                   double elapsed);
 
 /* A call of step `number` was to be sampled, and could not: the next few steps are
- * not. */
+ * not; what is owed for others of its class stays. */
 void aps_pace_put_off(struct aps_pace *pace, size_t class, long number);
 
 #endif

@@ -180,6 +180,19 @@ static void test_put_off(void)
     ok(!aps_pace_is_due(&pace, 3, LONG_MAX - 1), "... for good at the end");
 }
 
+/* A layer that was sampled owes more steps than one that could not be puts off. */
+static void test_put_off_owed(void)
+{
+    struct aps_pace pace = {.share = 0.05};
+
+    ok(!aps_pace_is_due(&pace, 0, 0) && aps_pace_is_due(&pace, 0, 2),
+       "two layers of a step are due");
+    aps_pace_end(&pace, 0, 2, 1, 1.02);
+    aps_pace_put_off(&pace, 0, 2);
+    ok(!aps_pace_is_due(&pace, 0, 1000) && aps_pace_is_due(&pace, 0, 1000000),
+       "what one has cost is earned, also where the other is put off");
+}
+
 static void test_no_time(void)
 {
     struct aps_pace pace = {.share = 0.05};
@@ -198,6 +211,7 @@ int main(void)
     test_classes();
     test_spread();
     test_put_off();
+    test_put_off_owed();
     test_no_time();
     return done_testing();
 }
