@@ -22,7 +22,7 @@ static void candidates_describe(const struct aps_plan *plan, char *text,
              aps_scale_name(&plan->scale), aps_reduce_name(plan->reduce));
 }
 
-/* Rank 0's codes, had all its values one scale. */
+/* Rank 0's codes, had all its values one scale. NaN: there are none. */
 static double candidates_entropy(const struct aps_plan *plan,
                                  const struct aps_segment *segment,
                                  const struct aps_cost *cost)
@@ -32,7 +32,7 @@ static double candidates_entropy(const struct aps_plan *plan,
     struct aps_codec codec;
     int exponent;
 
-    if (plan->compressor.kind != APS_COMPRESSOR_NONE)
+    if (plan->compressor.kind != APS_COMPRESSOR_NONE || !cost->encoded)
         return NAN;
     if (plan->rounding != APS_ROUND_NEAREST)
         options.rounding = APS_ROUND_STOCHASTIC;

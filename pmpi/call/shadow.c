@@ -124,10 +124,10 @@ static void shadow_measure(struct aps_subject *subject, bool well)
     if (!aps_shadows_equip(context, segment->count, class, segment->number,
                            well))
         return;
+    aps_fpenv_enter(&environment);
     shadow_tell_first(subject);
     /* All ranks have come: the time does not hold the wait for a late one. */
     begin = aps_clock_ns(CLOCK_MONOTONIC);
-    aps_fpenv_enter(&environment);
     shadow_write_exponents(subject);
     rc = aps_candidates_measure(subject);
     taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;

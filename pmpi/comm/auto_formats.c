@@ -96,7 +96,9 @@ struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
 
     if (layer)
         return layer;
-    aps_auto_formats_drop(formats, place);
+    if (formats->era != place->era)
+        formats_clear(formats, false);
+    formats->era = place->era;
     if (place->layer < 0 && formats->loose >= APS_AUTO_LAYERS_MOST)
         formats_clear(formats, true);
     layer = calloc(1, sizeof *layer);

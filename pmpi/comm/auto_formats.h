@@ -38,6 +38,7 @@ struct aps_auto_layer {
 struct aps_auto_formats {
     struct aps_candidates candidates;
     struct aps_auto_layer *buckets[APS_AUTO_BUCKETS];
+    long era;  /* of all layers */
     int loose; /* layers that no step tells apart */
     bool lost; /* a measurement, for lack of memory: it is said */
 };
@@ -53,7 +54,8 @@ struct aps_auto_layer *
 aps_auto_formats_find(const struct aps_auto_formats *formats,
                       const struct aps_place *place);
 
-/* Local. The same, made if there is none. NULL: out of memory. */
+/* Local. The same, made if there is none. What is known of layers of another era, which
+ * nobody will ask for again, is dropped. NULL: out of memory. */
 struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
                                             const struct aps_place *place);
 
