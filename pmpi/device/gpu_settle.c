@@ -3,6 +3,7 @@
 
 #include "device/gpu_settle.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -18,6 +19,9 @@
 #define LOOKS 1000
 static const struct timespec pause = {.tv_nsec = 100000};
 
+/* Of who settles a context. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 /* Is a look at the legacy stream allowed? Not while the program captures another
  * one, and then no such copy is under way either. */
 static bool gpu_settle_may_look(const struct aps_gpu_driver *driver)
@@ -31,10 +35,11 @@ static bool gpu_settle_may_look(const struct aps_gpu_driver *driver)
 
 /*
  * The current context: copies of all its memory. Those under way are waited for
- * the first time. While any stream is captured the driver refuses it and ends the
- * capture, so it is for memory alone that cannot do without.
+ * the first time, by all threads that come meanwhile. While any stream is captured the
+ * driver refuses it and ends the capture, so it is for memory alone that cannot do
+ * without.
  */
-static void gpu_settle_context(const struct aps_gpu_driver *driver)
+static void gpu_settle_context_locked(const struct aps_gpu_driver *driver)
 {
     unsigned flags = 0;
 
@@ -64,7 +69,10 @@ void aps_gpu_settle(const struct aps_gpu_driver *driver, const void *p,
                                    (aps_gpu_address)(uintptr_t)p);
     /* Memory that a program has mapped itself cannot have it; a pool's takes it,
      * and copies go on as before (driver 580.159). */
-    if (result != 0 || !owner->home)
-        gpu_settle_context(driver);
+    if (result != 0 || !owner->home) {
+        pthread_mutex_lock(&lock);
+        gpu_settle_context_locked(driver);
+        pthread_mutex_unlock(&lock);
+    }
     aps_gpu_visit_leave(driver, &visit);
 }
