@@ -79,13 +79,17 @@ static int handle_layers(struct aps_context *context,
     size_t offset = 0;
     size_t waiting = 0; /* elements before `offset` that are to be passed on */
     struct aps_sent sent = {0};
-    bool any = false;
+    bool rewritten, any = false;
     int rc = MPI_SUCCESS; /* the first error */
 
+    context->missed = MPI_SUCCESS;
     aps_shadow_call(context, call, position);
     aps_auto_format_call(context, call, position);
     failures = aps_context_failures();
-    if (!handle_is_rewritten(context, call, position, &reason))
+    rewritten = handle_is_rewritten(context, call, position, &reason);
+    if (context->missed != MPI_SUCCESS)
+        return context->missed;
+    if (!rewritten)
         return aps_call_pass_because(call, reason);
     for (long i = 0; i < position->segments; i++) {
         struct aps_segment segment;

@@ -191,8 +191,10 @@ static int nonblocking_handle(const struct aps_call *call, MPI_Request *request)
     if (!call->kind->place(context, call, &position, &reason))
         return aps_call_start_because(call, request, reason);
     /* That resources failed is the same on all ranks only as long as there is no
-     * queue, which finds out at different times; its thread may write it now. */
-    if (!context->queue && context->resources_state == APS_RESOURCES_FAILED)
+     * queue, which finds out at different times; its thread may write it now. Where it
+     * is this rank's alone, the call ends with an error. */
+    if (!context->queue && context->resources_state == APS_RESOURCES_FAILED &&
+        context->alone == MPI_SUCCESS)
         return aps_call_start_because(call, request, APS_PASSED_RESOURCES);
     rc = aps_shadow_start(context, call, &position);
     if (rc != MPI_SUCCESS)

@@ -75,6 +75,8 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
         rc = MPI_ERR_NO_MEM;
     else if (context->resources_state == APS_RESOURCES_NONE)
         rc = aps_context_begin_resources(context, comm);
+    else
+        rc = context->alone;
     if (rc != MPI_SUCCESS) {
         aps_queue_pool_give(context->queue);
         context->queue = NULL;

@@ -61,6 +61,9 @@ struct aps_context {
         APS_RESOURCES_READY,
         APS_RESOURCES_FAILED /* every call passes */
     } resources_state;
+    /* MPI error codes. This rank alone has no resources, and never will; and the
+     * blocking call in hand needs them, so that it ends with an error here. */
+    int alone, missed;
     bool damaged; /* a reduction failed: do not reuse the resources */
     struct aps_queue *queue; /* of nonblocking calls; the first makes it */
     struct aps_operation start, end; /* first and last in the queue */

@@ -3,7 +3,7 @@
 
 #include "comm/context.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,8 +26,7 @@
 _Thread_local struct aps_context_recent aps_context_recent;
 atomic_uint aps_context_deaths;
 
-static int keyval = MPI_KEYVAL_INVALID;
-static pthread_once_t keyval_once = PTHREAD_ONCE_INIT;
+static atomic_int keyval = MPI_KEYVAL_INVALID;
 
 /* --- deletion ------------------------------------------------------------- */
 
@@ -84,11 +83,23 @@ static int context_delete_callback(MPI_Comm comm, int key, void *value,
 /* A rank that is out of memory for a context is patient (aps_wait_for_memory): the
  * other ranks count on its part in the communicator's calls. */
 
-static void context_create_keyval(void)
+/* Is there a key for contexts, made by the first thread that comes? No lock is held
+ * across a call of MPI: of two that come together one gives its key back. */
+static bool context_make_keyval(void)
 {
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, context_delete_callback,
-                                &keyval, NULL) != MPI_SUCCESS)
-        keyval = MPI_KEYVAL_INVALID;
+    int own, none = MPI_KEYVAL_INVALID;
+    long begin = 0;
+
+    if (atomic_load(&keyval) != MPI_KEYVAL_INVALID)
+        return true;
+    while (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN,
+                                   context_delete_callback, &own,
+                                   NULL) != MPI_SUCCESS)
+        if (!aps_wait_for_memory(&begin))
+            return false;
+    if (!atomic_compare_exchange_strong(&keyval, &none, own))
+        PMPI_Comm_free_keyval(&own);
+    return true;
 }
 
 /*
@@ -296,8 +307,10 @@ static int context_create(MPI_Comm comm, bool make,
         else if (context_equip(context) < 0)
             goto no_memory;
     }
-    if (PMPI_Comm_set_attr(comm, keyval, context) != MPI_SUCCESS)
-        goto no_memory;
+    begin = 0;
+    while (PMPI_Comm_set_attr(comm, keyval, context) != MPI_SUCCESS)
+        if (!aps_wait_for_memory(&begin))
+            goto no_memory;
     if (context->own_world)
         context_tell_world(context);
     aps_lifecycle_watch_end();
@@ -316,15 +329,16 @@ static int context_find(MPI_Comm comm, bool make, struct aps_context **context)
     int rc;
 
     *context = NULL;
-    pthread_once(&keyval_once, context_create_keyval);
-    if (keyval == MPI_KEYVAL_INVALID)
-        return MPI_SUCCESS;
+    if (!context_make_keyval())
+        goto no_memory;
     rc = PMPI_Comm_get_attr(comm, keyval, context, &found);
     if (rc != MPI_SUCCESS || found)
         return rc;
     *context = NULL;
     if (context_create(comm, make, context) == 0)
         return MPI_SUCCESS;
+
+no_memory:
     PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
     return MPI_ERR_NO_MEM;
 }
@@ -356,8 +370,7 @@ struct aps_context *aps_context_existing(MPI_Comm comm)
     struct aps_context *context = NULL;
     int found = 0;
 
-    pthread_once(&keyval_once, context_create_keyval);
-    if (keyval == MPI_KEYVAL_INVALID ||
+    if (atomic_load(&keyval) == MPI_KEYVAL_INVALID ||
         PMPI_Comm_get_attr(comm, keyval, &context, &found) != MPI_SUCCESS)
         return NULL;
     return found ? context : NULL;
@@ -381,43 +394,54 @@ int aps_context_begin_resources(struct aps_context *context, MPI_Comm comm)
         rc = aps_comm_resources_begin(context->world, comm, &members,
                                       &context->resources);
     while (rc == MPI_ERR_NO_MEM && aps_wait_for_memory(&begin));
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS) {
         context->resources_state = APS_RESOURCES_BEGUN;
+    } else if (rc != MPI_ERR_NO_MEM) {
+        /* Half of the agreement may be under way: it cannot begin again. */
+        context->resources_state = APS_RESOURCES_FAILED;
+        context->alone = rc;
+    }
     return rc;
 }
 
 int aps_context_complete_resources(struct aps_context *context)
 {
     static atomic_ullong times;
-    int rc = aps_comm_resources_complete(&context->resources);
 
+    context->alone = aps_comm_resources_complete(&context->resources);
     context->resources_state =
-        rc == MPI_SUCCESS ? APS_RESOURCES_READY : APS_RESOURCES_FAILED;
-    if (rc != MPI_SUCCESS &&
+        context->resources ? APS_RESOURCES_READY : APS_RESOURCES_FAILED;
+    if (context->alone == MPI_SUCCESS && !context->resources &&
         aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
         aps_context_event(context,
                           "the ranks find no free tags for the messages of "
                           "this communicator (the program has too many "
                           "communicators): every call on it passes through");
-    return rc;
+    return context->resources              ? MPI_SUCCESS
+           : context->alone != MPI_SUCCESS ? context->alone
+                                           : MPI_ERR_OTHER;
 }
 
 bool aps_context_has_resources(struct aps_context *context, MPI_Comm comm)
 {
-    if (context->resources_state == APS_RESOURCES_NONE) {
-        const int rc = aps_context_begin_resources(context, comm);
+    int rc = MPI_SUCCESS;
 
-        /* The other ranks wait for this one: nothing but an error can end it. */
-        if (rc != MPI_SUCCESS) {
-            context->resources_state = APS_RESOURCES_FAILED;
-            aps_message(context->rank,
-                        "%s: this rank cannot take part in a first rewritten "
-                        "call, for which the other ranks wait",
-                        context->label);
-            PMPI_Comm_call_errhandler(comm, rc);
-        }
-    }
+    if (context->resources_state == APS_RESOURCES_READY)
+        return true;
+    if (context->missed != MPI_SUCCESS)
+        return false;
+    if (context->resources_state == APS_RESOURCES_NONE)
+        rc = aps_context_begin_resources(context, comm);
     if (context->resources_state == APS_RESOURCES_BEGUN)
         (void)aps_context_complete_resources(context);
+    context->missed = rc != MPI_SUCCESS ? rc : context->alone;
+    if (context->missed != MPI_SUCCESS) {
+        /* The other ranks wait for this one: nothing but an error can end it. */
+        aps_message(context->rank,
+                    "%s: this rank cannot take part in a first rewritten "
+                    "call, for which the other ranks wait",
+                    context->label);
+        PMPI_Comm_call_errhandler(comm, context->missed);
+    }
     return context->resources_state == APS_RESOURCES_READY;
 }

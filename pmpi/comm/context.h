@@ -67,12 +67,14 @@ struct aps_context *aps_context_existing(MPI_Comm comm);
 
 /*
  * COLLECTIVE over comm, the context's communicator. Make the resources on first
- * use. True on all ranks if all ranks have them, otherwise false on all ranks.
+ * use. True on all ranks if all ranks have them, otherwise false on all ranks; except
+ * after errors of this rank alone, which have gone to comm's error handler: then the
+ * code is in context->missed, and the program's call must return it.
  */
 bool aps_context_has_resources(struct aps_context *context, MPI_Comm comm);
 
 /* Begin to make the resources. Local, but counts as a nonblocking collective
- * call on comm. An MPI error code. */
+ * call on comm. An MPI error code; MPI_ERR_NO_MEM if it may be tried again. */
 int aps_context_begin_resources(struct aps_context *context, MPI_Comm comm);
 
 /* COLLECTIVE over the communicator. Complete the resources that were begun. An

@@ -257,6 +257,8 @@ int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
         *resources = new;
         return rc;
     }
+    if (rc == MPI_ERR_NO_MEM && new->requests[0] != MPI_REQUEST_NULL)
+        rc = MPI_ERR_OTHER; /* half begun */
     pthread_mutex_lock(&world->lock);
     resources_withdraw_offer_locked(new);
     resources_unlist_locked(new);
@@ -342,8 +344,6 @@ int aps_comm_resources_complete(struct aps_comm_resources **resources)
     pthread_mutex_lock(lock);
     chosen = resources_choose_locked(new, &agreed, &dropped);
     pthread_mutex_unlock(lock);
-    if (rc == MPI_SUCCESS && !chosen)
-        rc = MPI_ERR_OTHER;
     if (dropped)
         resources_destroy(dropped);
     if (chosen != new)

@@ -29,7 +29,8 @@ struct aps_members {
 /*
  * Begin to make the resources of comm. Local, but counts as a nonblocking
  * collective call on comm. aps_comm_resources_complete makes them usable. An
- * MPI error code; *resources is set only on success.
+ * MPI error code; *resources is set only on success. After MPI_ERR_NO_MEM it may begin
+ * again; after another error comm is in the middle of an agreement.
  */
 int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
                              const struct aps_members *members,
@@ -37,8 +38,8 @@ int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
 
 /*
  * COLLECTIVE over the communicator. *resources may be replaced by resources
- * that the ranks have kept. MPI_ERR_OTHER on all ranks if rank 0 has no free
- * block of tags, or an error code of MPI; *resources is then NULL.
+ * that the ranks have kept; it is NULL on all ranks if rank 0 has no free block of
+ * tags. An MPI error code is one of this rank alone; then it is NULL, too.
  */
 int aps_comm_resources_complete(struct aps_comm_resources **resources);
 

@@ -84,8 +84,13 @@ void aps_lifecycle_watch_end(void)
         atomic_exchange(&watched, true))
         return;
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, lifecycle_end_callback,
-                                &key, NULL) == MPI_SUCCESS)
-        PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+                                &key, NULL) == MPI_SUCCESS) {
+        if (PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS)
+            return;
+        PMPI_Comm_free_keyval(&key);
+    }
+    /* The next communicator's context tries again. */
+    atomic_store(&watched, false);
 }
 
 void aps_lifecycle_stop(void)

@@ -67,6 +67,8 @@ enum inject_function {
     INJECT_COMM_CREATE,
     INJECT_COMM_CREATE_GROUP,
     INJECT_COMPLETION, /* not a function: the request of a PMPI_Comm_idup */
+    INJECT_CREATE_KEYVAL,
+    INJECT_SET_ATTR,
     INJECT_FUNCTIONS
 };
 
@@ -89,6 +91,8 @@ static const char *const inject_names[INJECT_FUNCTIONS] = {
     "PMPI_Comm_create",
     "PMPI_Comm_create_group",
     "completion",
+    "PMPI_Comm_create_keyval",
+    "PMPI_Comm_set_attr",
 };
 
 static atomic_long inject_calls[INJECT_FUNCTIONS];
@@ -119,8 +123,8 @@ __attribute__((destructor)) static void inject_report(void)
 
     if (!report || !*report)
         return;
-    for (int i = 0; i < INJECT_COMPLETION; i++)
-        if (inject_calls[i] > 0)
+    for (int i = 0; i < INJECT_FUNCTIONS; i++)
+        if (inject_calls[i] > 0 && i != INJECT_COMPLETION)
             fprintf(stderr, "# inject: %s was called %ld times\n",
                     inject_names[i], (long)inject_calls[i]);
 }
@@ -315,6 +319,12 @@ INJECT(INJECT_IBCAST, PMPI_Ibcast,
        (void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
         MPI_Request *request),
        (buffer, count, type, root, comm, request))
+INJECT(INJECT_CREATE_KEYVAL, PMPI_Comm_create_keyval,
+       (MPI_Comm_copy_attr_function * copy, MPI_Comm_delete_attr_function *end,
+        int *key, void *state),
+       (copy, end, key, state))
+INJECT(INJECT_SET_ATTR, PMPI_Comm_set_attr,
+       (MPI_Comm comm, int key, void *value), (comm, key, value))
 INJECT(INJECT_IBARRIER, PMPI_Ibarrier, (MPI_Comm comm, MPI_Request *request),
        (comm, request))
 INJECT(INJECT_COMM_DUP, PMPI_Comm_dup, (MPI_Comm comm, MPI_Comm *copy),

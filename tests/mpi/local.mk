@@ -101,6 +101,11 @@ check_PROGRAMS += tests/mpi/failing
 tests_mpi_failing_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_failing_LDADD = $(MPI_TEST_LDADD)
 
+# ... and with it the agreement on the communicator's tags.
+check_PROGRAMS += tests/mpi/alone
+tests_mpi_alone_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_alone_LDADD = $(MPI_TEST_LDADD)
+
 # So does one call, of which nothing is remembered.
 check_PROGRAMS += tests/mpi/undone
 tests_mpi_undone_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
@@ -321,6 +326,7 @@ tests_mpi_own_LDADD = $(MPI_TEST_LDADD)
 mpi_tests = \
 	tests/mpi/t-adopt.sh \
 	tests/mpi/t-agreement.sh \
+	tests/mpi/t-alone.sh \
 	tests/mpi/t-allocation.sh \
 	tests/mpi/t-auto.sh \
 	tests/mpi/t-bcast.sh \
