@@ -51,6 +51,17 @@ void aps_exponent_magnitudes(const struct aps_wire *wire, int count,
         scales[layers[k]].magnitude = queries[k].magnitude;
 }
 
+int aps_exponent_of_stage(const struct aps_wire *wire, int greatest)
+{
+    const int exponent = aps_scale_stage_exponent(
+        &wire->scale, aps_wire_narrowest(wire), greatest);
+
+    return wire->accumulate != APS_ACCUMULATE_FP32 &&
+                   aps_wire_may_step_over(wire)
+               ? exponent - 1
+               : exponent;
+}
+
 int aps_exponent_vectors(const struct aps_vcomm *vcomm,
                          const struct aps_wire *wire, bool whole, int count,
                          const struct aps_vector vectors[],
@@ -72,8 +83,8 @@ int aps_exponent_vectors(const struct aps_vcomm *vcomm,
         for (int i = 0; i < count; i++) {
             if (vectors[i].measured)
                 scales[i].magnitude = vectors[i].magnitude;
-            scales[i].exponent = aps_scale_stage_exponent(
-                &wire->scale, aps_wire_narrowest(wire), vectors[i].greatest);
+            scales[i].exponent =
+                aps_exponent_of_stage(wire, vectors[i].greatest);
         }
         return MPI_SUCCESS;
     }
@@ -100,8 +111,7 @@ int aps_exponent_agree_all(const struct aps_vcomm *vcomm,
         exponents[i] = aps_scale_max_exponent(max[i], vcomm->size);
     rc = aps_agree_max(vcomm, count, exponents);
     for (int i = 0; i < count; i++)
-        exponents[i] = aps_scale_stage_exponent(
-            &wire->scale, aps_wire_narrowest(wire), exponents[i]);
+        exponents[i] = aps_exponent_of_stage(wire, exponents[i]);
     return rc;
 }
 
@@ -132,7 +142,6 @@ int aps_exponent_end(struct aps_exponents *exponents,
     exponents->begun = false;
     rc = aps_agreement_end(&exponents->agreement);
     for (int i = 0; i < exponents->count; i++)
-        result[i] = aps_scale_stage_exponent(
-            &wire->scale, aps_wire_narrowest(wire), exponents->greatest[i]);
+        result[i] = aps_exponent_of_stage(wire, exponents->greatest[i]);
     return rc;
 }

@@ -28,6 +28,13 @@ int aps_exponent_vectors(const struct aps_vcomm *vcomm,
                          const struct aps_vector vectors[],
                          struct aps_stage_scale scales[]);
 
+/*
+ * Local. The exponent of a stage in which the ranks' greatest magnitudes, each times
+ * their number, are below 2^greatest. Where partial sums are rounded, contributions
+ * that were rounded a step up must have room before they are encoded again.
+ */
+int aps_exponent_of_stage(const struct aps_wire *wire, int greatest);
+
 /* Local. The exponent of a layer that its scale's state says, or 0. */
 static inline int aps_exponent_predicted(const struct aps_vector *vector)
 {

@@ -134,8 +134,7 @@ static void hierarchical_group_scales(const struct aps_hierarchical_run *run,
                                               aps_shm_group_size(node));
     aps_shm_group_max_all(node, count, exponents);
     for (int i = 0; i < count; i++)
-        scales[i].exponent = aps_scale_stage_exponent(
-            &wire->scale, aps_wire_narrowest(wire), exponents[i]);
+        scales[i].exponent = aps_exponent_of_stage(wire, exponents[i]);
 }
 
 /* COLLECTIVE over the group: first what all ranks know, then what they agree

@@ -427,11 +427,20 @@ static void check_rounding(const struct aps_rule_keys *rule,
 }
 
 /* Partial sums are rounded to nearest. */
+/* Of partial sums that are rounded. */
 static void check_sums(const struct aps_rule_keys *rule,
                        const struct aps_plan *plan)
 {
-    if (plan->accumulate != APS_ACCUMULATE_FP32 &&
-        plan->sums.draws == APS_FORMAT_DRAWS_ALWAYS)
+    if (aps_scale_ops_of(&plan->scale)->on_overflow >= 0 &&
+        aps_scale_on_overflow(&plan->scale) == APS_OVERFLOW_INF &&
+        plan->sums.saturate)
+        aps_reader_error(rule->reader, rule->keys[APS_RULE_ACCUMULATE],
+                         "on_overflow: inf needs sums that can be INF or NaN, "
+                         "and %s has neither: leave 'accumulate' out, or keep "
+                         "sums in another format, as in accumulate: {format: "
+                         "bf16}",
+                         plan->sums.name);
+    if (plan->sums.draws == APS_FORMAT_DRAWS_ALWAYS)
         aps_reader_error(rule->reader, rule->keys[APS_RULE_ACCUMULATE],
                          "partial sums are rounded to nearest, and the levels "
                          "of %s are drawn: leave 'accumulate' out, or keep "
@@ -472,7 +481,7 @@ void aps_settings_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
     read_reduce(rule, plan, &given);
     settle_scale(rule, plan);
     read_rounding(rule, plan);
-    if (plan->rewrite)
+    if (plan->rewrite && plan->accumulate != APS_ACCUMULATE_FP32)
         check_sums(rule, plan);
     aps_compressors_settle(rule, given.node, plan);
     if (has_format && !plan->rewrite) {

@@ -35,13 +35,20 @@ static int count_of(int shape, int rounding)
 }
 #define E3M0_COUNT (COUNT + 2 * SHAPES)
 
+/* ... whose partial sums are e3m0, too: of each shape. */
+static int count_of_sums(int shape)
+{
+    return E3M0_COUNT + 1 + shape;
+}
+#define E3M0_MOST (E3M0_COUNT + SHAPES)
+
 /* Formats that are drawn without being asked. */
 static const char *const drawn[] = {"qsgd7/512", "qsgd1/128", "qsgd31/64-l2"};
 #define DRAWN ((int)(sizeof drawn / sizeof *drawn))
 
 static int count_of_drawn(int shape, int format)
 {
-    return E3M0_COUNT + 1 + DRAWN * shape + format;
+    return E3M0_MOST + 1 + DRAWN * shape + format;
 }
 
 static void print_policy(void)
@@ -56,6 +63,10 @@ static void print_policy(void)
     printf("  - {max_count: %d, format: e3m0, scale: aps, rounding: "
            "stochastic}\n",
            E3M0_COUNT);
+    for (int s = 0; s < SHAPES; s++)
+        printf("  - {max_count: %d, format: e3m0, scale: aps, rounding: "
+               "stochastic, accumulate: format, reduce: %s}\n",
+               count_of_sums(s), shapes[s].reduce);
     for (int s = 0; s < SHAPES; s++) {
         for (int f = 0; f < DRAWN; f++)
             printf("  - {max_count: %d, format: %s, reduce: %s}\n",
@@ -140,23 +151,23 @@ static void test_shape(int s)
 }
 
 /* The largest values that APS leaves room for: all may be rounded up. */
-static void test_largest(void)
+static void test_largest(int count, const char *what)
 {
     const int ranks = mpitap_size();
-    float x[E3M0_COUNT], sum[E3M0_COUNT];
+    float x[E3M0_MOST], sum[E3M0_MOST];
     bool finite = true;
     int room = 1;
 
     while (room < ranks)
         room *= 2;
-    for (int i = 0; i < E3M0_COUNT; i++)
+    for (int i = 0; i < count; i++)
         x[i] = (float)room / (float)ranks * (1 - (float)(i % 7 + 1) / 64);
     for (int c = 0; c < CALLS; c++) {
-        MPI_Allreduce(x, sum, E3M0_COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-        for (int i = 0; i < E3M0_COUNT; i++)
+        MPI_Allreduce(x, sum, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        for (int i = 0; i < count; i++)
             finite = finite && isfinite(sum[i]);
     }
-    ok_all(finite, "e3m0, aps: sums stay finite");
+    ok_all(finite, "e3m0, aps%s: sums stay finite", what);
 }
 
 int main(int argc, char **argv)
@@ -169,7 +180,14 @@ int main(int argc, char **argv)
     mpitap_begin();
     for (int s = 0; s < SHAPES; s++)
         test_shape(s);
-    test_largest();
+    test_largest(E3M0_COUNT, "");
+    for (int s = 0; s < SHAPES; s++) {
+        char what[64];
+
+        snprintf(what, sizeof what, ", partial sums in it, %s",
+                 shapes[s].reduce);
+        test_largest(count_of_sums(s), what);
+    }
     int status = mpitap_end();
 
     MPI_Finalize();

@@ -88,6 +88,12 @@ int main(void)
          "6:41: partial sums are rounded to nearest, and the levels of "
          "qsgd7/512 are drawn: leave 'accumulate' out, or keep sums in another "
          "format, as in accumulate: {format: bf16}"},
+        {"sums that would hide an overflow",
+         RULE "format: e2m1fn\n    accumulate: format\n"
+              "    scale: {backoff: {on_overflow: inf}}\n",
+         "4:5: on_overflow: inf needs sums that can be INF or NaN, and e2m1fn "
+         "has neither: leave 'accumulate' out, or keep sums in another format, "
+         "as in accumulate: {format: bf16}"},
         {"products of what is drawn", "version: 1\ngemm: {format: qsgd7/512}\n",
          "2:16: operands of products are rounded to nearest, and the levels of "
          "qsgd7/512 are drawn: use a format intB/BUCKET, such as int8/512"},
