@@ -162,8 +162,10 @@ def screen(tail, notes, width, height):
 
 
 def draw(lines, afresh):
-    sys.stdout.write((CLEAR if afresh else "") + HOME + "\r\n".join(
-        line + LINE for line in lines) + REST)
+    # Cleared before it is written: behind a line as wide as the terminal the cursor
+    # stands on the last letter.
+    sys.stdout.write((CLEAR if afresh else "") + HOME + "".join(
+        LINE + line + "\r\n" for line in lines[:-1]) + REST + lines[-1])
     sys.stdout.flush()
 
 

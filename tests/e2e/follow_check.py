@@ -81,14 +81,16 @@ class Screen:
             elif numbers == b"7":
                 self.wrap = on
             return
+        # Behind the last column the cursor stays on it.
+        at = min(self.x, self.columns - 1)
         if letter == b"H" and not numbers:
             self.x = self.y = 0
         elif letter == b"K" and not numbers:
-            self.cells[self.y][self.x:] = [" "] * (self.columns - self.x)
+            self.cells[self.y][at:] = [" "] * (self.columns - at)
         elif letter == b"J" and numbers == b"2":
             self.cells = [[" "] * self.columns for _ in range(self.lines)]
         elif letter == b"J" and not numbers:
-            self.cells[self.y][self.x:] = [" "] * (self.columns - self.x)
+            self.cells[self.y][at:] = [" "] * (self.columns - at)
             for line in self.cells[self.y + 1:]:
                 line[:] = [" "] * self.columns
         else:
@@ -200,12 +202,15 @@ def scene(columns, lines, report, log):
     check(terminal.shows("does not exist yet"), "a log that is not there yet")
     add(log, HEADER[:50])
     time.sleep(1)
-    add(log, HEADER[50:] + "# run=first apsmpi=1.0 ranks=4 host=node1 policy=p.yaml\n")
+    add(log, HEADER[50:] + "# run=first apsmpi=1.0 ranks=4 host=node1 policy=%s.yaml\n"
+        % ("p" * columns))
     check(terminal.shows("a header and no rows"), "a log without rows")
     add(log, row(0, 0))
     check(terminal.shows(r": 1 row, 1 layer, step 0,"), "its first row")
     check(terminal.shows(r"^ *0 +block0\S*t +4096 .*1\.25e-01 "), "... in the table")
     check(terminal.shows(r"^run first +apsmpi=1\.0 ranks=4"), "... and what runs")
+    check(terminal.shows(r"^run first.{%d}$" % (columns - 9)),
+          "... in a line as wide as the terminal")
     half = row(0, 1)
     add(log, half[:40])
     time.sleep(1.2)
