@@ -23,6 +23,7 @@ column gradient is the signal-to-noise ratio of the whole gradient.
 """
 import argparse
 import collections
+import importlib.util
 import math
 import os
 import re
@@ -53,6 +54,13 @@ ONLINE_LEAST = 64       # of ten elements one step says little: they stay in FP3
 Program = collections.namedtuple("Program", "name command keys every")
 
 
+def python_with_numpy():
+    if importlib.util.find_spec("numpy") is None:
+        fail("%s has no numpy: make figure-targets PYTHON3=PYTHON names one that has it"
+             % sys.executable)
+    return sys.executable
+
+
 def programs():
     """{name: a function that makes the Program}"""
     top = os.environ["top_srcdir"]
@@ -69,7 +77,7 @@ def programs():
         "digits-c": lambda: Program("digits-c", [os.path.join(
             os.environ["top_builddir"], "tests/apps/digits")] + data, digits, 2),
         "digits-python": lambda: Program("digits-python", [
-            sys.executable, os.path.join(top, "tests/apps/digits.py")] + data,
+            python_with_numpy(), os.path.join(top, "tests/apps/digits.py")] + data,
             digits, 2),
         "fashion": fashion}
 
