@@ -87,8 +87,10 @@ static int handle_layers(struct aps_context *context,
     aps_auto_format_call(context, call, position);
     failures = aps_context_failures();
     rewritten = handle_is_rewritten(context, call, position, &reason);
-    if (context->missed != MPI_SUCCESS)
+    if (context->missed != MPI_SUCCESS) {
+        aps_call_count_passed(call, APS_PASSED_RESOURCES);
         return context->missed;
+    }
     if (!rewritten)
         return aps_call_pass_because(call, reason);
     for (long i = 0; i < position->segments; i++) {

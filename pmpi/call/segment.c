@@ -209,9 +209,9 @@ void aps_sent_count(const struct aps_sent *sent, struct aps_counters *counters)
 
     if (sent->rewritten == 0 || sent->passed == 0)
         return;
-    /* In integers: the program's floating-point environment is not entered here. */
-    bytes = sent->fp32_bytes / sent->rewritten * sent->passed +
-            sent->fp32_bytes % sent->rewritten * sent->passed / sent->rewritten;
+    /* In integers: the program's own floating-point environment is in force here. */
+    bytes = (unsigned long long)((unsigned __int128)sent->fp32_bytes *
+                                 sent->passed / sent->rewritten);
     aps_count(&counters->wire_bytes, bytes);
     aps_count(&counters->fp32_bytes, bytes);
 }

@@ -68,15 +68,16 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
     if (!context->job->begun && aps_progress_thread_is_possible())
         aps_progress_thread_expect_threads(); /* MPI_Init was not seen */
     /* The other ranks wait for what comes into it. */
-    while (!(context->queue = aps_queue_pool_take(thread, context->label)) &&
+    while (context->alone == MPI_SUCCESS &&
+           !(context->queue = aps_queue_pool_take(thread, context->label)) &&
            aps_wait_for_memory(&begin))
         ;
-    if (!context->queue)
+    if (context->alone != MPI_SUCCESS)
+        rc = context->alone;
+    else if (!context->queue)
         rc = MPI_ERR_NO_MEM;
     else if (context->resources_state == APS_RESOURCES_NONE)
         rc = aps_context_begin_resources(context, comm);
-    else
-        rc = context->alone;
     if (rc != MPI_SUCCESS) {
         aps_queue_pool_give(context->queue);
         context->queue = NULL;

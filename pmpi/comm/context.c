@@ -94,9 +94,12 @@ static bool context_make_keyval(void)
         return true;
     while (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN,
                                    context_delete_callback, &own,
-                                   NULL) != MPI_SUCCESS)
+                                   NULL) != MPI_SUCCESS) {
+        if (atomic_load(&keyval) != MPI_KEYVAL_INVALID)
+            return true;
         if (!aps_wait_for_memory(&begin))
             return false;
+    }
     if (!atomic_compare_exchange_strong(&keyval, &none, own))
         PMPI_Comm_free_keyval(&own);
     return true;
@@ -424,6 +427,7 @@ int aps_context_complete_resources(struct aps_context *context)
 
 bool aps_context_has_resources(struct aps_context *context, MPI_Comm comm)
 {
+    const bool first = context->resources_state != APS_RESOURCES_FAILED;
     int rc = MPI_SUCCESS;
 
     if (context->resources_state == APS_RESOURCES_READY)
@@ -435,13 +439,13 @@ bool aps_context_has_resources(struct aps_context *context, MPI_Comm comm)
     if (context->resources_state == APS_RESOURCES_BEGUN)
         (void)aps_context_complete_resources(context);
     context->missed = rc != MPI_SUCCESS ? rc : context->alone;
-    if (context->missed != MPI_SUCCESS) {
-        /* The other ranks wait for this one: nothing but an error can end it. */
+    if (context->missed != MPI_SUCCESS && first)
         aps_message(context->rank,
                     "%s: this rank cannot take part in a first rewritten "
                     "call, for which the other ranks wait",
                     context->label);
+    /* Nothing but an error can end their wait. */
+    if (context->missed != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(comm, context->missed);
-    }
     return context->resources_state == APS_RESOURCES_READY;
 }

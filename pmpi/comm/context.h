@@ -78,7 +78,8 @@ bool aps_context_has_resources(struct aps_context *context, MPI_Comm comm);
 int aps_context_begin_resources(struct aps_context *context, MPI_Comm comm);
 
 /* COLLECTIVE over the communicator. Complete the resources that were begun. An
- * MPI error code. */
+ * MPI error code: of this rank alone (context->alone), or MPI_ERR_OTHER where the ranks
+ * agree that there are none. */
 int aps_context_complete_resources(struct aps_context *context);
 
 #endif

@@ -30,8 +30,9 @@ int aps_exponent_vectors(const struct aps_vcomm *vcomm,
 
 /*
  * Local. The exponent of a stage in which the ranks' greatest magnitudes, each times
- * their number, are below 2^greatest. Where partial sums are rounded, contributions
- * that were rounded a step up must have room before they are encoded again.
+ * their number, are at most 2^greatest. Of a format without mantissa whose rounding
+ * draws, contributions may be twice as great as they were: where partial sums are
+ * rounded, too, they get a binade of room.
  */
 int aps_exponent_of_stage(const struct aps_wire *wire, int greatest);
 

@@ -55,6 +55,7 @@ int aps_quiet_allocate(int fd, size_t bytes)
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
     sigpending(&pending);
+    sigdelset(&pending, SIGPIPE); /* it has no part in this */
     blocked = pthread_sigmask(SIG_BLOCK, &all, &before) == 0;
     do
         error = posix_fallocate(fd, 0, (off_t)bytes);

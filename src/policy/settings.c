@@ -426,12 +426,12 @@ static void check_rounding(const struct aps_rule_keys *rule,
                          name);
 }
 
-/* Partial sums are rounded to nearest. */
-/* Of partial sums that are rounded. */
+/* Partial sums are rounded to nearest, and what overflows there is INF or NaN where
+ * that is wanted. */
 static void check_sums(const struct aps_rule_keys *rule,
                        const struct aps_plan *plan)
 {
-    if (aps_scale_ops_of(&plan->scale)->on_overflow >= 0 &&
+    if (aps_scale_state_bytes(&plan->scale) > 0 &&
         aps_scale_on_overflow(&plan->scale) == APS_OVERFLOW_INF &&
         plan->sums.saturate)
         aps_reader_error(rule->reader, rule->keys[APS_RULE_ACCUMULATE],

@@ -199,8 +199,9 @@ int aps_log_put(struct aps_log *log, const char *line, size_t length,
     if (failed == 0) {
         if (aps_quiet_write_all(log->fd, line, length) == 0)
             return 0;
-        failed = errno;
-        atomic_store(&log->failed, failed);
+        /* Of two threads the first one's stays. */
+        if (atomic_compare_exchange_strong(&log->failed, &failed, errno))
+            failed = atomic_load(&log->failed);
     }
     return aps_error_set(error, failed, log->path, 0, 0,
                          "cannot write the log: %s", strerror(failed));

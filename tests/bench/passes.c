@@ -10,7 +10,7 @@
  *   codes4, codes8, codes16
  *              hands codes of so many bits from core to core: writes n of them, waits
  *              for all ranks, reads its part of each other rank's, writes as many for
- *              the sum, waits, and reads all other parts. Only one word of each cache
+ *              the sum, waits, and reads all other parts. Only one byte of each cache
  *              line is touched: it is the lines' way that takes the time. Left out
  *              where ranks outnumber the cores, since a wait is a scheduler's there.
  *
@@ -185,8 +185,8 @@ static void share(struct bench *b)
     memset(own, 0, 2 * (codes + LINE));
     for (int i = 0; i < b->size; i++) {
         MPI_Win_shared_query(b->window, i, &bytes, &unit, &base);
-        base += LINE -
-                (uintptr_t)base % LINE; /* as in every rank: pages are shared */
+        /* To a line's begin, as in every rank: it is mapped in whole pages. */
+        base += LINE - (uintptr_t)base % LINE;
         b->ranks[i] = (struct shared){(_Atomic int *)base, base + LINE,
                                       base + LINE + codes};
     }
