@@ -137,7 +137,8 @@ static void format_tell(const struct measured *this, int before)
     const struct aps_plan_key *key = &this->subject.segment.key;
     const int chosen = this->layer->chosen;
     const int shown = chosen >= 0 ? chosen : format_best(this);
-    char target[40], layer[160] = "", quality[128] = "", others[80] = "";
+    char target[40], layer[160] = "", quality[192] = "", others[80] = "";
+    char none[96];
     unsigned long long untold;
 
     if (!this->subject.context->job->options.summary ||
@@ -157,16 +158,18 @@ static void format_tell(const struct measured *this, int before)
         snprintf(layer, sizeof layer, "layer %ld%s%.100s%s, ", key->layer,
                  key->name ? " (" : "", key->name ? key->name : "",
                  key->name ? ")" : "");
+    snprintf(
+        none, sizeof none,
+        ", since none meets the target, by its margin of %g dB, with fewer "
+        "bytes; the best is ",
+        this->formats->margin);
     if (shown >= 0)
-        snprintf(
-            quality, sizeof quality, "%s%s %s %.4g%s",
-            chosen < 0
-                ? ", since none meets the target with fewer bytes; the best is "
-                : ", ",
-            chosen < 0 ? format_name(this, shown) : "with",
-            this->formats->target == APS_TARGET_SNR ? "snr" : "err",
-            format_quality(this, shown),
-            this->formats->target == APS_TARGET_SNR ? "dB" : "");
+        snprintf(quality, sizeof quality, "%s%s %s %.4g%s",
+                 chosen < 0 ? none : ", ",
+                 chosen < 0 ? format_name(this, shown) : "with",
+                 this->formats->target == APS_TARGET_SNR ? "snr" : "err",
+                 format_quality(this, shown),
+                 this->formats->target == APS_TARGET_SNR ? "dB" : "");
     aps_message(
         -1, "%s: %s%zu elements, step %ld: %s%s%s%s (target %s)%s",
         this->subject.context->label, layer, key->count, key->step,

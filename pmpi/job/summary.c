@@ -246,6 +246,21 @@ static void summary_print_unruled(const struct aps_job *job,
                     summary_unruled(job));
 }
 
+/* Why no candidate was measured, as far as this process knows. */
+static const char *summary_unmeasured(void)
+{
+    if (!aps_job_log(aps_job(), 0))
+        return "the log cannot be written";
+    if (atomic_load(&aps_counters.passed[APS_PASSED_SHADOW]) > 0)
+        return "the program ended before a sampled step";
+    if (atomic_load(&aps_counters.passed[APS_PASSED_STEP]) > 0)
+        return "the steps of the program were not found (steps: none does "
+               "without)";
+    if (atomic_load(&aps_counters.passed[APS_PASSED_SMALL]) > 0)
+        return "no all-reduce has min_count elements (min_count: 1 takes all)";
+    return "no call was left to MPI beside candidates";
+}
+
 /* What candidates were measured on, and what that took. */
 static void summary_print_shadow(const struct aps_job *job)
 {
@@ -261,9 +276,8 @@ static void summary_print_shadow(const struct aps_job *job)
     if (!aps_policy_shadows(job->policy))
         return;
     if (layers == 0)
-        aps_message(-1, "shadow: no candidate was measured: the program ended "
-                        "before a sampled step, its steps were not found "
-                        "(steps: none does without), or there is no log");
+        aps_message(-1, "shadow: no candidate was measured: %s",
+                    summary_unmeasured());
     else
         aps_message(-1,
                     "shadow: candidates were measured on %llu layer%s, which "

@@ -175,7 +175,11 @@ static void comment_layer(FILE *stream, const struct group *group,
             layer->count, aps_plural(layer->count),
             aps_chosen_layer_format(group->policy, layer));
     if (layer->chosen < 0)
-        fputs(", since no format met the target with fewer bytes\n", stream);
+        fprintf(
+            stream,
+            ", since no format met the target, by its margin of %g dB, with "
+            "fewer bytes\n",
+            formats->margin);
     else
         fprintf(stream, ", %s %.4g%s, %.1f %% of the bytes of FP32\n",
                 formats->target == APS_TARGET_SNR ? "snr" : "err",
@@ -296,7 +300,8 @@ static void write_group(FILE *stream, struct group *group)
     comment_rule(stream, group);
     for (size_t i = 0; i < group->count; i++)
         alike &= group->layers[i].chosen == first;
-    if (alike && first >= 0) {
+    /* What was never measured, such as the calls of an evaluation, stays as it was. */
+    if (alike && first >= 0 && !is_rest_left(group)) {
         begin_rule(stream, group, plan_of(group, first)->format.name, false);
         end_rule(stream, group, ALL, plan_of(group, first));
         return;

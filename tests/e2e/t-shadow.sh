@@ -133,6 +133,24 @@ for file in full full-exponents; do
 done
 rm -f full*.csv
 
+# --- no candidate is measured -------------------------------------------------
+
+# unmeasured WHY TOP ARGUMENT...: the policy's keys, and the program's arguments
+unmeasured()
+{
+    why=$1
+    printf 'version: 1\n%s\nshadow: [e4m3]\n' "$2" >none.yaml
+    shift 2
+    job 2 APSMPI_POLICY=none.yaml $digits --epochs 1 "$@"
+    check "no candidate is measured: $why" has err \
+        "shadow: no candidate was measured: $why"
+    rm -f none.csv
+}
+unmeasured 'the log cannot be written' 'log: {file: absent/none.csv}'
+unmeasured 'no all-reduce has min_count elements (min_count: 1' \
+    'log: {file: none.csv}
+steps: none' --hidden 8
+
 # --- what the commands say ----------------------------------------------------
 
 layer_table >layers.csv

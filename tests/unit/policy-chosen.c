@@ -81,12 +81,14 @@ static void test_all_alike(void)
 
     is(chosen(V "rules:\n  - name: all\n    " AUTO "\n    scale: none\n", NULL,
               layers, 2),
-       V "rules:\n  - {format: e4m3, name: all, scale: none}\n",
-       "layers that are all alike have the rule's own conditions");
+       V "rules:\n  - {format: e4m3, name: all-1, layers: [0-1], scale: none}\n"
+         "  - {format: fp32, name: all}\n",
+       "layers that are all alike do not stand for those that were never met");
     is(chosen(V "rules:\n  - {layers: 0-1, " AUTO "}\n  - {layers: 5, "
                 "format: {auto: [e5m2, fp32], target: err 0.1}}\n",
               NULL, layers, 2),
-       V "rules:\n  - {format: e4m3, layers: 0-1}\n  - {layers: 5, format: "
+       V "rules:\n  - {format: e4m3, layers: [0-1]}\n"
+         "  - {format: fp32, layers: 0-1}\n  - {layers: 5, format: "
          "{auto: [e5m2, fp32], target: \"err 0.1\"}}\n",
        "a rule of which no layer was met stays");
 }
@@ -97,12 +99,20 @@ static void test_table(void)
         {0, 0, 3000, NULL, 0, 0.05, 10, 40},
         {0, 2, 3000, NULL, 1, 0.05, 10, 40},
     };
+    static const struct aps_chosen_layer alike[] = {
+        {0, 0, 3000, NULL, 1, 0.05, 10, 40},
+        {0, 2, 3000, NULL, 1, 0.05, 10, 40},
+    };
 
     is(chosen(V "table: here/t.csv\nrules:\n  - {layers: 0-2, " AUTO "}\n",
               TABLE, layers, 2),
        V "table: t.csv\nrules:\n  - {format: e3m2, layers: [0]}\n"
          "  - {format: e4m3, layers: [2]}\n",
        "where a table tells that no layer is left, no rule is");
+    is(chosen(V "table: t.csv\nrules:\n  - {layers: 0-2, " AUTO "}\n", TABLE,
+              alike, 2),
+       V "table: t.csv\nrules:\n  - {format: e4m3, layers: 0-2}\n",
+       "... and one with the rule's own conditions where all are alike");
     is(chosen(V "layers: t.csv\nrules:\n  - {" AUTO "}\n", TABLE, layers, 2),
        V "table: t.csv\nrules:\n  - {format: e3m2, layers: [0]}\n"
          "  - {format: e4m3, layers: [2]}\n  - {format: fp32}\n",
