@@ -171,7 +171,7 @@ static int run(const char *path)
     struct aps_spread spread = {0};
     struct aps_output output = {.stream = NULL};
     struct aps_site site;
-    char cause[256] = "";
+    char cause[256] = "", busy[240];
     int rank, rc, status = 1;
     MPI_Comm comm;
 
@@ -193,12 +193,11 @@ static int run(const char *path)
         aps_message(-1, "measure: %s",
                     cause[0] != '\0' ? cause : "a message was lost");
     if (rc == 0 && rank == 0 && aps_measured_is_busy(&measured))
-        aps_message(-1,
-                    "measure: the machines were busy: repetitions disagree by "
-                    "%.0f %% (%s), and a step of native MPI waits %.3g ms; do "
-                    "not use the file, measure again on idle machines",
-                    100 * spread.greatest, spread.what,
-                    1e3 * aps_measured_wait(&measured));
+        aps_message(
+            -1,
+            "measure: the machines were busy: %s; do not use the file, "
+            "measure again on idle machines",
+            aps_measured_busy(&measured, spread.what, busy, sizeof busy));
     else if (rc == 0 && rank == 0 && spread.greatest > APS_MEASURED_SPREAD)
         aps_message(-1,
                     "measure: repetitions disagree by %.0f %% (%s): the "

@@ -4,17 +4,22 @@
 #include "cli/cluster.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/digits.h"
+#include "base/plural.h"
 #include "base/real.h"
 #include "cli/command.h"
 #include "cli/problems.h"
 #include "predict/quantity.h"
 
+#define TIME_MAX 24
+
 #define HOSTS_MOST 1000000
 #define RANKS_MOST 4096
+#define ALL_RANKS_MOST 1000000000 /* twice as many are an int, too */
 
 static const char *const options[] = {"hosts", "ranks-per-host", "cores",
                                       "rate",  "latency",        "measured",
@@ -96,6 +101,7 @@ static int read_counts(const struct aps_arguments *arguments,
     const char *text = option(arguments, "counts");
     const char *next = text ? text : "4Ki,64Ki,1Mi,16Mi";
 
+    cluster->counts_given = text;
     while (*next) {
         const size_t length = strcspn(next, ",");
         char word[32] = "";
@@ -173,6 +179,14 @@ static int read_machine(const struct aps_arguments *arguments,
         read_quantity(arguments, "latency", aps_quantity_time, "time",
                       aps_quantity_times, &latency) < 0)
         return -1;
+    if (machine->hosts > ALL_RANKS_MOST / machine->ranks_per_host) {
+        aps_problems_fail(arguments, APS_EXIT_USAGE,
+                          "%d hosts with %d ranks each are more than %d ranks, "
+                          "the most that are predicted",
+                          machine->hosts, machine->ranks_per_host,
+                          ALL_RANKS_MOST);
+        return -1;
+    }
     if (aps_machine_ranks(machine) < 2) {
         aps_problems_fail(arguments, APS_EXIT_USAGE,
                           "--hosts 1 with --ranks-per-host 1 is a single rank, "
@@ -259,4 +273,70 @@ const struct aps_codec_rates *aps_cluster_rates(struct aps_cluster *cluster,
     aps_codec_rates_crowd(&measured->codecs[i].rates, cluster->crowd);
     measured->formats = i + 1;
     return &measured->codecs[i].rates;
+}
+
+void aps_cluster_print(const struct aps_cluster *cluster)
+{
+    const struct aps_machine *machine = &cluster->machine;
+    const struct aps_measured *measured = cluster->measured;
+    char rate[TIME_MAX], latency[TIME_MAX], message[TIME_MAX], busy[120];
+    char inside[96] = "", note[1600];
+
+    if (machine->ranks_per_host > 1)
+        snprintf(
+            inside, sizeof inside,
+            "ranks of a host exchange messages at %s and %s, ",
+            aps_quantity_format_rate(machine->inside.rate, rate, sizeof rate),
+            aps_quantity_format_time(machine->inside.latency, latency,
+                                     sizeof latency));
+    aps_quantity_format_rate(machine->between.rate, rate, sizeof rate);
+    aps_quantity_format_time(machine->between.latency, latency, sizeof latency);
+    aps_quantity_format_time(machine->between.message, message, sizeof message);
+    snprintf(note, sizeof note,
+             "prediction: %d host%s, %d rank%s each, links of %s and %s. ",
+             machine->hosts, aps_plural((size_t)machine->hosts),
+             machine->ranks_per_host,
+             aps_plural((size_t)machine->ranks_per_host), rate, latency);
+    if (cluster->file)
+        snprintf(note + strlen(note), sizeof note - strlen(note),
+                 "All other costs were measured (%s, %d host%s, %d rank%s "
+                 "each)%s.",
+                 cluster->file, cluster->measured->machine.hosts,
+                 aps_plural((size_t)cluster->measured->machine.hosts),
+                 cluster->measured->machine.ranks_per_host,
+                 aps_plural((size_t)cluster->measured->machine.ranks_per_host),
+                 cluster->measured->formats > cluster->from_file
+                     ? ", and now, on this machine, the codecs that the file "
+                       "lacks"
+                     : "");
+    else
+        snprintf(
+            note + strlen(note), sizeof note - strlen(note),
+            "Codecs and memory were measured now, on one core of this "
+            "machine; a core serves %.3g rank%s. Assumed: %sa message takes "
+            "%s of a core, native MPI uses all of a link's rate. `apsmpi "
+            "measure` finds out on the cluster itself.",
+            cluster->crowd, cluster->crowd == 1 ? "" : "s", inside, message);
+    if (cluster->file && aps_measured_is_busy(measured))
+        snprintf(
+            note + strlen(note), sizeof note - strlen(note),
+            " The machine was busy when the file was measured (%s): do not use "
+            "these predictions, and measure again on an idle machine.",
+            aps_measured_busy(measured, NULL, busy, sizeof busy));
+    else if (cluster->file && measured->spread > APS_MEASURED_SPREAD)
+        snprintf(
+            note + strlen(note), sizeof note - strlen(note),
+            " The file's repetitions disagree by %.0f %%: the machines did "
+            "other work, and predictions may be as wrong.",
+            100 * measured->spread);
+    if (!cluster->file_links)
+        snprintf(note + strlen(note), sizeof note - strlen(note),
+                 " The file is of one host, without links: %s%s%sand a core "
+                 "needs as much for a message between hosts as inside one.",
+                 cluster->latency_given ? "" : "the latency is assumed, ",
+                 cluster->rate_given
+                     ? ""
+                     : "the rate is that of shared memory (give --rate), ",
+                 "native MPI is assumed to use no more than a link's rate, ");
+    aps_command_note(note, stdout);
 }

@@ -28,6 +28,7 @@ struct aps_cluster {
     struct aps_clocked *clocked;       /* NULL until something is measured */
     size_t counts[APS_CLUSTER_COUNTS]; /* for policies without a layer table */
     int count_count;
+    bool counts_given; /* by --counts */
 };
 
 /* 1 with a cluster for aps_cluster_clear, 0 if the options ask for no prediction;
@@ -39,5 +40,9 @@ void aps_cluster_clear(struct aps_cluster *cluster);
 /* What a core needs for values of that format, measured now if need be. */
 const struct aps_codec_rates *
 aps_cluster_rates(struct aps_cluster *cluster, const struct aps_format *format);
+
+/* What it is, what was measured and what is assumed: a note on standard output, after
+ * all rates have been asked for. */
+void aps_cluster_print(const struct aps_cluster *cluster);
 
 #endif

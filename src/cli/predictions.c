@@ -119,6 +119,41 @@ struct aps_predicted aps_predicted_rule(struct aps_cluster *cluster,
     return aps_predicted_of(cluster, plan->auto_format ? NULL : plan, count, 0);
 }
 
+/* A count that the rule takes, if it takes any: the greatest, if there is one. */
+static size_t any_count(const struct aps_policy *policy, int rule)
+{
+    size_t least, most;
+
+    if (!aps_policy_rule_counts(policy, rule, &least, &most))
+        return 0;
+    return most < SIZE_MAX ? most : least;
+}
+
+int aps_predicted_counts(const struct aps_cluster *cluster,
+                         const struct aps_policy *policy, int rule,
+                         size_t counts[APS_CLUSTER_COUNTS])
+{
+    int count = 0;
+
+    for (int i = 0; i < cluster->count_count; i++)
+        if (aps_policy_rule_takes(policy, rule, cluster->counts[i]))
+            counts[count++] = cluster->counts[i];
+    if (count == 0 && !cluster->counts_given &&
+        (counts[0] = any_count(policy, rule)) > 0)
+        count = 1;
+    return count;
+}
+
+const char *aps_predicted_left(const struct aps_policy *policy, size_t count)
+{
+    if (count < aps_policy_min_count(policy))
+        return "min_count";
+    for (size_t i = 0; i < aps_policy_rules(policy); i++)
+        if (aps_policy_rule_takes(policy, (int)i, count))
+            return NULL;
+    return "no rule matches";
+}
+
 const char *aps_predicted_nothing(const struct aps_policy *policy)
 {
     for (size_t i = 0; i < aps_policy_rules(policy); i++)
@@ -164,6 +199,20 @@ static size_t largest_of(const struct aps_policy *policy,
     return largest;
 }
 
+/* Without a layer table: of the counts that are shown, or another one that the rule
+ * takes. */
+static size_t largest_shown(const struct aps_cluster *cluster,
+                            const struct aps_policy *policy, int rule)
+{
+    size_t counts[APS_CLUSTER_COUNTS], largest = 0;
+    const int count = aps_predicted_counts(cluster, policy, rule, counts);
+
+    for (int i = 0; i < count; i++)
+        if (counts[i] > largest)
+            largest = counts[i];
+    return largest > 0 ? largest : any_count(policy, rule);
+}
+
 static void advise_groups(struct aps_cluster *cluster,
                           const struct aps_policy *policy,
                           const struct aps_schedule *schedule, long span,
@@ -179,9 +228,12 @@ static void advise_groups(struct aps_cluster *cluster,
     advice->seconds = advice->best_seconds =
         schedule ? seconds_of(cluster, policy, schedule, span, rule, plan, 0)
                  : aps_predicted_of(cluster, plan, advice->largest, 0).seconds;
-    for (int group = 1; group <= ranks; group++) {
+    for (int group = 1, step = 1; group <= ranks; group += step) {
         double seconds;
 
+        /* Beyond a host groups are of whole hosts. */
+        if (group >= machine->ranks_per_host)
+            step = machine->ranks_per_host;
         if (!aps_predict_takes_group(machine, plan, group))
             continue;
         seconds =
@@ -244,14 +296,17 @@ bool aps_advice_of(struct aps_cluster *cluster, const struct aps_policy *policy,
         (aps_policy_rule_calls(policy, rule) & 1u << APS_CALL_ALLREDUCE) == 0)
         return false;
     advice->largest = schedule ? largest_of(policy, schedule, span, rule)
-                               : cluster->counts[cluster->count_count - 1];
-    if (advice->largest == 0)
+                               : largest_shown(cluster, policy, rule);
+    if (advice->largest == 0 ||
+        !aps_policy_rule_counts(policy, rule, &advice->least, &advice->most))
         return false;
     advice->least_count = SIZE_MAX;
     if (plan->auto_format) /* FP32 by MPI: what native is */
         return true;
     call = call_of(cluster, plan, advice->largest, 0);
-    advice->least_count = aps_predict_least_count(&call);
+    advice->least_count = aps_predict_least_count(&call, advice->most);
+    if (advice->least_count < advice->least)
+        advice->least_count = advice->least;
     advice->most_rate = aps_predict_most_rate(&call);
     advise_groups(cluster, policy, schedule, span, rule, plan, advice);
     advise_bits(&cluster->machine, plan, advice);

@@ -61,13 +61,26 @@ struct aps_predicted aps_predicted_rule(struct aps_cluster *cluster,
                                         const struct aps_policy *policy,
                                         int rule, size_t count);
 
+/* The counts that are shown of a rule for all-reduces, without a layer table: those
+ * of the cluster that the rule takes; where the user named none and it takes none of
+ * them, one that it takes. How many. */
+int aps_predicted_counts(const struct aps_cluster *cluster,
+                         const struct aps_policy *policy, int rule,
+                         size_t counts[APS_CLUSTER_COUNTS]);
+
+/* Why all-reduces of a count that the user named are left to MPI, without a layer
+ * table; NULL: a rule takes them. */
+const char *aps_predicted_left(const struct aps_policy *policy, size_t count);
+
 /* Why there is no row at all, where there is no layer table; or NULL. */
 const char *aps_predicted_nothing(const struct aps_policy *policy);
 
 /* What else is to be said of a rule, with one of the formats that it chooses from or
  * NULL: of its largest layer (0: of none) and of all its layers in a span. */
 struct aps_advice {
-    size_t least_count; /* aps_predict_least_count */
+    size_t least_count; /* aps_predict_least_count, of those of the rule */
+    size_t least;       /* that the rule takes */
+    size_t most;        /* SIZE_MAX: there is none */
     double most_rate;   /* aps_predict_most_rate, with the count `largest` */
     size_t largest;
     int group;      /* 0: there are no groups */

@@ -16,12 +16,26 @@
 static void note_where_it_pays(const struct aps_advice *advice, char *note,
                                size_t size)
 {
-    char rate[TIME_MAX];
+    char rate[TIME_MAX], range[80] = "";
 
+    if (advice->most < SIZE_MAX)
+        snprintf(range, sizeof range,
+                 " that the rule takes (%zu to %zu floats)", advice->least,
+                 advice->most);
+    else if (advice->least > 1)
+        snprintf(range, sizeof range,
+                 " that the rule takes (%zu floats and more)", advice->least);
     if (advice->least_count == SIZE_MAX)
-        snprintf(note, size, "native FP32 is faster for every count. ");
-    else if (advice->least_count <= 1)
-        snprintf(note, size, "faster than native FP32 for every count. ");
+        snprintf(note, size, "native FP32 is faster for every count%s. ",
+                 range);
+    else if (advice->least_count <= advice->least)
+        snprintf(note, size, "faster than native FP32 for every count%s. ",
+                 range);
+    else if (advice->most < SIZE_MAX)
+        snprintf(note, size,
+                 "faster than native FP32 from %zu floats on, up to the %zu "
+                 "that the rule takes. ",
+                 advice->least_count, advice->most);
     else
         snprintf(note, size, "faster than native FP32 from %zu floats on. ",
                  advice->least_count);

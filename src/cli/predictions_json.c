@@ -146,16 +146,41 @@ static void write_span(struct aps_json *json, struct aps_cluster *cluster,
 static void write_counts(struct aps_json *json, struct aps_cluster *cluster,
                          const struct aps_policy *policy, int rule)
 {
+    size_t counts[APS_CLUSTER_COUNTS];
+    const int shown = aps_predicted_counts(cluster, policy, rule, counts);
+
     aps_json_open_array(json, "counts");
-    for (int k = 0; k < cluster->count_count; k++) {
+    for (int k = 0; k < shown; k++) {
         const struct aps_predicted one =
-            aps_predicted_rule(cluster, policy, rule, cluster->counts[k]);
+            aps_predicted_rule(cluster, policy, rule, counts[k]);
 
         aps_json_open_object(json, NULL);
-        aps_json_unsigned(json, "count", cluster->counts[k]);
+        aps_json_unsigned(json, "count", counts[k]);
         write_times(json, &one);
         write_formats(json, cluster, aps_predicted_formats(policy, rule),
-                      cluster->counts[k]);
+                      counts[k]);
+        aps_json_close_object(json);
+    }
+    aps_json_close_array(json);
+}
+
+/* Counts that the user named and no rule takes, with the reason. */
+static void write_left(struct aps_json *json, struct aps_cluster *cluster,
+                       const struct aps_policy *policy)
+{
+    aps_json_open_array(json, "counts_native");
+    for (int k = 0; cluster->counts_given && k < cluster->count_count; k++) {
+        const size_t count = cluster->counts[k];
+        const struct aps_predicted one =
+            aps_predicted_of(cluster, NULL, count, 0);
+        const char *why = aps_predicted_left(policy, count);
+
+        if (!why)
+            continue;
+        aps_json_open_object(json, NULL);
+        aps_json_unsigned(json, "count", count);
+        aps_json_text(json, "why", why);
+        write_times(json, &one);
         aps_json_close_object(json);
     }
     aps_json_close_array(json);
@@ -274,6 +299,8 @@ void aps_predictions_write(struct aps_json *json, struct aps_cluster *cluster,
         aps_json_close_object(json);
     }
     aps_json_close_array(json);
+    if (!schedule)
+        write_left(json, cluster, policy);
     write_not_predicted(json, policy);
     aps_json_close_object(json);
 }

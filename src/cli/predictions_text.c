@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plural.h"
 #include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/predictions.h"
@@ -26,78 +25,6 @@ struct report {
 enum { TIME, LAYERS, NAME, COUNT, FORMAT, REDUCE, GROUP, OURS, NATIVE, FASTER };
 enum { BOUND = FASTER + 1, CELLS };
 
-/* --- the cluster --------------------------------------------------------- */
-
-static void print_cluster(const struct aps_cluster *cluster)
-{
-    const struct aps_machine *machine = &cluster->machine;
-    const struct aps_measured *measured = cluster->measured;
-    char rate[TIME_MAX], latency[TIME_MAX], message[TIME_MAX], wait[TIME_MAX];
-    char inside[96] = "", note[1600];
-
-    if (machine->ranks_per_host > 1)
-        snprintf(
-            inside, sizeof inside,
-            "ranks of a host exchange messages at %s and %s, ",
-            aps_quantity_format_rate(machine->inside.rate, rate, sizeof rate),
-            aps_quantity_format_time(machine->inside.latency, latency,
-                                     sizeof latency));
-    aps_quantity_format_rate(machine->between.rate, rate, sizeof rate);
-    aps_quantity_format_time(machine->between.latency, latency, sizeof latency);
-    aps_quantity_format_time(machine->between.message, message, sizeof message);
-    snprintf(note, sizeof note,
-             "prediction: %d host%s, %d rank%s each, links of %s and %s. ",
-             machine->hosts, aps_plural((size_t)machine->hosts),
-             machine->ranks_per_host,
-             aps_plural((size_t)machine->ranks_per_host), rate, latency);
-    if (cluster->file)
-        snprintf(note + strlen(note), sizeof note - strlen(note),
-                 "All other costs were measured (%s, %d host%s, %d rank%s "
-                 "each)%s.",
-                 cluster->file, cluster->measured->machine.hosts,
-                 aps_plural((size_t)cluster->measured->machine.hosts),
-                 cluster->measured->machine.ranks_per_host,
-                 aps_plural((size_t)cluster->measured->machine.ranks_per_host),
-                 cluster->measured->formats > cluster->from_file
-                     ? ", and now, on this machine, the codecs that the file "
-                       "lacks"
-                     : "");
-    else
-        snprintf(
-            note + strlen(note), sizeof note - strlen(note),
-            "Codecs and memory were measured now, on one core of this "
-            "machine; a core serves %.3g rank%s. Assumed: %sa message takes "
-            "%s of a core, native MPI uses all of a link's rate. `apsmpi "
-            "measure` finds out on the cluster itself.",
-            cluster->crowd, cluster->crowd == 1 ? "" : "s", inside, message);
-    if (cluster->file && aps_measured_is_busy(measured))
-        snprintf(
-            note + strlen(note), sizeof note - strlen(note),
-            " The machine was busy when the file was measured (repetitions "
-            "disagree by %.0f %%, and a step of native MPI waits %s): do "
-            "not use these predictions, and measure again on an idle "
-            "machine.",
-            100 * measured->spread,
-            aps_quantity_format_time(aps_measured_wait(measured), wait,
-                                     sizeof wait));
-    else if (cluster->file && measured->spread > APS_MEASURED_SPREAD)
-        snprintf(
-            note + strlen(note), sizeof note - strlen(note),
-            " The file's repetitions disagree by %.0f %%: the machines did "
-            "other work, and predictions may be as wrong.",
-            100 * measured->spread);
-    if (!cluster->file_links)
-        snprintf(note + strlen(note), sizeof note - strlen(note),
-                 " The file is of one host, without links: %s%s%sand a core "
-                 "needs as much for a message between hosts as inside one.",
-                 cluster->latency_given ? "" : "the latency is assumed, ",
-                 cluster->rate_given
-                     ? ""
-                     : "the rate is that of shared memory (give --rate), ",
-                 "native MPI is assumed to use no more than a link's rate, ");
-    aps_command_note(note, stdout);
-}
-
 /* --- rows ---------------------------------------------------------------- */
 
 /* "direct", "auto (direct)", "auto (native)" */
@@ -115,48 +42,65 @@ static const char *reduce_of(const struct aps_plan *plan,
     return buffer;
 }
 
+/* The times of a row whose other cells are there. */
+static void add_times(const struct report *report, const char *cells[CELLS],
+                      const struct aps_predicted *sum)
+{
+    char ours[TIME_MAX] = "-", native[TIME_MAX] = "-", faster[TIME_MAX] = "-";
+
+    if (sum->seconds > 0) {
+        aps_quantity_format_time(sum->seconds, ours, sizeof ours);
+        aps_quantity_format_time(sum->mpich, native, sizeof native);
+        snprintf(faster, sizeof faster, "%.2f", sum->mpich / sum->seconds);
+    }
+    cells[OURS] = sum->compressed > 0 ? "not predicted (compress)" : ours;
+    cells[NATIVE] = native;
+    cells[FASTER] = faster;
+    cells[BOUND] = sum->seconds > 0 ? aps_bound_name(sum->bound) : "-";
+    aps_columns_add(report->columns, cells);
+}
+
+/* Of calls that are left to MPI; `format` says so. */
+static void add_native(const struct report *report, const char *cells[CELLS],
+                       const char *format, const struct aps_predicted *sum)
+{
+    cells[FORMAT] = format;
+    cells[REDUCE] = cells[GROUP] = "-";
+    add_times(report, cells, sum);
+}
+
 /* `chosen`: the plan is one of those that a rule chooses from. */
 static void add_plan(const struct report *report, const char *cells[CELLS],
                      const struct aps_plan *plan, bool chosen,
                      const struct aps_predicted *sum)
 {
     char one_of[APS_COMMAND_FORMAT_MAX + 16];
-    char format[APS_COMMAND_FORMAT_MAX] = "native", group[16] = "-";
-    char ours[TIME_MAX] = "-", native[TIME_MAX] = "-", faster[TIME_MAX] = "-";
-    char reduce[32];
-    /* Layers that have no format yet, or none that is good enough, are MPI's. */
-    const bool none = plan && plan->auto_format && !chosen;
-    const bool rewrites = plan && plan->rewrite && !none;
+    char format[APS_COMMAND_FORMAT_MAX], group[16] = "-", reduce[32];
     struct aps_plan shown;
 
-    cells[FORMAT] = none ? "auto (fp32)" : format;
-    if (rewrites) {
-        shown = *plan;
-        if (sum->compressed == 0)
-            shown.compressor.kind = APS_COMPRESSOR_NONE;
-        cells[FORMAT] = aps_command_format(&shown, format, sizeof format);
-        if (chosen) {
-            snprintf(one_of, sizeof one_of, "auto (%s)", format);
-            cells[FORMAT] = one_of;
-        }
+    /* Layers that have no format yet, or none that is good enough, are MPI's. */
+    if (plan && plan->auto_format && !chosen) {
+        add_native(report, cells, "auto (fp32)", sum);
+        return;
     }
-    cells[REDUCE] = "-";
-    if (rewrites)
-        cells[REDUCE] = reduce_of(plan, sum, reduce, sizeof reduce);
-    if (rewrites && aps_reduce_takes(plan->reduce, APS_SETTING_GROUP))
+    if (!plan || !plan->rewrite) {
+        add_native(report, cells, "native", sum);
+        return;
+    }
+    shown = *plan;
+    if (sum->compressed == 0)
+        shown.compressor.kind = APS_COMPRESSOR_NONE;
+    cells[FORMAT] = aps_command_format(&shown, format, sizeof format);
+    if (chosen) {
+        snprintf(one_of, sizeof one_of, "auto (%s)", format);
+        cells[FORMAT] = one_of;
+    }
+    cells[REDUCE] = reduce_of(plan, sum, reduce, sizeof reduce);
+    if (aps_reduce_takes(plan->reduce, APS_SETTING_GROUP))
         snprintf(group, sizeof group, "%d",
                  aps_predict_group(&report->cluster->machine, plan));
-    if (sum->seconds > 0) {
-        aps_quantity_format_time(sum->seconds, ours, sizeof ours);
-        aps_quantity_format_time(sum->mpich, native, sizeof native);
-        snprintf(faster, sizeof faster, "%.2f", sum->mpich / sum->seconds);
-    }
     cells[GROUP] = group;
-    cells[OURS] = sum->compressed > 0 ? "not predicted (compress)" : ours;
-    cells[NATIVE] = native;
-    cells[FASTER] = faster;
-    cells[BOUND] = sum->seconds > 0 ? aps_bound_name(sum->bound) : "-";
-    aps_columns_add(report->columns, cells);
+    add_times(report, cells, sum);
 }
 
 static void add_row(const struct report *report, const char *cells[CELLS],
@@ -354,8 +298,30 @@ static struct aps_predicted add_span(const struct report *report, long span)
     return all;
 }
 
-/* Without a layer table: each rule for all-reduces, some counts. Are any left to
- * a compressor? */
+/* Counts that the user named and no rule takes. */
+static void add_left(const struct report *report)
+{
+    const struct aps_cluster *cluster = report->cluster;
+
+    for (int k = 0; cluster->counts_given && k < cluster->count_count; k++) {
+        const size_t count = cluster->counts[k];
+        const char *why = aps_predicted_left(report->policy, count);
+        const struct aps_predicted one =
+            aps_predicted_of(report->cluster, NULL, count, 0);
+        char text[24], reason[40];
+        const char *cells[CELLS] = {
+            [TIME] = "-", [LAYERS] = "", [NAME] = "", [COUNT] = text};
+
+        if (!why)
+            continue;
+        snprintf(text, sizeof text, "%zu", count);
+        snprintf(reason, sizeof reason, "native (%s)", why);
+        add_native(report, cells, reason, &one);
+    }
+}
+
+/* Without a layer table: each rule for all-reduces, some counts that it takes. Are
+ * any left to a compressor? */
 static bool add_rules(const struct report *report)
 {
     bool compressed = false;
@@ -366,12 +332,12 @@ static bool add_rules(const struct report *report)
         const struct aps_shadow *formats =
             aps_predicted_formats(policy, (int)i);
         char line[APS_COMMAND_RULE_MAX];
+        size_t counts[APS_CLUSTER_COUNTS];
+        const int shown =
+            aps_predicted_counts(report->cluster, policy, (int)i, counts);
 
-        if ((aps_policy_rule_calls(policy, (int)i) &
-             1u << APS_CALL_ALLREDUCE) == 0)
-            continue;
-        for (int k = 0; k < report->cluster->count_count; k++) {
-            const size_t count = report->cluster->counts[k];
+        for (int k = 0; k < shown; k++) {
+            const size_t count = counts[k];
             const struct aps_predicted one =
                 aps_predicted_rule(report->cluster, policy, (int)i, count);
             char text[24];
@@ -393,6 +359,7 @@ static bool add_rules(const struct report *report)
             }
         }
     }
+    add_left(report);
     return compressed;
 }
 
@@ -451,7 +418,7 @@ void aps_predictions_print(struct aps_cluster *cluster,
     }
     if (!schedule)
         compressed = add_rules(&report);
-    print_cluster(cluster);
+    aps_cluster_print(cluster);
     if (nothing) {
         aps_columns_destroy(report.columns);
         aps_command_note(nothing, stdout);

@@ -94,7 +94,9 @@ static void read_target(const struct aps_reader *reader,
                          text);
         return;
     }
-    if (snr ? number > SNR_MOST : number < ERR_LEAST)
+    if (err && number <= 0)
+        aps_reader_error(reader, key->value, "'%.80s': err is above 0", text);
+    else if (snr ? number > SNR_MOST : number < ERR_LEAST)
         aps_reader_error(reader, key->value,
                          "'%.80s' is out of reach: only fp32 is so exact",
                          text);

@@ -358,6 +358,17 @@ unsigned aps_policy_rule_calls(const struct aps_policy *policy, int rule);
 char *aps_policy_rule_when(const struct aps_policy *policy, int rule,
                            enum aps_call_kind call, char *buffer, size_t size);
 
+/* Can an all-reduce of so many values, in some layer and at some time, be the
+ * rule's: are they no fewer than min_count, no others than its conditions name, and
+ * is there no rule in front of it that always takes them? */
+bool aps_policy_rule_takes(const struct aps_policy *policy, int rule,
+                           size_t count);
+
+/* The least and the greatest (SIZE_MAX: there is none) of these counts, between
+ * which rules in front of it may take some; false: the rule takes none. */
+bool aps_policy_rule_counts(const struct aps_policy *policy, int rule,
+                            size_t *least, size_t *most);
+
 /* Names as a policy and the log spell them: "aps-tight", "direct", "numa". */
 const char *aps_reduce_name(enum aps_reduce_kind kind);
 const char *aps_group_name(enum aps_group_kind kind);

@@ -4,6 +4,7 @@
 #include "policy/policy.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,6 +304,57 @@ const struct aps_plan *aps_policy_rule_plan(const struct aps_policy *policy,
 unsigned aps_policy_rule_calls(const struct aps_policy *policy, int rule)
 {
     return policy->rules[rule].calls;
+}
+
+/* The first rule in front of this one that takes all all-reduces of so many values,
+ * whatever their layer and time; or NULL. */
+static const struct aps_rule *rule_before(const struct aps_policy *policy,
+                                          int rule, size_t count)
+{
+    for (int i = 0; i < rule; i++) {
+        const struct aps_rule *before = &policy->rules[i];
+
+        if (is_for(before, APS_CALL_ALLREDUCE) && !before->by_layer &&
+            !before->by_epoch && !before->by_step &&
+            count >= before->min_count && count <= before->max_count)
+            return before;
+    }
+    return NULL;
+}
+
+bool aps_policy_rule_takes(const struct aps_policy *policy, int rule,
+                           size_t count)
+{
+    const struct aps_rule *r = &policy->rules[rule];
+
+    return is_for(r, APS_CALL_ALLREDUCE) && count >= policy->min_count &&
+           count >= r->min_count && count <= r->max_count &&
+           !rule_before(policy, rule, count);
+}
+
+bool aps_policy_rule_counts(const struct aps_policy *policy, int rule,
+                            size_t *least, size_t *most)
+{
+    const struct aps_rule *r = &policy->rules[rule], *before;
+
+    *least =
+        r->min_count > policy->min_count ? r->min_count : policy->min_count;
+    *most = r->max_count;
+    if (*least == 0)
+        *least = 1;
+    if (!is_for(r, APS_CALL_ALLREDUCE))
+        return false;
+    while (*least <= *most &&
+           (before = rule_before(policy, rule, *least)) != NULL) {
+        if (before->max_count == SIZE_MAX)
+            return false;
+        *least = before->max_count + 1;
+    }
+    /* Not below *least, which no rule in front takes. */
+    while (*least < *most &&
+           (before = rule_before(policy, rule, *most)) != NULL)
+        *most = before->min_count - 1;
+    return *least <= *most;
 }
 
 /* Append "; WHAT RANGES" to the text in buffer. */

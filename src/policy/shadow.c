@@ -223,6 +223,13 @@ static void add_mapping(struct list *list, const struct aps_yaml_node *node)
     const struct aps_yaml_node *keys[SETTINGS];
     const size_t before = list->reader->errors->count;
 
+    if (node->kind == APS_YAML_LIST) {
+        aps_reader_error(list->reader, node,
+                         "a candidate of 'shadow' must be a word such as e4m3, "
+                         "or a mapping (key: value), not %s",
+                         aps_yaml_kind_name(node->kind));
+        return;
+    }
     if (aps_read_keys(list->reader, node, "a candidate of 'shadow'", &words,
                       keys) == 0 &&
         list->reader->errors->count == before)

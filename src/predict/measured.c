@@ -10,18 +10,11 @@
 
 #include "base/real.h"
 #include "policy/yaml.h"
+#include "predict/quantity.h"
 
 #define MEASURED_VERSION 1
 #define FILE_MOST ((size_t)1024 * 1024)
 #define LEAST 1e-15 /* seconds: nothing takes no time */
-
-double aps_measured_wait(const struct aps_measured *measured)
-{
-    const double between = measured->machine.between.wait;
-    const double inside = measured->machine.inside.wait;
-
-    return between > inside ? between : inside;
-}
 
 /* Not by its own latency: a step of native MPI may ask before it sends. */
 static bool measured_waits(const struct aps_link *link)
@@ -34,6 +27,41 @@ bool aps_measured_is_busy(const struct aps_measured *measured)
     return measured->spread > APS_MEASURED_BUSY_SPREAD ||
            measured_waits(&measured->machine.between) ||
            measured_waits(&measured->machine.inside);
+}
+
+/* The longest wait of the links that wait so long; 0: none does. */
+static double longest_wait(const struct aps_machine *machine)
+{
+    const struct aps_link *const links[] = {&machine->between,
+                                            &machine->inside};
+    double longest = 0;
+
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        if (measured_waits(links[i]))
+            longest = fmax(longest, links[i]->wait);
+    return longest;
+}
+
+char *aps_measured_busy(const struct aps_measured *measured, const char *what,
+                        char *buffer, size_t size)
+{
+    const double wait = longest_wait(&measured->machine);
+    size_t used = 0;
+    char time[24];
+
+    if (size == 0)
+        return buffer;
+    buffer[0] = '\0';
+    if (measured->spread > APS_MEASURED_BUSY_SPREAD)
+        snprintf(buffer, size, "repetitions disagree by %.0f %%%s%s%s",
+                 100 * measured->spread, what ? " (" : "", what ? what : "",
+                 what ? ")" : "");
+    used = strlen(buffer);
+    if (wait > 0)
+        snprintf(buffer + used, size - used, "%sa step of native MPI waits %s",
+                 used > 0 ? ", and " : "",
+                 aps_quantity_format_time(wait, time, sizeof time));
+    return buffer;
 }
 
 const struct aps_codec_rates *

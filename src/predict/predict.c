@@ -121,9 +121,10 @@ static bool pays_with_count(const struct aps_predicted_call *call, double count)
     return aps_predict(&other).seconds < native_seconds(&other);
 }
 
-size_t aps_predict_least_count(const struct aps_predicted_call *call)
+size_t aps_predict_least_count(const struct aps_predicted_call *call,
+                               size_t most)
 {
-    double pays = COUNT_MOST, not = COUNT_MOST;
+    double pays = fmin(COUNT_MOST, (double)most), not = pays;
 
     if (!pays_with_count(call, pays))
         return SIZE_MAX;

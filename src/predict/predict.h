@@ -36,9 +36,11 @@ bool aps_predict_takes_group(const struct aps_machine *machine,
 
 /* --- where it pays ----------------------------------------------------------- */
 
-/* The least count from which on the call is faster than native, to a part in a
- * hundred; 0: it is for all, SIZE_MAX: for none up to 2^32. */
-size_t aps_predict_least_count(const struct aps_predicted_call *call);
+/* The least count from which on, up to `most` and 2^32, the call is faster than
+ * native, to a part in a hundred; 0: it is for all, SIZE_MAX: not even for the
+ * greatest. */
+size_t aps_predict_least_count(const struct aps_predicted_call *call,
+                               size_t most);
 
 /* The rate of the links, bytes a second, above which native is faster with the
  * call's count, to a part in a hundred; INFINITY: none, 0: native is faster at

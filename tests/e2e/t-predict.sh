@@ -98,6 +98,9 @@ wrong 'a negative latency' "^apsmpi: --latency '-1us' is no time: give a" \
 wrong 'no hosts' '--hosts .0. is no number from 1 to 1000000' --hosts 0 \
     --rate 1gbit
 wrong 'one rank' 'is a single rank' --hosts 1
+wrong 'more ranks than are predicted' \
+    '^apsmpi: 600000 hosts with 4096 ranks each are more than 1000000000 ranks' \
+    --hosts 600000 --ranks-per-host 4096 --rate 1gbit
 wrong 'no rate' '[-]-hosts needs --rate' --hosts 2
 wrong 'a rate without hosts' '--rate needs --hosts or --measured' --rate 1gbit
 wrong 'no core' "--cores '0' is no number above 0" --hosts 2 --rate 1gbit \
@@ -107,6 +110,44 @@ wrong 'bad counts' "--counts '1Mi,x': give up to 16" --hosts 2 --rate 1gbit \
 predict --hosts 2 --rate fast --json
 check 'JSON: the same message' holds 'not o["ok"] and
     o["errors"][0]["text"].startswith("--rate")'
+
+# Without a layer table: of each rule the counts that it takes.
+cp policy.yaml layered.yaml
+printf '%s\n' 'version: 1' 'rules:' '  - {max_count: 8192, format: e4m3}' \
+    '  - {min_count: 1Mi, format: e5m2}' >policy.yaml
+predict --hosts 4 --rate 1gbit
+check 'counts: those that the first rule takes' \
+    equal "$(awk '$1 == 3 && $2 + 0 > 0 { print $2 }' out)" 4096
+check 'counts: those that the second rule takes' \
+    equal "$(awk '$1 == 4 && $2 + 0 > 0 { print $2 }' out | paste -s -d ' ')" \
+    '1048576 16777216'
+tr '\n' ' ' <out | tr -s ' ' >flat
+check 'counts: where a rule pays stays in what it takes' grep -q \
+    'line 3: faster .* every count that the rule takes (1024 to 8192 floats)\.' flat
+check 'counts: from the least one of a rule on' grep -q \
+    'line 4: faster .* that the rule takes (1048576 floats and more)\.' flat
+predict --hosts 4 --rate 1gbit --counts 1,5000,64Ki
+check 'counts: of those that are named, the ones that a rule takes' \
+    equal "$(awk '$1 == 3 && $2 + 0 > 0 { print $2 }' out)" 5000
+check 'counts: named, below min_count' \
+    grep -E -e '^- +1 +native \(min_count\) .* 1\.00 ' out
+check 'counts: named, of no rule' \
+    grep -E -e '^- +65536 +native \(no rule matches\) .* 1\.00 ' out
+predict --hosts 4 --rate 1gbit --counts 1,5000,64Ki --json
+check 'counts: JSON' holds '
+    [[c["count"] for c in r["counts"]] for r in p["rules"]] == [[5000], []]
+    and [(c["count"], c["why"]) for c in p["counts_native"]]
+    == [(1, "min_count"), (65536, "no rule matches")]
+    and [r["least_count"] for r in p["rules"]] == [1024, 2**20]'
+printf '%s\n' 'version: 1' 'rules:' '  - {max_count: 2000, format: e4m3}' \
+    '  - {max_count: 64Ki, format: e5m2}' >policy.yaml
+predict --hosts 4 --rate 1gbit --json
+check 'counts: one that a rule takes, where it takes no usual one' holds '
+    [[c["count"] for c in r["counts"]] for r in p["rules"]]
+    == [[2000], [4096, 65536]]'
+check 'counts: a rule in front takes its own' holds '
+    p["rules"][1]["least_count"] >= 2001 and p["counts_native"] == []'
+mv layered.yaml policy.yaml
 
 # --- measured -------------------------------------------------------------------
 
@@ -159,7 +200,7 @@ sed 's/wait: 1e-3, message: 0, byte: 0}/wait: 1e-6, message: 0, byte: 0}/' \
     machine.yaml >quick.yaml
 predict --measured quick.yaml --counts 1 --json
 check 'measured: native steps shorter than the latency' holds '
-    p["rules"][0]["counts"][0]["native"]["mpich"] < 1e-5'
+    p["counts_native"][0]["native"]["mpich"] < 1e-5'
 printf 'version: 1\nmin_count: 1\nrules: [{format: e5m2, reduce: auto}]\n' \
     >policy.yaml
 predict --measured quick.yaml --counts 1,16Mi
@@ -227,6 +268,7 @@ tr '\n' ' ' <out | tr -s ' ' >flat
 check 'measured: repetitions that disagree: not to be used' \
     grep -q 'busy when the file was measured (repetitions disagree by 34 %' flat
 check 'measured: the table is there all the same' grep -q '^rule .*native' out
+check '... and nothing of waits that are short' not grep -q 'native MPI waits' flat
 sed 's/0.34/0.25/' noisy.yaml >noise.yaml
 predict --measured noise.yaml
 tr '\n' ' ' <out | tr -s ' ' >flat
@@ -237,6 +279,7 @@ predict --measured waiting.yaml
 tr '\n' ' ' <out | tr -s ' ' >flat
 check 'measured: a long wait: not to be used' grep -q \
     'step of native MPI waits 5 ms): do not use these predictions' flat
+check '... and nothing of repetitions that agree' not grep -q 'disagree by' flat
 predict --measured waiting.yaml --json
 check 'measured: JSON says so' holds 'p["cluster"]["busy"]'
 predict --measured machine.yaml --json
@@ -320,6 +363,16 @@ check 'measure: warns where repetitions disagree, and only there' \
         $1 == "spread:" { seen = 1; above = $2 > 0.2; near = $2 > 0.19 && $2 < 0.21 }
         /wait: / { sub(/.*wait: /, ""); busy = busy || $1 > 0.001 }
         END { exit !seen || (!near && !busy && above != warned) }' one.yaml
+check 'measure: tells of long waits, and only of them' \
+    awk -v told="$(grep -c 'native MPI waits' err)" '
+        /latency: .*wait: / {
+            latency = wait = $0
+            sub(/.*latency: /, "", latency)
+            sub(/.*wait: /, "", wait)
+            long = long || wait - 4 * latency > 0.001
+            near = near || wait - 4 * latency > 0.00099 && wait - 4 * latency < 0.00101
+        }
+        END { exit !near && long != told }' one.yaml
 check 'measure: as many ranks' grep -q '^ranks_per_host: 2$' one.yaml
 predict --measured one.yaml --json
 check 'measure: explain reads it' holds 'o["ok"] and

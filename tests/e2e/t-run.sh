@@ -66,6 +66,12 @@ run -n 4 $MPIEXEC ./train
 check 'a number of ranks in the wrong place' \
     has err '4: no such command; -n is --dry-run here'
 check '... starts nothing' status_is 127
+run --shadow mpiexec -n 2 true
+check 'a launcher in the place of formats' \
+    has err "apsmpi-run: --shadow took 'mpiexec' as its value, which is no format"
+check '... starts nothing' status_is 125
+run -s/usr/bin/mpiexec -n 2 true
+check '... with its folder, behind -s' has err "-s took '/usr/bin/mpiexec' as its"
 run "$top_srcdir/scripts/apsmpi-lab" --hosts 2 ./train
 check 'apsmpi-lab without --' has err '-- is missing between the options of'
 check '... starts nothing' failed

@@ -191,6 +191,9 @@ static void test_errors(void)
         {"no candidate", V "shadow: []\n", "2:9: 'shadow' is an empty list"},
         {"a blank", V "shadow: ' '\n", "2:9: 'shadow' has no candidate"},
         {"commas alone", V "shadow: ', ,'\n", "2:9: 'shadow' has no candidate"},
+        {"a list in the list", V "shadow: [e4m3, [e5m2]]\n",
+         "2:16: a candidate of 'shadow' must be a word such as e4m3, or a "
+         "mapping (key: value), not a list"},
         {"commas without a candidate", V "shadow: ',e5m2,,e4m3, '\n",
          "2:10: a candidate is missing beside this comma\n"
          "2:16: a candidate is missing beside this comma\n"

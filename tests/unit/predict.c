@@ -330,15 +330,17 @@ static void test_where_it_pays(void)
     rate = aps_predict_most_rate(&call);
     is_near(rate, 4 / 3e-9, 0.03, "native is faster above 4 / 3 GB/s");
     call.rates = (struct aps_codec_rates){0};
-    ok(aps_predict_least_count(&call) <= 8, "no latency: headers alone matter");
+    ok(aps_predict_least_count(&call, SIZE_MAX) <= 8,
+       "no latency: headers alone matter");
     two = latency_alone(2, 1);
     two.between.rate = two.between.bulk = 1e8;
     /* One step of native costs ALPHA, ours 2 ALPHA; then 4 n / rate. */
     plan.scale.kind = APS_SCALE_APS;
-    is_near((double)aps_predict_least_count(&call), ALPHA * 1e8 / 3, 0.05,
-            "one more latency than native's is worth so many values");
+    is_near((double)aps_predict_least_count(&call, SIZE_MAX), ALPHA * 1e8 / 3,
+            0.05, "one more latency than native's is worth so many values");
     call.rates.encode = 1;
-    ok(aps_predict_least_count(&call) == SIZE_MAX, "a slow core: never pays");
+    ok(aps_predict_least_count(&call, SIZE_MAX) == SIZE_MAX,
+       "a slow core: never pays");
     ok(aps_predict_most_rate(&call) == 0, "a slow core: at no rate");
 }
 

@@ -126,6 +126,31 @@ static void test_bad(const char *old, const char *new, int line,
     ok(errors.list[0].line == line, "its line");
 }
 
+/* What the machine was busy with: that alone which is beyond its limit. */
+static void test_busy(void)
+{
+    static struct aps_measured measured = {
+        .machine = {.between = {.latency = 1e-4, .wait = 1.3e-3},
+                    .inside = {.latency = 1e-6, .wait = 1e-6}},
+        .spread = 0.3};
+    char text[160];
+
+    ok(!aps_measured_is_busy(&measured), "at its limits: not busy");
+    is(aps_measured_busy(&measured, "latency", text, sizeof text), "",
+       "nothing to say of it");
+    measured.spread = 2.44;
+    is(aps_measured_busy(&measured, "latency", text, sizeof text),
+       "repetitions disagree by 244 % (latency)", "a spread alone");
+    measured.machine.inside.wait = 1.1e-3;
+    is(aps_measured_busy(&measured, NULL, text, sizeof text),
+       "repetitions disagree by 244 %, and a step of native MPI waits 1.1 ms",
+       "a wait that is too long, though not the longest");
+    measured.spread = 0.25;
+    is(aps_measured_busy(&measured, NULL, text, sizeof text),
+       "a step of native MPI waits 1.1 ms", "a wait alone");
+    is(aps_measured_busy(&measured, NULL, text, 7), "a step", "cut short");
+}
+
 int main(void)
 {
     struct aps_measured measured;
@@ -133,6 +158,7 @@ int main(void)
 
     test_quantities();
     test_good();
+    test_busy();
     test_bad("version: 1", "version: 2", 2,
              "version is not 1, which this apsmpi reads");
     test_bad("hosts: 2", "hosts: 0", 3, "hosts is less than 1");
