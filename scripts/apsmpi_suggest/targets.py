@@ -81,6 +81,9 @@ def parse_target(text):
             "'%s': snr is at least %ddB" % (text, SNR_MIN))
     if kind == "err" and number < 0:
         raise argparse.ArgumentTypeError("'%s': err is above 0" % text)
+    if kind == "err" and number >= 1:
+        raise argparse.ArgumentTypeError(
+            "'%s' asks for nothing: zeros would meet it" % text)
     most = number if kind == "err" else 10 ** (-number / 20)
     if most == 0:
         raise argparse.ArgumentTypeError("'%s': only FP32 has no error" % text)
