@@ -6,6 +6,7 @@ import math
 import re
 import textwrap
 
+from .samples import SAMPLES
 from .text import show_percent, show_ranges, show_seconds
 
 WIDTH = 79
@@ -202,8 +203,11 @@ class Policy:
         return int(told or 0) or self.said.get("epoch_steps")
 
     def every(self):
-        """Such that each epoch has a sample, unless the user says how many."""
-        return self.options.every or min(EVERY, self.epoch_steps() or EVERY)
+        """Such that each epoch has a sample, and a run as long as the one that was
+        measured about SAMPLES, unless the user says how many."""
+        return self.options.every or min(
+            EVERY, self.epoch_steps() or EVERY,
+            max(1, (self.said.get("run_steps") or 0) // SAMPLES))
 
     def settings(self):
         """What a second run needs to know its layers as the first one did."""

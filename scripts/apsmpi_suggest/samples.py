@@ -9,12 +9,13 @@ import math
 
 from apsmpi_log.columns import COLUMNS, picker
 from apsmpi_log.lines import LogFile
-from apsmpi_log.runs import calls_of, parse_begin, parse_candidate
+from apsmpi_log.runs import calls_of, parse_begin, parse_candidate, parse_end
 from apsmpi_log.text import UserError, plural
 
 from .candidates import FIELDS, Candidate, fixed_factor
 
 WINDOWS = 8             # of the steps, where no epochs are known
+SAMPLES = 10            # of a layer that the policy's own run is to log, about
 RUNS_NAMED = 5          # in a message: the last ones
 Layer = collections.namedtuple("Layer", "layer count name")
 VALUES = ("err_mean", "err_l2", "wire_bytes", "fp32_bytes", "ref_l2", "overflow")
@@ -73,7 +74,9 @@ class Samples(LogFile):
         self.rows = 0                   # of the program's own reductions, too
         self.others = 0                 # rows of candidates for other calls
         self.begun = {}                 # of each run, what the log says of it
+        self.ended = set()              # runs of which it says that they have ended
         self.plans = {}                 # (run, rule, candidate): a rule as text
+        self.desyncs = collections.Counter()    # events, by the run that began last
         self.runs, self.comms = {}, {}  # as ordered sets
         self.kinds, self.layers = {}, {}        # each with its number
         # One entry a row: numbers of run, layer and kind, and values.
@@ -83,13 +86,17 @@ class Samples(LogFile):
 
     def read_event(self, line):
         text = line[1:].strip()
-        candidate = parse_candidate(text)
+        candidate, ended = parse_candidate(text), parse_end(text)
         if text.startswith("run="):
             said = parse_begin(text)
             self.begun[said["run"]] = said
         elif candidate:
             self.plans[candidate["run"], candidate["rule"],
                        candidate.get("shadow")] = candidate.get("plan")
+        elif ended:
+            self.ended.add(ended)
+        elif ": desync" in text:
+            self.desyncs[next(reversed(self.begun), None)] += 1
         return None
 
     def take_events(self, events):
@@ -198,8 +205,30 @@ class Samples(LogFile):
         for (layer, kind, epoch), sums in found.items():
             into.setdefault(layers[layer], {}).setdefault(candidates[kind], {})[
                 self.path, epoch] = sums
+        self.say_broken(run)
         return {**self.begun.get(run, {"run": run}),
-                "epoch_steps": self.epoch_steps(kept)}
+                "epoch_steps": self.epoch_steps(kept),
+                "run_steps": self.run_steps(kept)}
+
+    def say_broken(self, run):
+        """Notes of a run that is not whole."""
+        if run in self.begun and run not in self.ended:
+            self.say("%s: the log does not say that run %s ended: the job still runs, "
+                     "or it was cut and later rows are missing" % (self.path, run))
+        if self.desyncs[run]:
+            self.say("%s: %s: where the step was lost, calls passed through and have "
+                     "no rows, and layers of equal size may stand for one another; "
+                     "check the layer table, `steps` and `order` of the policy"
+                     % (self.path, plural(self.desyncs[run], "desync event")))
+
+    def run_steps(self, rows):
+        """Steps of the run, or calls of a size: those of the layer that had fewest, but
+        enough for the samples that are wanted. None: too few for these."""
+        last = {}
+        for row in rows:
+            layer = self.layer[row]
+            last[layer] = max(last.get(layer, 0), self.step[row] + 1)
+        return min((steps for steps in last.values() if steps >= SAMPLES), default=None)
 
     def epoch_steps(self, rows):
         """Steps of an epoch, or calls of a size: about, by the last row of each layer
