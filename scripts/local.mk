@@ -68,6 +68,7 @@ dist_suggest_DATA = \
 	scripts/apsmpi_suggest/candidates.py \
 	scripts/apsmpi_suggest/choosing.py \
 	scripts/apsmpi_suggest/command.py \
+	scripts/apsmpi_suggest/layers.py \
 	scripts/apsmpi_suggest/policy.py \
 	scripts/apsmpi_suggest/samples.py \
 	scripts/apsmpi_suggest/targets.py \

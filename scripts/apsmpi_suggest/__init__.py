@@ -6,6 +6,7 @@
     choosing        which candidate each layer gets; rules for neighbours
     budget          the choice under a budget of bytes
     times           how long candidates take, as `apsmpi explain` predicts
+    layers          how runs told their layers apart: logs and options agree
     samples         the candidates' rows: what each costs each layer, by epochs
     candidates      what a candidate is, in the words of a policy
     targets         what the user asks for

@@ -125,10 +125,19 @@ def split_mapping(text):
     return pairs
 
 
-def select(candidates, wanted):
+def same_number(one, other, places):
+    """Are both of one candidate of a list, as far as the log tells?"""
+    if one.plan or other.plan:
+        return one.plan == other.plan
+    return bool(places[one] & places[other]) and one[1:3] == other[1:3]
+
+
+def select(candidates, wanted, places):
     """Those that the user names: by format, by name as the tables have it, with : or
     a blank in front of the scale, by the first words of a name, or by patterns. bf16
-    and the like are the formats that they stand for."""
+    and the like are the formats that they stand for. A compressor leaves some layers to
+    its plain format, which is then taken with it. places: of each candidate, its
+    numbers in the lists of candidates."""
     if not wanted:
         return set(candidates)
     chosen = set()
@@ -149,4 +158,6 @@ def select(candidates, wanted):
                             % (item, ", did you mean '%s'?" % near[0] if near else "",
                                ", ".join(names)))
         chosen.update(found)
-    return chosen
+    compressed = [c for c in chosen if c.compress]
+    return chosen | {c for c in candidates
+                     if any(same_number(c, other, places) for other in compressed)}

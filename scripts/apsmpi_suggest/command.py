@@ -13,7 +13,8 @@ from apsmpi_log.text import UserError, plural
 from .candidates import Candidate, select
 from .choosing import (ALIKE, TIMES_ALIKE, Problem, best_single, choose_bound,
                        choose_budget, mean_ratio, totals)
-from .policy import Policy, show_ratio
+from .layers import Agreement, read_table
+from .policy import Policy, layer_name, show_ratio, window_name
 from .samples import Samples
 from .targets import parse_margin, parse_target
 from .text import NAME, note, percent_above, show_db, show_percent, show_seconds
@@ -32,6 +33,12 @@ def parse_steps(text):
     if text != "auto" and not (text.isdecimal() and int(text)):
         raise argparse.ArgumentTypeError(
             "'%s' is neither auto nor the number of all-reduces of a step" % text)
+    return text
+
+
+def file_name(text):
+    if not text:
+        raise argparse.ArgumentTypeError("the name of a file is empty")
     return text
 
 
@@ -60,8 +67,9 @@ def parse_arguments(arguments):
                         "that has candidates")
     parser.add_argument("--comm", metavar="NAME",
                         help="only the rows of this communicator")
-    parser.add_argument("--table", metavar="FILE",
-                        help="the layer table, if the log does not name it")
+    parser.add_argument("--table", metavar="FILE", type=file_name,
+                        help="the layer table, if the log does not name it, or "
+                        "names another place of it")
     parser.add_argument("--steps", type=parse_steps, metavar="STEPS",
                         help="auto, or the number of all-reduces of a step, if the "
                         "log does not say it")
@@ -79,13 +87,14 @@ def parse_arguments(arguments):
             ("cores", "N", "cores of a host (default: one a rank)"),
             ("measured", "FILE", "what `apsmpi measure` wrote on the cluster")):
         parser.add_argument("--" + name, metavar=what, help=text)
-    parser.add_argument("--log", metavar="FILE", default="roundoff.csv",
+    parser.add_argument("--log", metavar="FILE", type=file_name,
+                        default="roundoff.csv",
                         help="the log of the policy (default: roundoff.csv)")
     parser.add_argument("--every", type=positive, metavar="N",
                         help="the policy samples one step in N (default: 100, or "
-                        "the steps of an epoch if these are fewer)")
-    parser.add_argument("-o", "--output", metavar="FILE",
-                        help="write the policy there, not to standard output")
+                        "fewer, so that an epoch has a sample and a run 10)")
+    parser.add_argument("-o", "--output", metavar="FILE", type=file_name, default="-",
+                        help="write the policy there (default: -, standard output)")
     parser.add_argument("--version", action="version",
                         version="apsmpi-suggest " + VERSION)
     options = parser.parse_args(arguments)
@@ -93,25 +102,24 @@ def parse_arguments(arguments):
     return options
 
 
-def check_table(path):
-    """UserError: the table that the user names cannot be read."""
-    try:
-        with open(path, encoding="utf-8"):
-            pass
-    except OSError as error:
-        raise UserError("--table %s: %s" % (path, error.strerror)) from None
-
-
 def read(options, say):
     """({layer: {candidate: {window: Sums}}}, what the last log says of its run)."""
-    samples, said = {}, {}
+    samples, said, agreement = {}, {}, Agreement(options)
     for path in options.logs:
         log = Samples(path, options.run, options.comm, say)
         log.read()
-        said = log.gather(samples)
+        here = {}
+        said = log.gather(here)
+        agreement.add(path, said, here)
+        for layer, some in here.items():
+            for candidate, windows in some.items():
+                mine = samples.setdefault(layer, {})
+                mine.setdefault(candidate, {}).update(windows)
         if len(log.comms) > 1:
             say("%s: %s are taken together: %s" % (
                 path, plural(len(log.comms), "communicator"), ", ".join(log.comms)))
+    if options.table:
+        agreement.check_table(options.table)
     known = {layer for layer in samples if layer.layer >= 0}
     if known and len(known) < len(samples):
         say("%s of steps that the library did not know are left out" % plural(
@@ -121,14 +129,25 @@ def read(options, say):
             and not (options.table or said.get("table"))):
         raise UserError("the layers have names, hence the run had a layer table, which "
                         "the second run needs, too: name it by --table FILE")
-    candidates = {c for some in samples.values() for c in some}
-    wanted = select(candidates, options.candidates)
+    take_wanted(samples, options.candidates)
+    return samples, said
+
+
+def take_wanted(samples, names):
+    """Leave only the candidates in the samples that the user names."""
+    places = {}
+    for some in samples.values():
+        for candidate, windows in some.items():
+            places.setdefault(candidate, set()).update(
+                sums.place for sums in windows.values())
+    wanted = select(places, names, places)
     for layer, some in samples.items():
         samples[layer] = {c: some[c] for c in some if c in wanted}
         if not samples[layer]:
-            raise UserError("layer %d was not measured with any of the candidates that "
-                            "--candidates names" % layer.layer)
-    return samples, said
+            raise UserError(
+                "%s was not measured with any of the candidates that --candidates "
+                "names: add one of its own: %s" % (layer_name(layer), ", ".join(
+                    sorted({c.name() for c in some}))))
 
 
 def describe_run(samples, said):
@@ -150,10 +169,26 @@ def describe_few(samples):
         sum(sums.number for sums in one.values()) for one in some.values()) == 1]
     if not single:
         return None
-    return ("The choice hangs on one sample of each candidate in %d of %s: another step "
-            "may ask for another one. Measure more of them, by a smaller N in `log: "
-            "{every: N}` of the policy with the candidates, or by a longer run." % (
-                len(single), plural(len(samples), "layer")))
+    return ("The choice hangs on one sample of each candidate in %d of %s: another "
+            "step may ask for another one. Measure more of them, by a smaller N in "
+            "`log: {every: N}` of the policy with the candidates, or by a longer run."
+            % (len(single), plural(len(samples), "layer")))
+
+
+def describe_unmet(problem, bound):
+    """Where no candidate that sends less than FP32 meets the target in any layer: that,
+    and which came nearest. None where one does, or where there is none."""
+    found = [(layer, m) for layer in problem.layers for m in problem.measured[layer]
+             if m.bytes < problem.fp32[layer]]
+    if not found:
+        return None
+    layer, best = min(found, key=lambda pair: pair[1].worst)
+    if best.worst <= bound.allowed:
+        return None
+    return ("No candidate meets %s in any layer, with a margin of %.3g dB, and all "
+            "layers stay in FP32. %s came nearest, with at worst %s, in %s of %s." % (
+                bound, bound.margin, best.candidate.name(), bound.show(best.worst),
+                window_name(best.where), layer_name(layer)))
 
 
 def describe_bound(problem, bound, sent):
@@ -166,7 +201,9 @@ def describe_bound(problem, bound, sent):
     single = best_single(problem, lambda sent, _, some: sent if all(
         m.worst <= bound.allowed for m in some) else None)
     if single is None:
-        return text + " No candidate keeps it in all layers."
+        return text + (" No candidate keeps it in all layers." if any(
+            problem.measured.values()) else " No candidate was measured in every %s."
+            % problem.period)
     text += " The best one for all layers, %s, sends %s" % (
         single[0].name(), show_percent(single[1] / problem.total))
     if single[1] <= sent * (1 + ALIKE):
@@ -206,7 +243,8 @@ def describe_watch(target, policy):
                      " (apsmpi-report --last --by " + by + " %s)"}[target.kind]
     text = ("Watch that %s, and that the columns overfl and nonfin stay 0. The "
             "candidates saw the steps of one run: with another model, batch or "
-            "learning rate, or a longer training, measure again." % (what % policy.options.log))
+            "learning rate, or a longer training, measure again."
+            % (what % policy.options.log))
     every, steps = policy.every(), policy.epoch_steps()
     if steps and every > steps:
         text += (" With every: %d some epochs have no sample: an epoch has about %s."
@@ -255,6 +293,17 @@ def read_times(options, samples, say):
     return times
 
 
+def describe_busy(times, path):
+    """Of a file that was measured on busy machines, as `apsmpi explain` has it; None
+    otherwise."""
+    if not times or not times.busy:
+        return None
+    return ("The machine was busy when %s was measured (repetitions disagree by "
+            "%.0f %%, and a step of native MPI waits %s): do not use these "
+            "predictions, and measure again on an idle machine." % (
+                path, 100 * times.spread, show_seconds(times.wait)))
+
+
 def describe_times(problem, rules):
     taken, native = problem.seconds(rules)
     return ("Predicted on %s of %s: %s for the all-reduces of a step, one after the "
@@ -278,14 +327,16 @@ def suggest(options, say=note):
         rules, found = choose_budget(problem, target)
     policy = Policy(problem, target, rules, options, said)
     sent, part = policy.sent, policy.part = totals(problem, rules)
-    few = describe_few(samples)
-    if few:
-        say(few)
+    few, busy = describe_few(samples), describe_busy(times, options.measured)
+    unmet = describe_unmet(problem, bound) if bound else None
+    for text in filter(None, (few, busy, unmet)):
+        say(text)
     policy.notes = [describe_run(samples, said), *([few] if few else ()),
                     describe_expected(problem, target, rules, sent, part),
-                    describe_bound(problem, target, sent) if bound
-                    else describe_budget(problem, target, found),
+                    unmet or (describe_bound(problem, target, sent) if bound
+                              else describe_budget(problem, target, found)),
                     *([describe_times(problem, rules)] if times else ()),
+                    *([busy] if busy else ()),
                     describe_watch(target, policy)]
     if not all(rule.candidate.plan for rule in rules if rule.candidate):
         policy.notes.append(describe_unsaid(rules))
@@ -293,8 +344,8 @@ def suggest(options, say=note):
 
 
 def write(path, text):
-    """Where the user wants it; to standard output without a path."""
-    if not path:
+    """Where the user wants it; - is standard output."""
+    if path == "-":
         print_safely(lambda: sys.stdout.write(text))
         return
     try:
@@ -308,9 +359,10 @@ def main(arguments):
     options = parse_arguments(arguments)
 
     def work():
-        keep_inputs([("--output", options.output)], [*options.logs, options.table])
+        output = None if options.output == "-" else options.output
+        keep_inputs([("--output", output)], [*options.logs, options.table])
         if options.table:
-            check_table(options.table)
+            read_table(options.table)
         write(options.output, suggest(options))
         return 0
     return status_of(work, note)

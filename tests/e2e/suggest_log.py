@@ -14,6 +14,8 @@ err_l2 = 10^(-dB/20), a norm of the layer's own, and bits * count / 8 bytes of
     run, comm, sizes    the run's id, the communicator, 1: no step is known
     factor      the log's scale_value
     begin       the first event, behind run=ID
+    event       another event, behind it
+    end         1: the run ends
 """
 
 import sys
@@ -28,6 +30,7 @@ DEFAULTS = {
     "norms": "", "steps": "", "epochs": "3", "samples": "2",
     "run": "20261123T060000.000000-1",
     "comm": "MPI_COMM_WORLD", "sizes": "0", "factor": "8",
+    "event": "", "end": "0",
     "begin": "apsmpi=1.0 ranks=4 steps=auto"}
 
 
@@ -60,8 +63,12 @@ def main():
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         print(HEADER, file=file)
         print("# run=%s %s" % (options["run"], options["begin"]), file=file)
+        if options["event"]:
+            print("# MPI_COMM_WORLD: " + options["event"], file=file)
         for row in rows(options):
             print(row, file=file)
+        if options["end"] == "1":
+            print("# end run=" + options["run"], file=file)
 
 
 if __name__ == "__main__":

@@ -59,10 +59,17 @@ echo 'layer,name,count' >table.csv
 suggested table.csv
 check 'what is no log' fails "table.csv:1: not a round-off log: no column 'time'"
 for target in snr err=x bytes=0% snr=20% err=0.1dB bytes=25 size=3 snr=-201dB \
-    bytes=101% bytes=-1% err=0 err=-1 snr=--3dB; do
+    bytes=101% bytes=-1% err=0 err=-1 err=1 err=1000 snr=--3dB; do
     suggested --target $target log.csv
     check "--target $target" fails "argument --target: '$target'"
 done
+suggested --target err=1000 log.csv
+check '... which is said of err=1000' has err 'asks for nothing: zeros would meet it'
+suggested --log '' log.csv
+check 'a log without a name' fails 'argument --log: the name of a file is empty'
+suggested -o - log.csv
+check '-o - is standard output' has out 'version: 1'
+check '... and no file' test ! -e ./-
 suggested --margin x log.csv
 check '--margin x' fails "'x' is no margin, such as 1dB"
 suggested --every 0 log.csv
@@ -148,6 +155,47 @@ suggested --run 20261123T060000.000000-1 jobs.csv
 check '... says what all send, too' has told 'e4m3 aps, sends 25.0 %, too.'
 suggested log.csv other.csv
 check 'several logs: no candidate was measured in both' rules 'layers 0-2>fp32 -; '
+made other.csv layers=4096+128+640
+suggested log.csv other.csv
+check 'several logs of other layers' fails \
+    'layer 1 is 64 elements in log.csv, and 128 elements in other.csv'
+made named.csv layers=4096:fc1.weight+64:fc1.bias begin='steps=table table=two.csv'
+for option in '' '--table two.csv'; do
+    layer_table | head -n 3 >two.csv
+    # shellcheck disable=SC2086 # an option and its value, or nothing
+    suggested $option named.csv log.csv
+    check "logs that identify layers differently ${option%% *}" fails \
+        'named.csv identifies layers by a layer table, log.csv by steps: auto: give'
+done
+for wrong in '1,fc1.bias,65' '1,fc1.b,64' '2,fc1.bias,64' '1,fc1.bias,many' ''; do
+    printf 'layer,name,count\n0,fc1.weight,4096\n%s\n' "$wrong" >two.csv
+    suggested --table two.csv named.csv
+    case $wrong in
+    *65) text='layer 1 is fc1.bias of 65 elements, and fc1.bias of 64 elements in' ;;
+    *b,64) text='layer 1 is fc1.b of 64 elements, and fc1.bias of 64 elements in' ;;
+    2*) text="two.csv:3: layer index '2' out of order: expected 1" ;;
+    *many) text="two.csv:3: count 'many' is not a whole number" ;;
+    *) text='it has 1 layer, and named.csv has layer 1, fc1.bias of 64 elements' ;;
+    esac
+    check "a table that disagrees: '$wrong'" fails "$text"
+done
+suggested --table /dev/null named.csv
+check 'a table without layers' fails '--table /dev/null: the table has no layers'
+layer_table >two.csv
+suggested --table two.csv log.csv
+check 'a table beside a log that found its layers by itself' fails \
+    'two.csv: log.csv identifies layers by steps: auto, whose numbers are not those'
+made counted.csv begin='steps="calls 3" order=backward per_epoch=11'
+for option in '--steps 4' '--steps auto' '--order forward' '--per-epoch 5'; do
+    # shellcheck disable=SC2086 # an option and its value
+    suggested $option counted.csv
+    check "$option against the log" fails \
+        "$option: counted.csv "
+done
+suggested --order backward log.csv
+check 'a log without order is of a run with forward' fails 'log.csv has order: forward'
+suggested --steps 3 --order backward --per-epoch 11 counted.csv
+check 'options that agree with the log' status_is 0
 {
     cat log.csv
     made other.csv comm=tensor layers=4096+128+640
@@ -229,6 +277,36 @@ suggested --candidates tern clips.csv
 check '... not by a part of a word' fails "no candidate 'tern'"
 suggested --candidates tf32 named.csv
 check '... and what was not measured is refused' fails "no candidate 'tf32'"
+{
+    made powersgd.csv layers=4096+64+640 candidates=e8m23/aps/4/30,200,30
+    head -n 2 powersgd.csv
+    printf '# candidate run=%s rule=0 shadow=1 plan="%s"\n' \
+        20261123T060000.000000-1 '{format: e8m23, scale: aps, compress: powersgd}'
+    # The compressor leaves layer 1 to its plain format.
+    sed '1,2d; /,1,,64,/!s/,fp32,1,0,0,,/,fp32,1,0,0,powersgd rank 4,/
+        /,1,,64,/s/,direct,\(.*\),32,256,50,/,direct,\1,256,256,50,/' powersgd.csv
+    made other.csv candidates=e4m3/aps/8/30
+    sed '1,2d; s/,fp32,1,/,fp32,2,/' other.csv
+} >fallback.csv
+suggested --candidates powersgd fallback.csv
+check 'a compressor comes with the layers that it leaves to its format' rules \
+    'layers 0, 2>e8m23 aps; layers 1>fp32 -; '
+suggested --candidates 'powersgd rank 4,e4m3' fallback.csv
+check '... and with another candidate' status_is 0
+sed '/,1,,64,e4m3,/d; s/,0,,4096,e8m23,/,0,,4096,e3m2,/' fallback.csv >lacks.csv
+suggested --candidates e4m3 lacks.csv
+check 'a layer without the candidates says its own' fails \
+    '1 was not measured with any of the candidates that --candidates names: add one of'
+check '... which may be added' has err 'add one of its own: e8m23 aps'
+suggested --target snr=500dB log.csv
+check 'a target that no candidate meets in any layer' has told \
+    'No candidate meets snr=500dB in any layer, with a margin of 1 dB, and all layers'
+check '... says which came nearest' has told \
+    'FP32. e4m3 aps came nearest, with at worst 28.0 dB, in epoch 2 of layer 0.'
+check '... which is noted, too' has err 'suggest: No candidate meets snr=500dB in any'
+check '... and all is FP32' rules 'layers 0-2>fp32 -; '
+suggested --target snr=25dB --candidates e3m2,e5m2 log.csv
+check '... not where no candidate keeps it in all layers' not has err 'No candidate'
 suggested --target snr=40dB log.csv
 check 'a target that no candidate meets' rules 'layers 0-2>fp32 -; '
 check '... says which came nearest' has told \
@@ -295,7 +373,8 @@ made large.csv layers=4096+2048
 suggested large.csv
 check 'the default of min_count is left out' not has out min_count:
 check 'steps as the log says: auto' grep -qx 'steps: auto' out
-made steps.csv begin='apsmpi=1.0 steps="calls 3" order=backward per_epoch=11'
+made steps.csv epochs=11 samples=11 candidates=e4m3/aps/8/60 \
+    begin='apsmpi=1.0 steps="calls 3" order=backward per_epoch=11'
 suggested steps.csv
 check '... calls, order and epochs' grep -qx \
     'steps: {calls: 3, order: backward, per_epoch: 11}' out
@@ -305,11 +384,28 @@ check '... unless the user asks for fewer' grep -qx \
     'log: {file: roundoff.csv, every: 20}' out
 check '... which the policy says' has told \
     'With every: 20 some epochs have no sample: an epoch has about 11 steps.'
-suggested log.csv
+made epochs.csv epochs=20 samples=2 candidates=e4m3/aps/8/60
+suggested epochs.csv
 check '... steps of an epoch by the rows' grep -q 'every: 2}' out
-suggested --order forward --per-epoch 5 --steps auto steps.csv
-check '... or as the options say' grep -qx \
-    'steps: {order: forward, per_epoch: 5}' out
+for steps in 5999:100 1000:100 999:99 99:9 19:1 2:1; do
+    made long.csv epochs=1 samples=2 steps="0+$((${steps%:*} - 1))"
+    suggested long.csv
+    check "a run of ${steps%:*} steps: about 10 samples, or more" grep -q \
+        "every: ${steps#*:}}" out
+done
+made silent.csv begin=apsmpi=1.0
+suggested --order forward --per-epoch 5 --steps 3 silent.csv
+check '... or as the options say, where the log does not' grep -qx \
+    'steps: {calls: 3, order: forward, per_epoch: 5}' out
+made ended.csv end=1
+suggested ended.csv
+check 'a run that ended' not has err 'ended'
+suggested log.csv
+check 'a run that did not end is noted' has err \
+    'log.csv: the log does not say that run 20261123T060000.000000-1 ended: the job'
+made lost.csv event='desync: call 3 has 7 elements'
+suggested lost.csv
+check 'desync events are noted' has err 'lost.csv: 1 desync event: where the step was'
 layer_table >layers.csv
 made named.csv layers=4096:fc1.weight+64:fc1.bias begin='table=layers.csv'
 suggested --log second.csv --every 5 named.csv
@@ -395,6 +491,28 @@ suggested --hosts 16 --rate fast small.csv
 check '... a wrong rate' fails "--rate 'fast' is no rate"
 suggested --measured none.txt small.csv
 check '... a missing file' fails 'apsmpi explain: none.txt: No such file'
+cat >idle.yaml <<'END'
+version: 1
+hosts: 2
+ranks_per_host: 1
+copy: 1e-12
+add: 1e-12
+mark: 1e-9
+between: {latency: 1e-3, rate: 1e8, bulk: 5e7, wait: 1e-3, message: 0, byte: 0}
+inside: {latency: 1e-6, rate: 1e10, bulk: 1e10, wait: 1e-6, message: 0, byte: 0}
+codecs:
+  e3m2: {magnitude: 1e-12, encode: 1e-12, decode: 1e-12, add: 1e-12, round: 1e-12}
+END
+suggested --measured idle.yaml small.csv
+check 'a file that was measured on idle machines' not has err busy
+{
+    cat idle.yaml
+    echo 'spread: 0.34'
+} >busy.yaml
+suggested --measured busy.yaml small.csv
+check '... on busy ones is noted' has err \
+    'busy.yaml was measured (repetitions disagree by 34 %, and a step of native MPI'
+check '... in the policy, too' has told 'do not use these predictions, and measure again'
 timed env PATH=/nowhere "$(command -v "$PYTHON3")" "$suggest" --hosts 2 --rate 1gbit \
     small.csv
 check 'without the command apsmpi' fails 'neither beside '
