@@ -298,10 +298,8 @@ def describe_busy(times, path):
     otherwise."""
     if not times or not times.busy:
         return None
-    return ("The machine was busy when %s was measured (repetitions disagree by "
-            "%.0f %%, and a step of native MPI waits %s): do not use these "
-            "predictions, and measure again on an idle machine." % (
-                path, 100 * times.spread, show_seconds(times.wait)))
+    return ("The machine was busy when %s was measured (%s): do not use these "
+            "predictions, and measure again on an idle machine." % (path, times.busy))
 
 
 def describe_times(problem, rules):

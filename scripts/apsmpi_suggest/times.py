@@ -90,9 +90,7 @@ class Times:
                             % error) from None
         self.hosts = told["cluster"]["hosts"]
         self.ranks = told["cluster"]["ranks_per_host"]
-        self.busy = told["cluster"]["busy"]     # when the file was measured
-        self.spread = told["cluster"]["spread"]
-        self.wait = max(told["cluster"][link]["wait"] for link in ("between", "inside"))
+        self.busy = told["cluster"]["busy_because"]     # None: idle machines
         self.seconds, self.native = {}, {}
         layers = iter(told["spans"][0]["layers"])
         for candidate in candidates:

@@ -25,6 +25,8 @@ static void write_cluster(struct aps_json *json,
                           const struct aps_cluster *cluster)
 {
     const struct aps_machine *machine = &cluster->machine;
+    const bool busy = cluster->file && aps_measured_is_busy(cluster->measured);
+    char because[120];
 
     aps_json_open_object(json, "cluster");
     aps_json_unsigned(json, "hosts", (uintmax_t)machine->hosts);
@@ -33,8 +35,11 @@ static void write_cluster(struct aps_json *json,
     aps_json_text(json, "measured", cluster->file);
     aps_json_bool(json, "links_measured", cluster->file && cluster->file_links);
     aps_json_double(json, "spread", cluster->measured->spread);
-    aps_json_bool(json, "busy",
-                  cluster->file && aps_measured_is_busy(cluster->measured));
+    aps_json_bool(json, "busy", busy);
+    aps_json_text(json, "busy_because",
+                  busy ? aps_measured_busy(cluster->measured, NULL, because,
+                                           sizeof because)
+                       : NULL);
     aps_json_double(json, "ranks_per_core", cluster->crowd);
     write_link(json, "between", &machine->between);
     write_link(json, "inside", &machine->inside);

@@ -282,8 +282,11 @@ check 'measured: a long wait: not to be used' grep -q \
 check '... and nothing of repetitions that agree' not grep -q 'disagree by' flat
 predict --measured waiting.yaml --json
 check 'measured: JSON says so' holds 'p["cluster"]["busy"]'
+check '... and why' holds \
+    'p["cluster"]["busy_because"] == "a step of native MPI waits 5 ms"'
 predict --measured machine.yaml --json
 check 'measured: JSON of idle machines' holds 'not p["cluster"]["busy"]'
+check '... has no reason' holds 'p["cluster"]["busy_because"] is None'
 predict --measured noisy.yaml
 predict --measured noisy.yaml --json
 check 'measured: JSON has the spread' holds 'p["cluster"]["spread"] == 0.34'

@@ -511,7 +511,7 @@ check 'a file that was measured on idle machines' not has err busy
 } >busy.yaml
 suggested --measured busy.yaml small.csv
 check '... on busy ones is noted' has err \
-    'busy.yaml was measured (repetitions disagree by 34 %, and a step of native MPI'
+    'busy.yaml was measured (repetitions disagree by 34 %): do not use these'
 check '... in the policy, too' has told 'do not use these predictions, and measure'
 timed env PATH=/nowhere "$(command -v "$PYTHON3")" "$suggest" --hosts 2 --rate 1gbit \
     small.csv
