@@ -243,6 +243,24 @@ whole_log()
 
 # --- policies -----------------------------------------------------------------
 
+# machine_file FORMAT: what apsmpi measure could have written, of idle machines
+machine_file()
+{
+    cat <<END
+# by hand
+version: 1
+hosts: 2
+ranks_per_host: 1
+copy: 1e-12
+add: 1e-12
+mark: 1e-9
+between: {latency: 1e-3, rate: 1e8, bulk: 5e7, wait: 1e-3, message: 0, byte: 0}
+inside: {latency: 1e-6, rate: 1e10, bulk: 1e10, wait: 1e-6, message: 0, byte: 0}
+codecs:
+  $1: {magnitude: 1e-12, encode: 1e-12, decode: 1e-12, add: 1e-12, round: 1e-12}
+END
+}
+
 # The layers of tests/apps/digits in forward order.
 layer_table()
 {

@@ -151,19 +151,7 @@ mv layered.yaml policy.yaml
 
 # --- measured -------------------------------------------------------------------
 
-cat >machine.yaml <<'END2'
-# by hand
-version: 1
-hosts: 2
-ranks_per_host: 1
-copy: 1e-12
-add: 1e-12
-mark: 1e-9
-between: {latency: 1e-3, rate: 1e8, bulk: 5e7, wait: 1e-3, message: 0, byte: 0}
-inside: {latency: 1e-6, rate: 1e10, bulk: 1e10, wait: 1e-6, message: 0, byte: 0}
-codecs:
-  e5m2: {magnitude: 1e-12, encode: 1e-12, decode: 1e-12, add: 1e-12, round: 1e-12}
-END2
+machine_file e5m2 >machine.yaml
 printf 'version: 1\nrules: [{format: e5m2, reduce: direct}]\n' >policy.yaml
 predict --measured machine.yaml --counts 16Mi --json
 # 2 ms and 16 Mi bytes at 100 MB/s; native: 2 ms and 64 Mi bytes at 50 MB/s.

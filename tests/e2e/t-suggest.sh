@@ -491,18 +491,7 @@ suggested --hosts 16 --rate fast small.csv
 check '... a wrong rate' fails "--rate 'fast' is no rate"
 suggested --measured none.txt small.csv
 check '... a missing file' fails 'apsmpi explain: none.txt: No such file'
-cat >idle.yaml <<'END'
-version: 1
-hosts: 2
-ranks_per_host: 1
-copy: 1e-12
-add: 1e-12
-mark: 1e-9
-between: {latency: 1e-3, rate: 1e8, bulk: 5e7, wait: 1e-3, message: 0, byte: 0}
-inside: {latency: 1e-6, rate: 1e10, bulk: 1e10, wait: 1e-6, message: 0, byte: 0}
-codecs:
-  e3m2: {magnitude: 1e-12, encode: 1e-12, decode: 1e-12, add: 1e-12, round: 1e-12}
-END
+machine_file e3m2 >idle.yaml
 suggested --measured idle.yaml small.csv
 check 'a file that was measured on idle machines' not has err busy
 {
