@@ -300,7 +300,8 @@ static void write_group(FILE *stream, struct group *group)
     comment_rule(stream, group);
     for (size_t i = 0; i < group->count; i++)
         alike &= group->layers[i].chosen == first;
-    /* What was never measured, such as the calls of an evaluation, stays as it was. */
+    /* Calls that were never measured, such as those of an evaluation, went to MPI: a
+     * rule for all calls would round them. */
     if (alike && first >= 0 && !is_rest_left(group)) {
         begin_rule(stream, group, plan_of(group, first)->format.name, false);
         end_rule(stream, group, ALL, plan_of(group, first));
