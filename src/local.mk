@@ -41,6 +41,7 @@ libcore_la_SOURCES = \
 	src/base/error.c src/base/error.h \
 	src/base/failures.c src/base/failures.h \
 	src/base/fpenv.h \
+	src/base/hot.h \
 	src/base/least.h \
 	src/base/logarithm.c src/base/logarithm.h \
 	src/number/bits.h src/number/cast.h \

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hot.h"
 #include "base/message.h"
 #include "comm/report.h"
 #include "comm/auto_formats.h"
@@ -24,7 +25,7 @@
 #define DISCOVER_MIN_COUNT 8
 
 _Thread_local struct aps_context_recent aps_context_recent;
-atomic_uint aps_context_deaths;
+APS_HOT atomic_uint aps_context_deaths;
 
 static atomic_int keyval = MPI_KEYVAL_INVALID;
 

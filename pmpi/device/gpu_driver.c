@@ -10,16 +10,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/hot.h"
 #include "device/gpu_constants.h"
 #include "device/gpu_functions.h"
 #include "device/gpu_settle.h"
 
 #define LIBRARY "libcuda.so.1"
 
-atomic_uintptr_t aps_gpu_driver_image_begin;
-atomic_uintptr_t aps_gpu_driver_heap_end;
-const struct aps_gpu_driver *_Atomic aps_gpu_driver_loaded;
-_Atomic uint64_t aps_gpu_driver_missed;
+APS_HOT atomic_uintptr_t aps_gpu_driver_image_begin;
+APS_HOT atomic_uintptr_t aps_gpu_driver_heap_end;
+APS_HOT const struct aps_gpu_driver *_Atomic aps_gpu_driver_loaded;
+APS_HOT _Atomic uint64_t aps_gpu_driver_missed;
 _Thread_local struct aps_gpu_driver_stack aps_gpu_driver_stack;
 
 static struct aps_gpu_driver functions;

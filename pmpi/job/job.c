@@ -12,6 +12,7 @@
 
 #include "native/abi.h"
 #include "base/fpenv.h"
+#include "base/hot.h"
 #include "base/message.h"
 #include "job/policy_text.h"
 #include "native/elf_imports.h"
@@ -31,7 +32,7 @@ const struct aps_counted_function aps_counted_functions[APS_COUNTED_FUNCTIONS] =
         /* Nearly every program hands out its weights once. */
         [APS_COUNTED_BCAST] = {"MPI_Bcast", APS_CALL_BCAST, false},
 };
-bool aps_counters_shared = true;
+APS_HOT bool aps_counters_shared = true;
 struct aps_job *_Atomic aps_job_made;
 
 static struct aps_job the_job;

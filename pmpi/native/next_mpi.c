@@ -7,7 +7,9 @@
 #include <pthread.h>
 #include <string.h>
 
-const struct aps_next_mpi *_Atomic aps_next_mpi_resolved;
+#include "base/hot.h"
+
+APS_HOT const struct aps_next_mpi *_Atomic aps_next_mpi_resolved;
 static struct aps_next_mpi library;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -9,13 +9,14 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/hot.h"
 #include "progress/fiber.h"
 #include "progress/queue_hold.h"
 #include "progress/queue_state.h"
 #include "progress/queue_thread.h"
 #include "progress/wait.h"
 
-atomic_int aps_queue_busy;
+APS_HOT atomic_int aps_queue_busy;
 static atomic_int blocked;     /* threads of the program */
 static struct aps_queue *busy; /* those with fibers */
 

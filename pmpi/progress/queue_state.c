@@ -3,7 +3,9 @@
 
 #include "progress/queue_state.h"
 
-atomic_int aps_queue_operations;
+#include "base/hot.h"
+
+APS_HOT atomic_int aps_queue_operations;
 atomic_int aps_queue_resting;
 atomic_bool aps_queue_abandoned;
 pthread_mutex_t aps_queue_lock = PTHREAD_MUTEX_INITIALIZER;
