@@ -8,7 +8,8 @@
  * calls of a class try every candidate in turn, a few times each. Then the ranks
  * take, for each candidate, the MAX over the ranks of their best times, and the
  * class settles on the fastest candidate for the rest of the job. Without a clear
- * gain it settles on native.
+ * gain it settles on native. Where the buffers are, in the host's memory or a GPU's,
+ * makes no class, since the ranks do not agree on it.
  */
 #ifndef APS_PMPI_COMM_AUTOTUNE_H
 #define APS_PMPI_COMM_AUTOTUNE_H

@@ -47,7 +47,9 @@ enum aps_reduce_kind aps_predict_taken(const struct aps_predicted_call *call)
             taken = tried[i];
         }
     }
-    return (100 + APS_AUTO_GAIN_PERCENT) * least > 100 * native_seconds(call)
+    return (1 + APS_AUTO_GAIN_PERCENT * 1e-2) * least +
+                       APS_AUTO_GAIN_US * 1e-6 >
+                   native_seconds(call)
                ? APS_REDUCE_AUTO
                : taken;
 }
