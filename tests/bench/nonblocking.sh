@@ -9,10 +9,13 @@
 #
 # What is compared takes turns, in JOBS (5) rounds of a job each, so that all see
 # the same drift of the machine. Options after these are the program's own
-# (nonblocking --help). Prints medians over all rounds of all jobs, `both/most`
-# that of `both` over that of the longer of call and computation; `work` is what a
-# core had to do for the call beside the computation. Leaves policies and samples
-# in tests/bench/ of the build directory. By hand, say
+# (nonblocking --help). Prints medians over all rounds of all jobs. `both/most` is
+# that of `both` over that of the longer of call and computation; `work` what a core
+# had to do for the call beside the computation, and `links` what the kernel did in
+# the computation's time, whose core is a network card, too. `one core`: computation,
+# work and links one after the other, as on the one core a rank has here, over the
+# longer of call and computation. Leaves policies and samples in tests/bench/ of the
+# build directory. By hand, say
 #
 #   top_srcdir=. top_builddir=build sh tests/bench/nonblocking.sh all
 #
@@ -88,6 +91,15 @@ ratio()
 {
     awk -v a="$1" -v b="$2" \
         'BEGIN { if (a > 0 && b > 0) printf "%.2f", a / b; else printf "-" }'
+}
+
+# one_core COMPUTATION WORK LINKS MOST
+one_core()
+{
+    awk -v all="$1 $2 $3" -v most="$4" 'BEGIN {
+        split(all, x)
+        if (most > 0) printf "%.2f", (x[1] + x[2] + x[3]) / most
+    }'
 }
 
 # goal RATIO at-least|at-most LIMIT
@@ -170,17 +182,20 @@ overlap()
         done
     done
     printf '\n=== One call under a computation: 2 hosts, %s\n' "$rate"
-    printf '  %-18s %10s %14s %10s %8s %10s %10s\n' variant 'call ms' \
-        'computation ms' 'both ms' rounds 'both/most' 'work ms'
+    printf '  %-18s %8s %14s %8s %7s %10s %8s %9s %9s\n' variant 'call ms' \
+        'computation ms' 'both ms' rounds 'both/most' 'work ms' 'links ms' \
+        'one core'
     goals=
     for name in $names; do
         call=$(median "$name" 2) computation=$(median "$name" 3)
         both=$(median "$name" 4)
         most=$(printf '%s\n' "$call" "$computation" | sort -n | tail -n 1)
         share=$(ratio "$both" "$most")
-        printf '  %-18s %10s %14s %10s %8s %10s %10s\n' "${name#overlap-}" \
-            "$call" "$computation" "$both" "$(wc -l <"$bench-$name.txt")" \
-            "$share" "$(median "$name" 5)"
+        work=$(median "$name" 5) links=$(median "$name" 6)
+        printf '  %-18s %8s %14s %8s %7s %10s %8s %9s %9s\n' \
+            "${name#overlap-}" "$call" "$computation" "$both" \
+            "$(wc -l <"$bench-$name.txt")" "$share" "$work" "$links" \
+            "$(one_core "$computation" "$work" "$links" "$most")"
         case $name in
         *-thread*) goals="$goals${name#overlap-} over the longer of the two: $(goal \
             "$share" at-most 1.25)

@@ -39,7 +39,7 @@ check "it runs without the library" status_is 0
 check "and prints a line a round" lines 3 out 'step '
 native 2 "$bench" overlap --size 64Ki --rounds 2 --warmup 0
 check "so does the overlap" equal "$status $(grep -c '^overlap ' out)" '0 2'
-check "... with four times" equal "$(awk '{ print NF }' out | sort -u)" 5
+check "... with five times" equal "$(awk '{ print NF }' out | sort -u)" 6
 
 # --- with it
 
