@@ -197,8 +197,10 @@ int aps_segment_run(struct aps_context *context, const struct aps_call *call,
 
 void aps_sent_add(struct aps_sent *sent, const struct aps_segment *segment)
 {
-    if (segment->plan.reduce == APS_REDUCE_AUTO) /* MPI did it */
+    if (segment->plan.reduce == APS_REDUCE_AUTO) { /* MPI did it */
+        sent->passed += segment->count;
         return;
+    }
     sent->rewritten += segment->count;
     sent->fp32_bytes += segment->fp32_bytes;
 }
