@@ -25,21 +25,27 @@
 #include "device/bounce.h"
 
 /*
- * What this thread has passed last. A call that is like it passes for the same
- * reason, which holds for good, and then costs next to nothing. Such a call is
- * never numbered, whichever way it goes (allreduce.h).
+ * What this thread has passed of late, by count. A call that is like one of them
+ * passes for the same reason, which holds for good, and then costs next to
+ * nothing. Such a call is never numbered, whichever way it goes (allreduce.h).
  */
 struct passed {
-    _Alignas(64) MPI_Comm comm; /* one cache line has it all */
+    int64_t count; /* 0: none yet */
+    MPI_Comm comm;
     MPI_Datatype type;
     MPI_Op op;
-    int64_t count;   /* 0: none yet */
     unsigned deaths; /* of contexts, by then: comm may be another since */
     enum aps_reason reason;
-    const struct aps_next_mpi *next; /* aps_next_mpi() */
 };
-static _Thread_local struct passed last
-    __attribute__((tls_model("initial-exec")));
+#define PASSED_BITS 4
+static _Thread_local struct passed passed[1 << PASSED_BITS]
+    __attribute__((tls_model("initial-exec"), aligned(64)));
+
+/* The place of a count in a table of 2^bits places. */
+static inline size_t allreduce_place_of(uint64_t count, int bits)
+{
+    return (size_t)(count * UINT64_C(0x9E3779B97F4A7C15) >> (64 - bits));
+}
 
 /* Does what is true of this call hold for good of those that are like it? Of no
  * candidate only where its type or operation say so. */
@@ -51,6 +57,7 @@ static bool allreduce_holds_for_good(const struct aps_call *call,
         return call->op != MPI_SUM || !aps_call_is_float(aps_job(), call->type);
     case APS_PASSED_SMALL:
     case APS_PASSED_RULE:
+    case APS_PASSED_AUTO:
     case APS_PASSED_SINGLE: /* its context says so, as in what follows */
     case APS_PASSED_INTER:
     case APS_PASSED_DISAGREED:
@@ -69,71 +76,94 @@ static void allreduce_remember(const struct aps_call *call,
 {
     if (!allreduce_holds_for_good(call, reason))
         return;
-    last = (struct passed){
-        .comm = call->comm,
-        .type = call->type,
-        .op = call->op,
-        .count = call->count,
-        .deaths = atomic_load(&aps_context_deaths),
-        .reason = reason,
-        .next = aps_next_mpi(),
-    };
+    passed[allreduce_place_of((uint64_t)call->count, PASSED_BITS)] =
+        (struct passed){
+            .count = call->count,
+            .comm = call->comm,
+            .type = call->type,
+            .op = call->op,
+            .deaths = atomic_load(&aps_context_deaths),
+            .reason = reason,
+        };
 }
 
-/* Is the call like the last one, and is nothing of ours under way? Then it may
+/* Is the call like one of those, and is nothing of ours under way? Then it may
  * pass, unless its buffers are in a GPU's memory. */
-static inline bool allreduce_may_pass_again(int64_t count, aps_handle type,
+static inline bool allreduce_may_pass_again(const struct passed *like,
+                                            int64_t count, aps_handle type,
                                             aps_handle op, aps_handle comm)
 {
-    return count == last.count && (MPI_Comm)comm == last.comm &&
-           (MPI_Datatype)type == last.type && (MPI_Op)op == last.op &&
-           last.deaths == atomic_load_explicit(&aps_context_deaths,
-                                               memory_order_relaxed) &&
+    return count == like->count && (MPI_Comm)comm == like->comm &&
+           (MPI_Datatype)type == like->type && (MPI_Op)op == like->op &&
+           like->deaths == atomic_load_explicit(&aps_context_deaths,
+                                                memory_order_relaxed) &&
            count > 0 && !aps_queue_unfinished() && !aps_queue_pending();
 }
 
-static inline int allreduce_pass_again(const void *send, void *receive,
+static inline int allreduce_pass_again(const struct passed *like,
+                                       const void *send, void *receive,
                                        int64_t count, bool large,
                                        aps_handle type, aps_handle op,
                                        aps_handle comm)
 {
-    aps_count(&aps_counters.again[last.reason], 1);
-    return aps_next_mpi_allreduce(last.next, large, send, receive, count, type,
-                                  op, comm);
+    aps_count(&aps_counters.again[like->reason], 1);
+    return aps_next_mpi_allreduce(aps_next_mpi(), large, send, receive, count,
+                                  type, op, comm);
+}
+
+/* Does the plan that follows from the count alone leave such calls to MPI for good?
+ * *apart: `reduce: auto` decides that, or will. */
+static bool allreduce_plan_passes(const struct aps_context *context,
+                                  size_t count, struct aps_plan *plan,
+                                  enum aps_reason *reason, bool *apart)
+{
+    *apart = plan->rewrite && !plan->auto_format && !plan->shadow &&
+             plan->reduce == APS_REDUCE_AUTO;
+    *reason = *apart ? APS_PASSED_AUTO : APS_PASSED_RULE;
+    if (*apart)
+        aps_autotune_apply(&context->autotune, count, plan);
+    return !plan->rewrite && !plan->shadow;
 }
 
 /*
- * Where the policy needs no step, a call's plan follows from its count alone.
- * Counts that no rule takes are kept in context->passing, so that the next call
- * of that count is quicker: a cache, which changes nothing but the time.
+ * Where the policy needs no step, a call's plan follows from its count, and from
+ * what `reduce: auto` has settled on, which is for good. Counts that pass are
+ * kept in context->passing, so that the next call of that count is quicker: a
+ * cache, which changes nothing but the time.
  */
-static bool allreduce_is_for_no_rule(struct aps_context *context, size_t count)
+static bool allreduce_passes_by_count(struct aps_context *context, size_t count,
+                                      enum aps_reason *reason, bool *apart)
 {
     const struct aps_policy *policy = context->job->policy;
     const struct aps_plan_key key = {.layer = -1, .count = count};
+    struct aps_passing_count *kept;
     struct aps_plan plan;
-    size_t *kept;
 
     if (context->state != APS_CONTEXT_ACTIVE ||
         aps_policy_steps(policy)->kind != APS_STEPS_NONE)
         return false;
-    kept = &context->passing[(count * UINT64_C(0x9E3779B97F4A7C15)) >> 58];
-    if (*kept == count)
-        return true;
-    aps_policy_resolve(policy, &key, &plan);
-    if (plan.rewrite || plan.shadow)
-        return false;
-    *kept = count;
+    kept =
+        &context->passing[allreduce_place_of(count, APS_CONTEXT_PASSING_BITS)];
+    if (kept->count != count) {
+        aps_policy_resolve(policy, &key, &plan);
+        if (!allreduce_plan_passes(context, count, &plan, reason, apart))
+            return false;
+        *kept = (struct aps_passing_count){count, *reason};
+    }
+    *reason = kept->reason;
     return true;
 }
 
 /* The call's place among those of the communicator. */
 static void allreduce_advance(struct aps_context *context,
-                              const struct aps_call *call,
+                              const struct aps_call *call, bool apart,
                               struct aps_step_position *position)
 {
     context->calls++;
-    aps_steps_advance(context->steps, (size_t)call->count, position);
+    if (apart)
+        aps_steps_advance_apart(context->steps, (size_t)call->count, position);
+    else
+        aps_steps_advance(context->steps, (size_t)call->count, position);
     if (context->state != APS_CONTEXT_DISCOVER)
         return;
     if (context->rank == 0)
@@ -168,6 +198,7 @@ static bool allreduce_place(struct aps_context *context,
                             enum aps_reason *reason)
 {
     const struct aps_pcontrol control = aps_call_control(context, call);
+    bool apart = false;
 
     aps_pcontrol_note_call(context->job, (size_t)call->count);
     if (context->state == APS_CONTEXT_PASS)
@@ -175,13 +206,12 @@ static bool allreduce_place(struct aps_context *context,
     else if ((unsigned long long)call->count < context->min_count)
         *reason = context->state == APS_CONTEXT_ACTIVE ? APS_PASSED_SMALL
                                                        : context->reason;
-    else if (allreduce_is_for_no_rule(context, (size_t)call->count))
-        *reason = APS_PASSED_RULE;
-    else
+    else if (!allreduce_passes_by_count(context, (size_t)call->count, reason,
+                                        &apart))
         *reason = APS_PASSED_STEP;
     if (*reason != APS_PASSED_STEP)
         return false;
-    allreduce_advance(context, call, position);
+    allreduce_advance(context, call, apart, position);
     if (context->state == APS_CONTEXT_DISCOVER) {
         *reason = APS_PASSED_WATCHED;
         return false;
@@ -343,8 +373,9 @@ const struct aps_kind aps_kind_allreduce = {
 
 /* What may not pass at once. (Cold: out of the way of what may.) */
 static __attribute__((noinline, cold)) int
-allreduce_handle(const void *send, void *receive, int64_t count, bool large,
-                 aps_handle type, aps_handle op, aps_handle comm)
+allreduce_handle(const struct passed *like, const void *send, void *receive,
+                 int64_t count, bool large, aps_handle type, aps_handle op,
+                 aps_handle comm)
 {
     struct aps_call call =
         aps_allreduce_call(send, receive, count, large, type, op, comm);
@@ -353,9 +384,9 @@ allreduce_handle(const void *send, void *receive, int64_t count, bool large,
         return aps_next_mpi_allreduce(aps_next_mpi(), large, send, receive,
                                       count, type, op, comm);
     aps_call_enter(&call);
-    if (allreduce_may_pass_again(count, type, op, comm) &&
+    if (allreduce_may_pass_again(like, count, type, op, comm) &&
         !aps_bounce_is_wanted_by(call.gpu))
-        return allreduce_pass_again(send, receive, count, large, type, op,
+        return allreduce_pass_again(like, send, receive, count, large, type, op,
                                     comm);
     return aps_call_handle(&call);
 }
@@ -365,16 +396,20 @@ static inline int allreduce_pass_or_handle(const void *send, void *receive,
                                            aps_handle type, aps_handle op,
                                            aps_handle comm)
 {
-    return allreduce_may_pass_again(count, type, op, comm) &&
+    const struct passed *like =
+        &passed[allreduce_place_of((uint64_t)count, PASSED_BITS)];
+
+    return allreduce_may_pass_again(like, count, type, op, comm) &&
                    aps_bounce_is_needless(send, receive)
-               ? allreduce_pass_again(send, receive, count, large, type, op,
-                                      comm)
-               : allreduce_handle(send, receive, count, large, type, op, comm);
+               ? allreduce_pass_again(like, send, receive, count, large, type,
+                                      op, comm)
+               : allreduce_handle(like, send, receive, count, large, type, op,
+                                  comm);
 }
 
 /*
- * A short call takes 1 us: what passes again may cost 10 ns, in caches that are
- * full of MPI's. Hence one line of few instructions.
+ * A short call takes 3 us: what passes again may cost 10 ns, in caches that are
+ * full of MPI's. Hence few instructions, and few cache lines (base/hot.h).
  */
 #define STRAIGHT __attribute__((flatten, hot))
 

@@ -7,8 +7,11 @@
  * aps_other_state_number) is decided by values that are equal on all ranks:
  * the sequence of counts on the communicator, the policy, MPI_Pcontrol's level.
  * Never by what a thread or a rank did last, by time, or by what is cached. A
- * call that the policy leaves to MPI for its count alone is never numbered, on
- * no path: a rank may pass it by whatever shortcut.
+ * call that is left to MPI for its count alone, by the policy or by what
+ * `reduce: auto` has settled on, which all ranks know from the same call on, is
+ * never numbered, on no path: a rank may pass it by whatever shortcut. Calls that
+ * auto may leave to MPI are numbered apart, so that the numbers of all others, and
+ * with them their random bits, are the same in every run.
  */
 #ifndef APS_PMPI_CALL_ALLREDUCE_H
 #define APS_PMPI_CALL_ALLREDUCE_H

@@ -40,7 +40,13 @@ enum aps_context_state {
     APS_CONTEXT_ACTIVE    /* the policy decides */
 };
 
-#define APS_CONTEXT_PASSING 64
+#define APS_CONTEXT_PASSING_BITS 6
+
+/* Calls of so many elements pass, in whatever layer or step, and why. */
+struct aps_passing_count {
+    size_t count; /* 0: an empty place */
+    enum aps_reason reason;
+};
 
 struct aps_context {
     enum aps_context_state state;
@@ -68,9 +74,8 @@ struct aps_context {
     struct aps_queue *queue; /* of nonblocking calls; the first makes it */
     struct aps_operation start, end; /* first and last in the queue */
     int broken; /* MPI error code: the queue's calls cannot be carried out */
-    /* A cache: counts that no rule rewrites, in whatever layer or step
-     * (call/allreduce.c); 0: an empty place. */
-    size_t passing[APS_CONTEXT_PASSING];
+    struct aps_passing_count passing[1 << APS_CONTEXT_PASSING_BITS]; /* a cache
+                                                       (call/allreduce.c) */
     struct aps_autotune autotune; /* of `reduce: auto` */
     uint32_t scale_words; /* exchanges before the data of calls whose scale
                              keeps a state */

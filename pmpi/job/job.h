@@ -62,8 +62,8 @@ struct aps_counters {
     atomic_ullong batches;   /* of these */
     atomic_ullong nonblocking; /* of `rewritten` */
     atomic_ullong passed[APS_PASSED_REASONS];
-    /* Calls that passed for the same reason as the previous call. They are not
-     * counted in `calls` or `passed`: a short call has time for one count. */
+    /* Calls that passed for the same reason as an earlier one like them. They are
+     * not counted in `calls` or `passed`: a short call has time for one count. */
     atomic_ullong again[APS_PASSED_REASONS];
     atomic_ullong wire_bytes;
     atomic_ullong fp32_bytes;

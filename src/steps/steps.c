@@ -33,6 +33,7 @@ struct aps_steps {
     uint64_t held; /* elements since it was found */
     long outside;  /* calls since the last step ended */
     long numbers[APS_PACE_CLASSES]; /* APS_STEPS_NONE */
+    long apart[APS_PACE_CLASSES];   /* the same of calls numbered apart */
     long era;                       /* breaks so far */
     long now_step;                  /* of the call just advanced */
     long now_epoch;                 /* and its epoch */
@@ -285,15 +286,15 @@ static void steps_advance_calls(struct aps_steps *steps, size_t count,
         steps_found(steps);
 }
 
-void aps_steps_advance(struct aps_steps *steps, size_t count,
-                       struct aps_step_position *position)
+static void steps_advance(struct aps_steps *steps, size_t count, long *numbers,
+                          struct aps_step_position *position)
 {
     *position = (struct aps_step_position){.layer = -1, .wanted = -1};
     switch (steps->config.kind) {
     case APS_STEPS_NONE:
         position->active = true;
         position->segments = 1;
-        position->step = steps->numbers[aps_pace_class(count)]++;
+        position->step = numbers[aps_pace_class(count)]++;
         break;
     case APS_STEPS_TABLE:
         steps_advance_table(steps, count, position);
@@ -311,6 +312,18 @@ void aps_steps_advance(struct aps_steps *steps, size_t count,
     position->era = steps->era;
     steps->now_step = position->step;
     steps->now_epoch = position->epoch;
+}
+
+void aps_steps_advance(struct aps_steps *steps, size_t count,
+                       struct aps_step_position *position)
+{
+    steps_advance(steps, count, steps->numbers, position);
+}
+
+void aps_steps_advance_apart(struct aps_steps *steps, size_t count,
+                             struct aps_step_position *position)
+{
+    steps_advance(steps, count, steps->apart, position);
 }
 
 void aps_steps_now(const struct aps_steps *steps, long *step, long *epoch)

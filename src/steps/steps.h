@@ -50,6 +50,12 @@ void aps_steps_destroy(struct aps_steps *steps); /* NULL: nothing */
 void aps_steps_advance(struct aps_steps *steps, size_t count,
                        struct aps_step_position *position);
 
+/* The same of a call that the caller will not number any more once it has measured
+ * something. Without steps it is numbered apart from others of its class, whose
+ * numbers then do not depend on that. */
+void aps_steps_advance_apart(struct aps_steps *steps, size_t count,
+                             struct aps_step_position *position);
+
 /* The step and epoch of the call just advanced; 0 before the first one. */
 void aps_steps_now(const struct aps_steps *steps, long *step, long *epoch);
 

@@ -4,12 +4,18 @@
  * different ones: whatever it tries and chooses, all ranks do the same, and the
  * sum is right. The counts lie in three classes of sizes, one of them below
  * min_count.
+ *
+ *     auto         as above
+ *     auto left    counts of which each has a class of its own, and the last has
+ *                  none, since there are too many: its calls are MPI's for good,
+ *                  blocking and nonblocking, also beside others that are numbered
  */
 #include "config.h"
 
 #include <math.h>
 #include <mpi.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "mpitap.h"
@@ -51,13 +57,50 @@ static bool reduce(size_t count, bool in_place)
     return same_on_all(sum, count * sizeof *sum) && good;
 }
 
-int main(int argc, char **argv)
-{
-    int status;
+#define FIRST 1500
+#define CLASSES 64 /* as many as there is room for (comm/autotune.h) */
 
-    MPI_Init(&argc, &argv);
-    mpitap_begin();
-    srand((unsigned)mpitap_rank() + 1);
+/* One call of values that e5m7 cannot hold: has it the bits of MPI's own? */
+static bool is_left(int count, bool nonblocking)
+{
+    static float sum[FIRST + CLASSES];
+    MPI_Request request;
+
+    for (int i = 0; i < count; i++)
+        in[i] = (float)(mpitap_rank() + 1) + (float)i * 0x1p-12f;
+    dawdle();
+    PMPI_Allreduce(in, sum, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    memset(out, 0, (size_t)count * sizeof *out);
+    if (nonblocking) {
+        MPI_Iallreduce(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD,
+                       &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    }
+    return memcmp(sum, out, (size_t)count * sizeof *sum) == 0;
+}
+
+static void check_left(void)
+{
+    const int last = FIRST + CLASSES;
+    bool good = true, left = true, beside = true;
+
+    for (int i = 0; i < CLASSES; i++)
+        good &= reduce((size_t)(FIRST + i), false);
+    ok_all(good, "one call in each of %d classes", CLASSES);
+    for (int i = 0; i < 20; i++)
+        left &= is_left(last, i % 5 == 0);
+    ok_all(left, "calls without a class have the bits of MPI's own sum");
+    for (int i = 0; i < 20; i++) {
+        beside &= reduce((size_t)(FIRST + i), i % 2);
+        left &= is_left(last, i % 3 == 0);
+    }
+    ok_all(beside && left, "... also in turn with those of other classes");
+}
+
+static void check_choice(void)
+{
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
         bool good = true;
 
@@ -66,6 +109,19 @@ int main(int argc, char **argv)
         ok_all(good, "%d calls of %zu elements: right, the same on all ranks",
                classes[c].calls, classes[c].count);
     }
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+
+    MPI_Init(&argc, &argv);
+    mpitap_begin();
+    srand((unsigned)mpitap_rank() + 1);
+    if (argc > 1 && strcmp(argv[1], "left") == 0)
+        check_left();
+    else
+        check_choice();
     status = mpitap_end();
     MPI_Finalize();
     return status;

@@ -30,4 +30,17 @@ done <<END
 4 2 node bfp15/64
 3 1 l3 e5m7
 END
+
+# More rules than there are classes: what has none passes, and is not numbered.
+{
+    printf 'version: 1\nlog: {file: %s, every: 1}\nrules:\n' "$tmp/left.csv"
+    for n in $(seq 1500 1564); do
+        echo "  - {min_count: $n, max_count: $n, format: e5m7, reduce: auto}"
+    done
+} >"$tmp/policy.yaml"
+run 'no class is left' 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/auto" left
+says '104 (left to MPI by reduce: auto)' 1 \
+    '... and the summary counts them: 64 first trials, 40 without a class'
+! grep -q '^[^#].*,1564,' "$tmp/left.csv"
+check $? '... and the log has no row of them'
 finish

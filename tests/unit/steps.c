@@ -344,9 +344,32 @@ static void test_table(void)
                 unseen_broken, 5);
 }
 
+/* Numbers of calls of one class do not depend on those that are numbered apart. */
+static void test_apart(void)
+{
+    const struct aps_policy_steps none = {.kind = APS_STEPS_NONE};
+    struct aps_steps *steps = aps_steps_create(&none, NULL, 1);
+    struct aps_step_position position;
+    bool good = steps;
+
+    for (long i = 0; good && i < 10; i++) {
+        for (int times = 0; times < i % 3; times++)
+            aps_steps_advance_apart(steps, 1000, &position);
+        aps_steps_advance(steps, 1000, &position);
+        good &= position.active && position.number == i && position.layer == -1;
+    }
+    ok(good, "none: calls that are numbered apart change no other's number");
+    if (steps)
+        aps_steps_advance_apart(steps, 1000, &position);
+    ok(steps && position.active && position.number == 9,
+       "none: ... and are numbered themselves");
+    aps_steps_destroy(steps);
+}
+
 int main(void)
 {
     test_none();
+    test_apart();
     test_calls();
     test_calls_prologue();
     test_calls_wrong();
