@@ -87,6 +87,12 @@ static int segment_try_candidate(struct aps_context *context,
                                segment->count, &segment->plan, &candidate);
     if (!class)
         return segment_pass(call, segment);
+    if (context->autotune.count == APS_AUTOTUNE_CLASSES)
+        aps_context_event_once(context, &context->autotune.full_told,
+                               "auto: %d classes of rules and sizes are made, "
+                               "and there is room for no more: calls of others "
+                               "are left to MPI",
+                               APS_AUTOTUNE_CLASSES);
     begin = aps_clock_ns(CLOCK_MONOTONIC);
     if (candidate == APS_CANDIDATE_NATIVE)
         rc = segment_pass(call, segment);

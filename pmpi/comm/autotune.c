@@ -127,6 +127,16 @@ static void autotune_settle(struct aps_autotune_class *class)
     class->settled = true;
 }
 
+/* Is a reduction faster than native, and native chosen all the same? */
+static bool autotune_gains_too_little(const struct aps_autotune_class *class)
+{
+    bool gains = false;
+
+    for (int i = 1; i < class->candidates; i++)
+        gains |= class->best[i] < class->best[0];
+    return gains && class->chosen == APS_CANDIDATE_NATIVE;
+}
+
 static void autotune_tell(const struct aps_autotune_class *class, char *text,
                           size_t size)
 {
@@ -140,7 +150,11 @@ static void autotune_tell(const struct aps_autotune_class *class, char *text,
             (size_t)snprintf(text + used, size - used, "%s%s %d.%d us",
                              i > 0 ? ", " : "", candidates[class->list[i]].name,
                              class->best[i] / 10, class->best[i] % 10);
-    if (used < size)
+    if (used < size && autotune_gains_too_little(class))
+        snprintf(text + used, size - used,
+                 "); a reduction must gain %d %% and %d us more",
+                 APS_AUTO_GAIN_PERCENT, APS_AUTO_GAIN_US);
+    else if (used < size)
         snprintf(text + used, size - used, ")");
 }
 

@@ -7,15 +7,17 @@
 #   nonblocking.sh overlap   one call of 8 Mi floats under a computation
 #   nonblocking.sh all       both
 #
-# What is compared takes turns, in JOBS (5) rounds of a job each, so that all see
-# the same drift of the machine. Options after these are the program's own
-# (nonblocking --help). Prints medians over all rounds of all jobs. `both/most` is
-# that of `both` over that of the longer of call and computation; `work` what a core
-# had to do for the call beside the computation, and `links` what the kernel did in
-# the computation's time, whose core is a network card, too. `one core`: computation,
-# work and links one after the other, as on the one core a rank has here, over the
-# longer of call and computation. Leaves policies and samples in tests/bench/ of the
-# build directory. By hand, say
+# The variants run in turn, JOBS times each (5), so that all see the same drift of the
+# machine. Options after these are the program's own (nonblocking --help). Prints
+# medians over all rounds of all jobs. Of the overlap:
+#
+#   both/most  the time of both, over that of the longer of call and computation
+#   work       what a core did for the call, beside the computation
+#   links      what the kernel did for the network during the computation: the lab's
+#              links run on the ranks' own cores
+#   one core   (computation + work + links) / most: a rank has one core here
+#
+# Leaves policies and samples in tests/bench/ of the build directory. By hand, say
 #
 #   top_srcdir=. top_builddir=build sh tests/bench/nonblocking.sh all
 #
