@@ -36,6 +36,7 @@ $(libkernels_la_OBJECTS): override CFLAGS += $(KERNEL_CFLAGS)
 noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
 	src/aps.h \
+	src/base/bucket.h \
 	src/base/clock.h \
 	src/base/cpu.c src/base/cpu.h \
 	src/base/error.c src/base/error.h \

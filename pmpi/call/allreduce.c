@@ -10,6 +10,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
+#include "base/bucket.h"
 #include "base/plural.h"
 #include "comm/context.h"
 #include "comm/report.h"
@@ -41,12 +42,6 @@ struct passed {
 static _Thread_local struct passed passed[1 << PASSED_BITS]
     __attribute__((tls_model("initial-exec"), aligned(64)));
 
-/* The place of a count in a table of 2^bits places. */
-static inline size_t allreduce_place_of(uint64_t count, int bits)
-{
-    return (size_t)(count * UINT64_C(0x9E3779B97F4A7C15) >> (64 - bits));
-}
-
 /* Does what is true of this call hold for good of those that are like it? Of no
  * candidate only where its type or operation say so. */
 static bool allreduce_holds_for_good(const struct aps_call *call,
@@ -76,15 +71,14 @@ static void allreduce_remember(const struct aps_call *call,
 {
     if (!allreduce_holds_for_good(call, reason))
         return;
-    passed[allreduce_place_of((uint64_t)call->count, PASSED_BITS)] =
-        (struct passed){
-            .count = call->count,
-            .comm = call->comm,
-            .type = call->type,
-            .op = call->op,
-            .deaths = atomic_load(&aps_context_deaths),
-            .reason = reason,
-        };
+    passed[aps_bucket((uint64_t)call->count, PASSED_BITS)] = (struct passed){
+        .count = call->count,
+        .comm = call->comm,
+        .type = call->type,
+        .op = call->op,
+        .deaths = atomic_load(&aps_context_deaths),
+        .reason = reason,
+    };
 }
 
 /* Is the call like one of those, and is nothing of ours under way? Then it may
@@ -142,8 +136,7 @@ static bool allreduce_passes_by_count(struct aps_context *context, size_t count,
     if (context->state != APS_CONTEXT_ACTIVE ||
         aps_policy_steps(policy)->kind != APS_STEPS_NONE)
         return false;
-    kept =
-        &context->passing[allreduce_place_of(count, APS_CONTEXT_PASSING_BITS)];
+    kept = &context->passing[aps_bucket(count, APS_CONTEXT_PASSING_BITS)];
     if (kept->count != count) {
         aps_policy_resolve(policy, &key, &plan);
         if (!allreduce_plan_passes(context, count, &plan, reason, apart))
@@ -397,7 +390,7 @@ static inline int allreduce_pass_or_handle(const void *send, void *receive,
                                            aps_handle comm)
 {
     const struct passed *like =
-        &passed[allreduce_place_of((uint64_t)count, PASSED_BITS)];
+        &passed[aps_bucket((uint64_t)count, PASSED_BITS)];
 
     return allreduce_may_pass_again(like, count, type, op, comm) &&
                    aps_bounce_is_needless(send, receive)

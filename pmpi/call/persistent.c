@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bucket.h"
 #include "call/allreduce_call.h"
 #include "call/call.h"
 #include "call/nonblocking.h"
@@ -27,20 +28,19 @@ struct persistent {
     enum aps_reason reason; /* for which it passes */
 };
 
-#define BUCKETS 256
+#define BUCKET_BITS 8
 
 atomic_int aps_persistent_requests;
 atomic_int aps_persistent_passing;
-static struct persistent *table[BUCKETS];
+static struct persistent *table[1 << BUCKET_BITS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Where the pointer to the request with this handle is, or would be. The lock
  * is held. */
 static struct persistent **persistent_place_of(MPI_Request handle)
 {
-    const uint64_t hash =
-        (uint64_t)(uintptr_t)handle * UINT64_C(0x9E3779B97F4A7C15);
-    struct persistent **place = &table[hash >> 56];
+    struct persistent **place =
+        &table[aps_bucket((uint64_t)(uintptr_t)handle, BUCKET_BITS)];
 
     while (*place && (*place)->handle != handle)
         place = &(*place)->next;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/bucket.h"
 #include "progress/agree.h"
 
 struct aps_auto_formats *aps_auto_formats_create(void)
@@ -57,10 +58,9 @@ void aps_auto_formats_destroy(struct aps_auto_formats *formats)
 static struct aps_auto_layer **formats_place(struct aps_auto_formats *formats,
                                              const struct aps_place *place)
 {
-    const uint64_t number =
-        (uint64_t)place->layer * 31 + place->count * 7 + (uint64_t)place->rule;
+    const uint64_t number = aps_place_layer_key(place) + (uint64_t)place->rule;
     struct aps_auto_layer **link =
-        &formats->buckets[number * UINT64_C(0x9E3779B97F4A7C15) >> 56];
+        &formats->buckets[aps_bucket(number, APS_AUTO_BUCKET_BITS)];
 
     while (*link &&
            ((*link)->layer != place->layer || (*link)->count != place->count ||

@@ -34,7 +34,8 @@ struct aps_auto_layer {
     struct aps_auto_past past; /* on rank 0 */
 };
 
-#define APS_AUTO_BUCKETS 256
+#define APS_AUTO_BUCKET_BITS 8
+#define APS_AUTO_BUCKETS (1 << APS_AUTO_BUCKET_BITS)
 struct aps_auto_formats {
     struct aps_candidates candidates;
     struct aps_auto_layer *buckets[APS_AUTO_BUCKETS];

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bucket.h"
 #include "comm/group_exchanges.h"
 #include "comm/report.h"
 #include "comm/spares.h"
@@ -16,7 +17,7 @@
 #include "progress/agree.h"
 #include "reduce/exchange.h"
 
-#define BUCKETS 256
+#define BUCKET_BITS 8
 
 /* A program without steps whose counts vary from call to call would get memories
  * without end: all are dropped when there are so many, on all ranks at the same
@@ -36,7 +37,7 @@ struct memory {
 };
 
 struct aps_compressions {
-    struct memory *buckets[BUCKETS];
+    struct memory *buckets[1 << BUCKET_BITS];
     int count;
     long era;                 /* of all memories */
     long drops;               /* the same */
@@ -104,7 +105,7 @@ static void compressions_free(struct memory *memory)
 
 static void compressions_clear(struct aps_compressions *compressions)
 {
-    for (int i = 0; i < BUCKETS; i++) {
+    for (int i = 0; i < 1 << BUCKET_BITS; i++) {
         while (compressions->buckets[i]) {
             struct memory *memory = compressions->buckets[i];
 
@@ -131,9 +132,8 @@ void aps_compressions_destroy(struct aps_compressions *compressions)
 static struct memory **compressions_find(struct aps_compressions *compressions,
                                          const struct aps_place *place)
 {
-    const uint64_t number = (uint64_t)place->layer * 31 + place->count * 7;
-    struct memory **link =
-        &compressions->buckets[number * UINT64_C(0x9E3779B97F4A7C15) >> 56];
+    const size_t bucket = aps_bucket(aps_place_layer_key(place), BUCKET_BITS);
+    struct memory **link = &compressions->buckets[bucket];
 
     while (*link && !aps_place_same_layer(&(*link)->key, place))
         link = &(*link)->next;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/bucket.h"
 #include "progress/agree.h"
 #include "wire/pipeline_sizes.h"
 
@@ -59,8 +60,7 @@ int aps_other_state_prepare(struct aps_other_state *related,
 long aps_other_state_number(struct aps_other_state *related,
                             enum aps_call_kind kind, size_t count)
 {
-    return related
-        ->numbers[kind][(count * UINT64_C(0x9E3779B97F4A7C15)) >> 58]++;
+    return related->numbers[kind][aps_bucket(count, APS_OTHER_STATE_BITS)]++;
 }
 
 void aps_other_state_clear(struct aps_other_state *related)

@@ -18,8 +18,8 @@
 #include "reduce/reduce_scatter.h"
 
 /* The log numbers calls of the same kind and count. The numbers lie in a hash
- * table of so many places; two counts may share a place, and then a number. */
-#define APS_OTHER_STATE_PLACES 64
+ * table of 2^6 places; two counts may share a place, and then a number. */
+#define APS_OTHER_STATE_BITS 6
 
 /* {0} is an empty state. */
 struct aps_other_state {
@@ -34,7 +34,7 @@ struct aps_other_state {
         APS_OTHER_STATE_FAILED
     } state[APS_CALL_KINDS];
     size_t granules[APS_CALL_KINDS]; /* that they are made for */
-    long numbers[APS_CALL_KINDS][APS_OTHER_STATE_PLACES];
+    long numbers[APS_CALL_KINDS][1 << APS_OTHER_STATE_BITS];
 };
 
 /*

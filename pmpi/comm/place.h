@@ -34,6 +34,12 @@ static inline bool aps_place_same_layer(const struct aps_place *a,
     return a->layer == b->layer && a->count == b->count;
 }
 
+/* Equal where that is so; for hash tables. */
+static inline uint64_t aps_place_layer_key(const struct aps_place *place)
+{
+    return (uint64_t)place->layer * 31 + place->count * 7;
+}
+
 /* Do calls of the plan leave anything behind for later ones? */
 static inline bool aps_plan_keeps(const struct aps_plan *plan)
 {

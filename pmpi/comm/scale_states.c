@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bucket.h"
+
 /* Of the key of a rule's state. */
 #define NO_LAYER (-2)
 
@@ -37,10 +39,9 @@ static struct aps_place states_key(const struct aps_scale *scale,
 static struct aps_scale_state **states_bucket(struct aps_scale_states *states,
                                               const struct aps_place *key)
 {
-    const uint64_t number =
-        (uint64_t)key->layer * 31 + key->count * 7 + (uint64_t)key->rule;
+    const uint64_t number = aps_place_layer_key(key) + (uint64_t)key->rule;
 
-    return &states->buckets[number * UINT64_C(0x9E3779B97F4A7C15) >> 56];
+    return &states->buckets[aps_bucket(number, APS_SCALE_STATE_BUCKET_BITS)];
 }
 
 static struct aps_scale_state *states_find(struct aps_scale_states *states,

@@ -41,7 +41,8 @@ struct aps_scale_state {
 };
 
 /* Zeros: none. */
-#define APS_SCALE_STATE_BUCKETS 256
+#define APS_SCALE_STATE_BUCKET_BITS 8
+#define APS_SCALE_STATE_BUCKETS (1 << APS_SCALE_STATE_BUCKET_BITS)
 struct aps_scale_states {
     struct aps_scale_state *buckets[APS_SCALE_STATE_BUCKETS];
     int count;

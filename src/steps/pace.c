@@ -5,7 +5,8 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdint.h>
+
+#include "base/bucket.h"
 
 /* Steps before the first sample: they tell how long a step takes. */
 #define STEPS_BEFORE 2
@@ -21,7 +22,7 @@
 
 size_t aps_pace_class(size_t count)
 {
-    return (count * UINT64_C(0x9E3779B97F4A7C15)) >> 56;
+    return aps_bucket(count, APS_PACE_CLASS_BITS);
 }
 
 bool aps_pace_is_due(struct aps_pace *pace, size_t class, long number)

@@ -18,7 +18,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define APS_PACE_CLASSES 256
+#define APS_PACE_CLASS_BITS 8
+#define APS_PACE_CLASSES (1 << APS_PACE_CLASS_BITS)
 
 /* {.share = S}: none so far. */
 struct aps_pace {
