@@ -112,29 +112,27 @@ aps_autotune_begin(struct aps_autotune *choice,
     return class;
 }
 
-/* Choose the fastest by the times that the ranks have agreed on. */
-static void autotune_settle(struct aps_autotune_class *class)
+/* The place in `list` of the fastest by the times that the ranks have agreed on. */
+static int autotune_fastest(const struct aps_autotune_class *class)
 {
     int fastest = 0;
 
     for (int i = 1; i < class->candidates; i++)
         if (class->best[i] < class->best[fastest])
             fastest = i;
-    if ((100LL + APS_AUTO_GAIN_PERCENT) * class->best[fastest] >
-        100LL * class->best[0] - 1000LL * APS_AUTO_GAIN_US)
-        fastest = 0;
-    class->chosen = class->list[fastest];
-    class->settled = true;
+    return fastest;
 }
 
-/* Is a reduction faster than native, and native chosen all the same? */
-static bool autotune_gains_too_little(const struct aps_autotune_class *class)
+/* Choose by these times. */
+static void autotune_settle(struct aps_autotune_class *class)
 {
-    bool gains = false;
+    const int fastest = autotune_fastest(class);
+    const bool gains = (100LL + APS_AUTO_GAIN_PERCENT) * class->best[fastest] +
+                           1000LL * APS_AUTO_GAIN_US <=
+                       100LL * class->best[0];
 
-    for (int i = 1; i < class->candidates; i++)
-        gains |= class->best[i] < class->best[0];
-    return gains && class->chosen == APS_CANDIDATE_NATIVE;
+    class->chosen = gains ? class->list[fastest] : APS_CANDIDATE_NATIVE;
+    class->settled = true;
 }
 
 static void autotune_tell(const struct aps_autotune_class *class, char *text,
@@ -150,11 +148,13 @@ static void autotune_tell(const struct aps_autotune_class *class, char *text,
             (size_t)snprintf(text + used, size - used, "%s%s %d.%d us",
                              i > 0 ? ", " : "", candidates[class->list[i]].name,
                              class->best[i] / 10, class->best[i] % 10);
-    if (used < size && autotune_gains_too_little(class))
+    if (used >= size)
+        return;
+    if (class->chosen == APS_CANDIDATE_NATIVE && autotune_fastest(class) > 0)
         snprintf(text + used, size - used,
-                 "); a reduction must gain %d %% and %d us more",
+                 "); a reduction must save %d %% of its own time and %d us",
                  APS_AUTO_GAIN_PERCENT, APS_AUTO_GAIN_US);
-    else if (used < size)
+    else
         snprintf(text + used, size - used, ")");
 }
 

@@ -74,8 +74,8 @@ struct aps_context {
     struct aps_queue *queue; /* of nonblocking calls; the first makes it */
     struct aps_operation start, end; /* first and last in the queue */
     int broken; /* MPI error code: the queue's calls cannot be carried out */
-    struct aps_passing_count passing[1 << APS_CONTEXT_PASSING_BITS]; /* a cache
-                                                       (call/allreduce.c) */
+    /* A cache (call/allreduce.c). */
+    struct aps_passing_count passing[1 << APS_CONTEXT_PASSING_BITS];
     struct aps_autotune autotune; /* of `reduce: auto` */
     uint32_t scale_words; /* exchanges before the data of calls whose scale
                              keeps a state */

@@ -29,12 +29,12 @@ enum aps_reduce_kind {
     APS_REDUCE_KINDS
 };
 
-/* APS_REDUCE_AUTO keeps native unless it takes at least so many percent and
- * microseconds longer than the fastest reduction: a small gain is not worth the
- * rounding. The microseconds are what a short reduction takes longer between the
- * program's other work than in trials, which warm each other's caches: on an EPYC
- * of 2 cores 1 Ki floats by a ring 11 us instead of 5, by native MPI 7 instead of 5
- * (tests/bench/allreduce --cold 8). */
+/* APS_REDUCE_AUTO keeps native unless it takes at least so many percent of the
+ * fastest reduction's time, and so many microseconds, longer than that: a small gain
+ * is not worth the rounding. The microseconds are what a short reduction takes longer
+ * between the program's other work than in trials, which warm each other's caches: on
+ * an EPYC of 2 cores 1 Ki floats by a ring 11 us instead of 5, by native MPI 7 instead
+ * of 5 (tests/bench/allreduce --cold 8). */
 #define APS_AUTO_GAIN_PERCENT 10
 #define APS_AUTO_GAIN_US 3
 

@@ -95,12 +95,12 @@ ratio()
         'BEGIN { if (a > 0 && b > 0) printf "%.2f", a / b; else printf "-" }'
 }
 
-# one_core COMPUTATION WORK LINKS MOST
+# one_core COMPUTATION WORK LINKS MOST; nothing where one is missing
 one_core()
 {
-    awk -v all="$1 $2 $3" -v most="$4" 'BEGIN {
-        split(all, x)
-        if (most > 0) printf "%.2f", (x[1] + x[2] + x[3]) / most
+    awk -v computation="$1" -v work="$2" -v links="$3" -v most="$4" 'BEGIN {
+        if (most > 0)
+            printf "%.2f", (computation + work + links) / most
     }'
 }
 
