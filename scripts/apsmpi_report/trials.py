@@ -9,7 +9,7 @@ from apsmpi_log.text import NAN
 
 
 EVENT = re.compile(r"(?:(.*): )?(?:rule [^:]*: )?auto: (\d+) to (\d+) elements: "
-                   r"(\S+) \((.*)\)")
+                   r"(\S+) \(([^)]*)\)(?:; .*)?")  # why it is native, perhaps
 Trial = collections.namedtuple("Trial", "comm low high chosen times")
 
 
