@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/least.h"
 #include "reduce/block.h"
 #include "wire/pipeline_sizes.h"
 #include "reduce/direct.h"
@@ -57,9 +58,15 @@ static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
 static size_t buffers_sum_elements(const struct aps_chunk_buffers *slots,
                                    bool narrow)
 {
+    const size_t slice = slots->room.slice;
+    const size_t codes =
+        aps_least(aps_codec_elements_most(slice * sizeof(float)),
+                  APS_PIPELINE_GROUP_SLICE);
+    const size_t most = narrow ? NARROWEST * slice : slice;
+
     if (slots->parts > 1)
-        return APS_PIPELINE_GROUP_NARROW * slots->room.slice;
-    return slots->room.slice * (narrow ? NARROWEST : 1);
+        return APS_PIPELINE_GROUP_NARROW * slice;
+    return most > codes ? most : codes;
 }
 
 /* --- the host's ---------------------------------------------------------- */
@@ -84,7 +91,8 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
         .parts = groups->groups,
         .results = groups->smallest,
         .granule = granule,
-        .result_turns = APS_RESULT_TURNS,
+        .result_turns =
+            groups->groups > 1 ? APS_RESULT_TURNS : APS_ALONE_RESULT_TURNS,
     };
     buffers_choose_chunk(slots, groups->largest, longest);
     slots->sum = buffers_sum_elements(slots, narrow);
@@ -126,6 +134,8 @@ int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
                                    const struct aps_chunk_buffers *host)
 {
     const bool alone = host->parts == 1;
+    /* The longest chunk of the host, whose lengths those of formats in blocks keep. */
+    const size_t least = (size_t)host->owners * host->sum;
 
     *slots = (struct aps_chunk_buffers){
         .node = host->node,
@@ -136,7 +146,7 @@ int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
         .result_turns = alone ? APS_DEVICE_RESULT_TURNS : 0,
     };
     buffers_set_device_chunk(slots, alone ? DEVICE_CHUNK : host->room.chunk);
-    while (slots->room.chunk / 2 >= host->room.chunk &&
+    while (slots->room.chunk / 2 >= least &&
            buffers_region_bytes(slots) > DEVICE_BYTES)
         buffers_set_device_chunk(slots, slots->room.chunk / 2);
     slots->peers = aps_gpu_ipc_create(slots->node, buffers_region_bytes(slots));

@@ -39,8 +39,10 @@ struct aps_chunk_buffers {
  * equally long in all groups, and no longer than a vector of `longest` elements
  * needs. There is room for codecs whose granule is `granule` at most
  * (pipeline_sizes.h). There is room for the sums of chunks that are the longer the
- * narrower the codec, too, where there are several groups (aps_chunk_layout_across),
- * or `narrow`, which is the same on all ranks (aps_chunk_layout_longest).
+ * narrower the codec, too: with several groups those of aps_chunk_layout_across, with
+ * one those of aps_chunk_layout_longest of APS_PIPELINE_GROUP_SLICE elements an owner;
+ * or, where there is one group and `narrow` is set, of as many as `sum` says. It is the
+ * same on all ranks.
  * 0, or -1 with a cause, on all ranks or only on some: aps_chunk_buffers_clear is due
  * in any case.
  */

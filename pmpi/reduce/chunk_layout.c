@@ -81,18 +81,14 @@ struct aps_chunk_layout
 aps_chunk_layout_longest(const struct aps_chunk_room *room,
                          const struct aps_codec *codec, size_t slice)
 {
-    const size_t granule = aps_codec_granule(codec);
     /* Those of an owner in a slot, and in the results, at least. */
-    const size_t bytes = aps_block_stride_widest(
-        aps_slice_longest(room->chunk, APS_CODEC_GRANULE, room->owners));
+    const size_t cut =
+        aps_slice_longest(room->chunk, APS_CODEC_GRANULE, room->owners);
+    const size_t bytes = aps_block_stride_widest(cut);
     const struct aps_chunk_layout as_ever = aps_chunk_layout_of(room, codec);
-    size_t n = 0;
+    const size_t n = aps_pipeline_group_slice(codec, cut, slice);
 
-    if (room->parts == 1 && bytes > APS_BLOCK_HEADER_MOST)
-        n = layout_fewer(
-            aps_codec_elements(codec, bytes - APS_BLOCK_HEADER_MOST),
-            slice / granule * granule);
-    if (n * (size_t)room->owners <= as_ever.chunk)
+    if (room->parts > 1 || n * (size_t)room->owners <= as_ever.chunk)
         return as_ever;
     return (struct aps_chunk_layout){
         .chunk = n * (size_t)room->owners,

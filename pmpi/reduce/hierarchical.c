@@ -180,23 +180,27 @@ void aps_hierarchical_tell_lengths(const struct aps_hierarchical_run *run,
 }
 
 /*
- * Where a group meets in the host's memory. Between several groups the narrower the
- * codes, the longer are the chunks, unless FP32 values fill the slots. A single group
- * that expects GPUs, where a chunk costs waits, has chunks that fill the slots with
- * codes; other chunks suit the host's caches. Equal on all ranks: it depends on what
- * they have agreed on when the reduction was prepared, and on the plan.
+ * Where a group meets in the host's memory. The narrower the codes, the longer are the
+ * chunks, unless FP32 values fill the slots. Those of a single group suit the host's
+ * caches; if it expects GPUs, where a chunk costs waits, they fill the slots, unless
+ * what is in a block depends on where they are cut, which is the same with and without
+ * GPUs. Equal on all ranks: it depends on what they have agreed on when the reduction
+ * was prepared, and on the plan.
  */
 static struct aps_chunk_layout
 hierarchical_host_layout(const struct aps_hierarchical *h,
                          const struct aps_wire *wire, bool exact_inside)
 {
     const struct aps_chunk_buffers *host = &h->host;
+    const bool fills = h->devices.peers && !aps_wire_has_own_blocks(wire);
 
-    if (!aps_hierarchical_is_alone(h) && !exact_inside)
+    if (exact_inside)
+        return aps_chunk_layout_of(&host->room, &wire->codec);
+    if (!aps_hierarchical_is_alone(h))
         return aps_chunk_layout_across(&host->room, &wire->codec);
-    if (h->devices.peers && !exact_inside && !aps_wire_has_own_blocks(wire))
-        return aps_chunk_layout_longest(&host->room, &wire->codec, host->sum);
-    return aps_chunk_layout_of(&host->room, &wire->codec);
+    return aps_chunk_layout_longest(&host->room, &wire->codec,
+                                    fills ? host->sum
+                                          : APS_PIPELINE_GROUP_SLICE);
 }
 
 static void hierarchical_move_to_devices(struct aps_hierarchical_run *run)

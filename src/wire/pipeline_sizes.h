@@ -37,9 +37,10 @@ size_t aps_pipeline_granule(const struct aps_format *format);
 /*
  * The elements of a chunk of a reduction inside groups through shared memory,
  * whose sums have `owners` owners, of which each exchanges `parts` parts with
- * those of other groups. It is shorter where the slots of `ranks` ranks, the most
- * that a group has, would take too much of that memory; a granule an owner at least.
- * The same whatever formats there is room for.
+ * those of other groups: of FP32 values, and of codecs by the functions below. It is
+ * shorter where the slots of `ranks` ranks, the most that a group has, would take too
+ * much of that memory; a granule an owner at least. The same whatever formats there
+ * is room for.
  */
 size_t aps_pipeline_group_elements(int owners, int parts, int ranks);
 
@@ -49,5 +50,12 @@ size_t aps_pipeline_group_elements(int owners, int parts, int ranks);
 #define APS_PIPELINE_GROUP_NARROW 2
 size_t aps_pipeline_group_elements_across(const struct aps_codec *codec,
                                           size_t chunk);
+
+/* What an owner of a single group has of a chunk: so many elements of a codec, up to
+ * `most`, where chunks of FP32 values have `slice`, if that is more.
+ * APS_PIPELINE_GROUP_SLICE suits the host's caches. */
+#define APS_PIPELINE_GROUP_SLICE ((size_t)64 * 1024)
+size_t aps_pipeline_group_slice(const struct aps_codec *codec, size_t slice,
+                                size_t most);
 
 #endif

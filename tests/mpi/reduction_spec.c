@@ -7,7 +7,6 @@
 
 /* As the headers of the reductions document. */
 #define MESSAGE_BYTES 16384
-#define HIERARCHICAL_CHUNK 65536
 
 static const char *const scale_names[] = {[SCALE_NONE] = "none",
                                           [SCALE_APS] = "aps",
@@ -180,10 +179,33 @@ static size_t message_length(int width)
     return length_in(MESSAGE_BYTES, width);
 }
 
-/* Between groups chunks of narrow codes are as long as a byte a value allows. */
-static size_t hierarchical_chunk(const struct way *way, int groups, int width)
+size_t hierarchical_chunk_fp32(size_t owners)
 {
-    if (groups == 1 || way->node_fp32 || width >= 8)
+    const size_t many = owners * 16384;
+
+    return many > HIERARCHICAL_CHUNK ? many : HIERARCHICAL_CHUNK;
+}
+
+/* Of a single group: as many codes an owner as have room where FP32 values have. */
+static size_t hierarchical_chunk_alone(const struct way *way, size_t owners,
+                                       int width)
+{
+    const size_t fp32 = hierarchical_chunk_fp32(owners);
+    const size_t slice = (fp32 / 64 + owners - 1) / owners * 64;
+    size_t fit = length_in(slice * sizeof(float), width);
+
+    if (fit > HIERARCHICAL_SLICE)
+        fit = HIERARCHICAL_SLICE;
+    return way->node_fp32 || fit * owners < fp32 ? fp32 : fit * owners;
+}
+
+/* Between groups chunks of narrow codes are as long as a byte a value allows. */
+static size_t hierarchical_chunk(const struct way *way,
+                                 const struct groups *groups, int width)
+{
+    if (groups->count == 1)
+        return hierarchical_chunk_alone(way, (size_t)groups->smallest, width);
+    if (way->node_fp32 || width >= 8)
         return HIERARCHICAL_CHUNK;
     return width > 4 ? length_in(HIERARCHICAL_CHUNK, width)
                      : (size_t)2 * HIERARCHICAL_CHUNK;
@@ -201,9 +223,8 @@ size_t way_chunk(const struct way *way, int ranks)
     switch (way->reduce) {
     case REDUCE_HIERARCHICAL:
         /* Groups of one rank each leave nothing but `direct`. */
-        return groups.count == ranks
-                   ? (size_t)ranks * message_length(width)
-                   : hierarchical_chunk(way, groups.count, width);
+        return groups.count == ranks ? (size_t)ranks * message_length(width)
+                                     : hierarchical_chunk(way, &groups, width);
     case REDUCE_MASTER:
     case REDUCE_GATHER:
         return message_length(width);

@@ -67,6 +67,13 @@ struct groups {
  */
 void way_groups(const struct way *way, int ranks, struct groups *groups);
 
+/* Elements of a chunk of `hierarchical`: between groups, before they depend on the
+ * format's width; of FP32 values in a single group of so many owners; and of one of
+ * its owners, at most. */
+#define HIERARCHICAL_CHUNK 65536
+size_t hierarchical_chunk_fp32(size_t owners);
+#define HIERARCHICAL_SLICE 65536
+
 /* Elements of a chunk. */
 size_t way_chunk(const struct way *way, int ranks);
 

@@ -10,7 +10,6 @@
 
 /* As the headers of the reductions document. */
 #define MESSAGE_BYTES 16384
-#define HIERARCHICAL_CHUNK 65536
 #define TILE 4096
 
 static const struct aps_format *format_of(const char *name)
@@ -308,27 +307,51 @@ static size_t message_length(const struct way *way)
     return length_in(way, MESSAGE_BYTES);
 }
 
-/* As long as a byte a value allows, where there are several groups. */
-static size_t hierarchical_chunk(const struct way *way, int groups)
+static size_t whole(size_t n, size_t granule)
+{
+    return (n + granule - 1) / granule * granule;
+}
+
+/* Of a single group: as many codes an owner as have room where FP32 values have. */
+static size_t hierarchical_chunk_alone(const struct way *way, size_t owners)
+{
+    const size_t granule = blocks_granule(way->format);
+    const size_t fp32 = hierarchical_chunk_fp32(owners);
+    const size_t slice = whole((fp32 + owners - 1) / owners, 64);
+    const size_t most = (size_t)HIERARCHICAL_SLICE / granule * granule;
+    const size_t least = whole(fp32, granule);
+    size_t fit = length_in(way, slice * sizeof(float));
+
+    if (fit > most)
+        fit = most;
+    return way->node_fp32 || fit * owners < least ? least : fit * owners;
+}
+
+/* Of several: as long as a byte a value allows. */
+static size_t hierarchical_chunk(const struct way *way,
+                                 const struct groups *groups)
 {
     const size_t granule = blocks_granule(way->format);
     const size_t most = (size_t)2 * HIERARCHICAL_CHUNK / granule * granule;
-    const size_t least = (HIERARCHICAL_CHUNK + granule - 1) / granule * granule;
+    const size_t least = whole(HIERARCHICAL_CHUNK, granule);
     const size_t fit = length_in(way, HIERARCHICAL_CHUNK);
 
-    if (groups == 1 || way->node_fp32 || fit < least)
+    if (groups->count == 1)
+        return hierarchical_chunk_alone(way, (size_t)groups->smallest);
+    if (way->node_fp32 || fit < least)
         return least;
     return fit < most ? fit : most;
 }
 
-static size_t chunk_of(const struct way *way, int ranks, int groups)
+static size_t chunk_of(const struct way *way, int ranks,
+                       const struct groups *groups)
 {
     const size_t granule = blocks_granule(way->format);
     const size_t fp32 = MESSAGE_BYTES / (granule * sizeof(float)) * granule;
 
     switch (way->reduce) {
     case REDUCE_HIERARCHICAL:
-        if (groups < ranks)
+        if (groups->count < ranks)
             return hierarchical_chunk(way, groups);
         break;
     case REDUCE_RING:
@@ -409,7 +432,7 @@ void reference_blocks(const struct way *way, int ranks, size_t n,
     struct cut cut = {n, 0, blocks_granule(way->format), ranks, 1};
 
     way_groups(way, ranks, &groups);
-    cut.chunk = chunk_of(way, ranks, groups.count);
+    cut.chunk = chunk_of(way, ranks, &groups);
     switch (way->reduce) {
     case REDUCE_RING:
         pass_round(way, &cut, ranks, read_in, out);

@@ -90,7 +90,7 @@ while read -r ranks nodes reduce scale how; do
 done <<END
 2 1 direct aps 32768:2:2:0
 4 1 direct aps-tight 65536:4:4:1
-2 1 hierarchical aps-tight 65536:2:2:1
+2 1 hierarchical aps-tight 131072:2:2:1
 2 1 hierarchical aps 262144:2:2:0
 4 1 hierarchical aps 262144:4:4:0
 4 2 hierarchical aps 65536:2:4:0

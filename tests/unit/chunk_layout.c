@@ -210,6 +210,7 @@ static void test_narrow(const struct aps_format *format)
 
             right &= has_narrow_room(&room, &codec, 8 * room.slice) &&
                      has_narrow_room(&room, &codec, 2 * room.slice) &&
+                     has_narrow_room(&room, &codec, APS_PIPELINE_GROUP_SLICE) &&
                      has_narrow_room(&room, &codec, room.slice);
             if (parts == 1 && format->width == 8 && format->block == 1)
                 longer &= chunk >= 3 * room.chunk;
@@ -248,7 +249,8 @@ static size_t shared_bytes(size_t chunk, int owners, int parts, int ranks)
         aps_chunk_room_of(owners, parts, owners, chunk, 256);
 
     return (size_t)ranks * APS_SLOT_TURNS * room.slot_bytes +
-           APS_RESULT_TURNS * room.result_bytes;
+           (parts > 1 ? APS_RESULT_TURNS : APS_ALONE_RESULT_TURNS) *
+               room.result_bytes;
 }
 
 /* They fit into 48 MiB, where a granule an owner does. */
@@ -271,9 +273,28 @@ static void test_lengths(void)
     ok(fits, "chunks of groups fit into the shared memory");
     ok(enough, "... and have a granule for each owner");
     ok(aps_pipeline_group_elements(2, 1, 2) == 65536 &&
+           aps_pipeline_group_elements(8, 1, 8) == 131072 &&
            aps_pipeline_group_elements(192, 1, 192) == 192 * 64 &&
            aps_pipeline_group_elements(16, 12, 16) == 196608,
-       "... of 2, of 192, and of 16 ranks on 12 nodes");
+       "... of 2, of 8, of 192, and of 16 ranks on 12 nodes");
+}
+
+static size_t group_slice(int width, size_t slice)
+{
+    const struct aps_codec codec = {.format = {.width = width, .block = 1}};
+
+    return aps_pipeline_group_slice(&codec, slice, APS_PIPELINE_GROUP_SLICE);
+}
+
+/* As many codes as have room where FP32 values have, up to 64 Ki. */
+static void test_slices(void)
+{
+    ok(group_slice(32, 1024) == 1024 && group_slice(16, 1024) == 2048 &&
+           group_slice(8, 1024) == 4096 && group_slice(4, 1024) == 8192,
+       "an owner has as many codes as have room");
+    ok(group_slice(16, 32768) == 65536 && group_slice(8, 16384) == 65536 &&
+           group_slice(4, 16384) == 65536 && group_slice(8, 131072) == 65536,
+       "... up to what suits a cache");
 }
 
 /* --- messages -------------------------------------------------------------- */
@@ -309,6 +330,7 @@ static void test_messages(const struct aps_format *format)
 int main(void)
 {
     test_lengths();
+    test_slices();
     for (size_t f = 0; f < LENGTH(formats); f++) {
         test_layouts(&formats[f]);
         test_across(&formats[f]);
