@@ -317,13 +317,20 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
         const struct aps_codec *codec, const void *wire, size_t n,             \
         struct aps_scaling scaling, unsigned flags, float *x)                  \
     {                                                                          \
-        decode_body(codec, wire, n, scaling, flags, vectors, false, x);        \
+        decode_body(codec, wire, n, scaling, flags, vectors, APS_PUT, x);      \
     }                                                                          \
     target static void decode_add_##name(                                      \
         const struct aps_codec *codec, const void *wire, size_t n,             \
         struct aps_scaling scaling, unsigned flags, float *sum)                \
     {                                                                          \
-        decode_body(codec, wire, n, scaling, flags, vectors, true, sum);       \
+        decode_body(codec, wire, n, scaling, flags, vectors, APS_PUT_ADD,      \
+                    sum);                                                      \
+    }                                                                          \
+    target static bool stream_##name(                                          \
+        const struct aps_codec *codec, const void *wire, size_t n,             \
+        struct aps_scaling scaling, unsigned flags, float *x)                  \
+    {                                                                          \
+        return stream_body(codec, wire, n, scaling, flags, vectors, x);        \
     }                                                                          \
     target static void round_##name(const struct aps_codec *codec, size_t n,   \
                                     struct aps_scaling scaling, float *sum)    \
@@ -345,6 +352,7 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
         .encode_stats = encode_stats_##name,                                   \
         .decode = decode_##name,                                               \
         .decode_add = decode_add_##name,                                       \
+        .stream = stream_##name,                                               \
         .round = round_##name,                                                 \
         .max_finite = max_finite_##name,                                       \
         .greatest = greatest_##name,                                           \
@@ -410,6 +418,7 @@ void aps_float_codec_init(const struct aps_format *format,
         .encode_stats = variant->encode_stats,
         .decode = variant->decode,
         .decode_add = variant->decode_add,
+        .stream = variant->stream,
         .round = variant->round,
     };
 }

@@ -28,6 +28,8 @@ struct aps_float_variant {
     void (*decode_add)(const struct aps_codec *codec, const void *wire,
                        size_t n, struct aps_scaling scaling, unsigned flags,
                        float *sum);
+    bool (*stream)(const struct aps_codec *codec, const void *wire, size_t n,
+                   struct aps_scaling scaling, unsigned flags, float *x);
     void (*round)(const struct aps_codec *codec, size_t n,
                   struct aps_scaling scaling, float *sum);
     /* Bit patterns: of the greatest finite magnitude, and of the greatest, NaN

@@ -10,6 +10,7 @@
 #include "codec/float_chunk.h"
 #include "codec/kernel.h"
 #include "codec/pack_chunk.h"
+#include "codec/put.h"
 #include "codec/scaling.h"
 #if defined(__x86_64__)
 #include "codec/table_avx2.h"
@@ -32,30 +33,31 @@ APS_INLINE void prefetch_chunk(const aps_any_float *sums)
 
 /* Codes of two bytes. */
 APS_INLINE void decode_words(const struct aps_kernel *kernel, const void *codes,
-                             size_t n, float scale, bool vbmi, bool add,
+                             size_t n, float scale, bool vbmi, enum aps_put put,
                              aps_any_float *x)
 {
 #if defined(__x86_64__)
     if (vbmi) {
-        aps_words_decode(kernel, codes, n, scale, add, x);
+        aps_words_decode(kernel, codes, n, scale, put, x);
         return;
     }
 #else
     (void)vbmi;
 #endif
-    aps_kernel_decode_array(kernel, codes, 2, n, scale, add, x);
+    aps_kernel_decode_array(kernel, codes, 2, n, scale, put == APS_PUT_ADD, x);
 }
 
 APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
                             size_t n, struct aps_scaling scaling,
-                            unsigned flags, enum vectors vectors, bool add,
-                            float *x)
+                            unsigned flags, enum vectors vectors,
+                            enum aps_put put, float *x)
 {
     const bool vbmi = vectors == VBMI;
     struct aps_kernel kernel = aps_kernel_init(&codec->format);
     const unsigned width = (unsigned)codec->format.width;
     const size_t bytes = aps_codec_bytes(codec, n);
     const int size = array_size(width);
+    const bool add = put == APS_PUT_ADD;
     const bool direct = aps_scaling_inverse_is_simple(scaling);
     const float scale = direct ? aps_float_pow2(-scaling.exponent) : 1;
     const uint8_t *in = wire;
@@ -66,11 +68,11 @@ APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
         aps_kernel_mark(&kernel);
 #if defined(__x86_64__)
     if (vbmi && width <= APS_TABLE_WIDTH && direct) {
-        aps_table_decode(&kernel, width, in, n, scale, add, out);
+        aps_table_decode(&kernel, width, in, n, scale, put, out);
         return;
     }
     if (vectors == AVX2 && direct && aps_table_avx2_suits(&codec->format))
-        done = aps_table_avx2_decode(&kernel, width, in, n, scale, add, out);
+        done = aps_table_avx2_decode(&kernel, width, in, n, scale, put, out);
 #endif
     for (size_t i = done; i < n; i += CHUNK) {
         size_t count = aps_least(n - i, CHUNK);
@@ -79,7 +81,7 @@ APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
         struct aps_codes codes;
         float values[CHUNK];
 
-        if (size != 0 && n - i >= 2 * CHUNK)
+        if (size != 0 && n - i >= 2 * CHUNK && put != APS_PUT_STREAM)
             prefetch_chunk(out + i + CHUNK);
         if (size == 0) {
             unpack_chunk(in + at, count, width, vbmi, bytes - at, &codes);
@@ -93,12 +95,36 @@ APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
             aps_kernel_decode_array(&kernel, from, 1, count, scale, add,
                                     out + i);
         } else if (size == 2) {
-            decode_words(&kernel, from, count, scale, vbmi, add, out + i);
+            decode_words(&kernel, from, count, scale, vbmi, put, out + i);
         } else {
             aps_kernel_decode_array(&kernel, from, 4, count, scale, add,
                                     out + i);
         }
     }
+}
+
+/* decode_body past the caches, where a kernel does that: false, and nothing is
+ * written, for others. */
+APS_INLINE bool stream_body(const struct aps_codec *codec, const void *wire,
+                            size_t n, struct aps_scaling scaling,
+                            unsigned flags, enum vectors vectors, float *x)
+{
+    bool suits = false;
+
+#if defined(__x86_64__)
+    const int width = codec->format.width;
+
+    if (vectors == VBMI)
+        suits = width <= APS_TABLE_WIDTH || width == 16;
+    else if (vectors == AVX2)
+        suits = aps_table_avx2_suits(&codec->format);
+#else
+    (void)vectors;
+#endif
+    if (!suits || !aps_scaling_inverse_is_simple(scaling))
+        return false;
+    decode_body(codec, wire, n, scaling, flags, vectors, APS_PUT_STREAM, x);
+    return true;
 }
 
 /* What is not finite stays so, also where the format has no code for it. */

@@ -300,7 +300,8 @@ APS_CODEC_AVX512 APS_INLINE uint64_t mx_decode_64(
     codes = _mm512_mask_loadu_epi8(codes, low << half, wire + 2);
     if (half < 32)
         codes = aps_table_unpack_codes(unpack, codes);
-    aps_table_look_up(table, codes, false, 0, scale, add, x);
+    aps_table_look_up(table, codes, false, 0, scale,
+                      add ? APS_PUT_ADD : APS_PUT, x);
     return 0;
 }
 

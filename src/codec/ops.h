@@ -96,6 +96,12 @@ struct aps_codec {
                        size_t n, struct aps_scaling scaling, unsigned flags,
                        float *sum);
 
+    /* As decode, past the caches (stream.h), to an x that begins with a cache line.
+     * False, and nothing is written, where this codec does not do that by itself, at
+     * least with this scaling. NULL: it never does. */
+    bool (*stream)(const struct aps_codec *codec, const void *wire, size_t n,
+                   struct aps_scaling scaling, unsigned flags, float *x);
+
     /* y[n] = what is decoded of x[n] encoded, exactly; y may be x. NULL where
      * any chunks can be encoded and decoded one after the other. Formats in
      * blocks have it. */

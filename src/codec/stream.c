@@ -36,29 +36,56 @@ static void stream_copy(unsigned char *to, const unsigned char *from,
     memcpy(to + i, from + i, bytes - i);
 }
 
+/* By the codec itself, but for what comes before a cache line, if that ends with a
+ * byte of the wire. False, and nothing is written: it does not do that. */
+static bool stream_by_codec(const struct aps_codec *codec,
+                            const unsigned char *wire, size_t n,
+                            struct aps_scaling scaling, unsigned flags,
+                            float *x)
+{
+    const size_t before = -(uintptr_t)x % LINE;
+    const size_t head = aps_least(before / sizeof *x, n);
+    const size_t bits = head * (size_t)codec->format.width;
+
+    if (!codec->stream || before % sizeof *x > 0 || bits % 8 > 0 ||
+        !codec->stream(codec, wire + bits / 8, n - head, scaling, flags,
+                       x + head))
+        return false;
+    codec->decode(codec, wire, head, scaling, flags, x);
+    return true;
+}
+
+/* In tiles that the L1 cache holds, and that every granule divides. */
+static void stream_by_tiles(const struct aps_codec *codec,
+                            const unsigned char *wire, size_t n,
+                            struct aps_scaling scaling, unsigned flags,
+                            float *x)
+{
+    const size_t granule = aps_codec_granule(codec);
+    const size_t tile = APS_FORMAT_GRANULE_MAX / granule * granule;
+    float values[APS_FORMAT_GRANULE_MAX];
+
+    for (size_t i = 0; i < n; i += tile) {
+        const size_t count = aps_least(n - i, tile);
+
+        codec->decode(codec, wire + aps_codec_bytes(codec, i), count, scaling,
+                      flags, values);
+        stream_copy((unsigned char *)(x + i), (const unsigned char *)values,
+                    count * sizeof *x);
+    }
+}
+
 void aps_stream_decode(const struct aps_codec *codec, const void *wire,
                        size_t n, struct aps_scaling scaling, unsigned flags,
                        float *x)
 {
-    const size_t granule = aps_codec_granule(codec);
-    /* What every granule divides, and the L1 cache holds. */
-    const size_t tile = APS_FORMAT_GRANULE_MAX / granule * granule;
-    float values[APS_FORMAT_GRANULE_MAX];
-
     /* A scale of the whole array comes first: it is decoded as a whole. */
     if (codec->format.piece_bytes > 0) {
         codec->decode(codec, wire, n, scaling, flags, x);
         return;
     }
-    for (size_t i = 0; i < n; i += tile) {
-        const size_t count = aps_least(n - i, tile);
-
-        codec->decode(codec,
-                      (const unsigned char *)wire + aps_codec_bytes(codec, i),
-                      count, scaling, flags, values);
-        stream_copy((unsigned char *)(x + i), (const unsigned char *)values,
-                    count * sizeof *x);
-    }
+    if (!stream_by_codec(codec, wire, n, scaling, flags, x))
+        stream_by_tiles(codec, wire, n, scaling, flags, x);
     /* Other stores are seen in order, these are not. */
     _mm_sfence();
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "codec/kernel.h"
+#include "codec/put.h"
 #include "codec/table.h"
 #include "codec/tile.h"
 
@@ -62,19 +63,22 @@ aps_table_avx2_make(const struct aps_kernel *k, float scale)
 /* x[8] = (or +=) the floats with these upper halves, times the scale. NaN of a
  * sum: the canonical one. */
 APS_CODEC_AVX2 APS_INLINE void
-aps_table_avx2_store(const struct aps_table_avx2 *t, __m256i bits, bool add,
-                     aps_any_float *x)
+aps_table_avx2_store(const struct aps_table_avx2 *t, __m256i bits,
+                     enum aps_put put, aps_any_float *x)
 {
     __m256 y = _mm256_mul_ps(_mm256_castsi256_ps(bits), t->scale);
 
-    if (add) {
+    if (put == APS_PUT_ADD) {
         const __m256 nan =
             _mm256_castsi256_ps(_mm256_set1_epi32(APS_FLOAT_NAN));
 
         y = _mm256_add_ps(_mm256_loadu_ps((const void *)x), y);
         y = _mm256_blendv_ps(y, nan, _mm256_cmp_ps(y, y, _CMP_UNORD_Q));
     }
-    _mm256_storeu_ps((void *)x, y);
+    if (put == APS_PUT_STREAM)
+        _mm256_stream_ps((void *)x, y);
+    else
+        _mm256_storeu_ps((void *)x, y);
 }
 
 /* The upper halves of 16 floats by the magnitudes of codes of 8 bits, where
@@ -99,7 +103,8 @@ aps_table_avx2_eights(const struct aps_table_avx2 *t, __m256i magnitude,
 /* The values of 32 codes, of 4 bits (`four`) or of 8. */
 APS_CODEC_AVX2 APS_INLINE void aps_table_avx2_32(const struct aps_table_avx2 *t,
                                                  bool four, const uint8_t *wire,
-                                                 bool add, aps_any_float *x)
+                                                 enum aps_put put,
+                                                 aps_any_float *x)
 {
     /* The unpacking below works in lanes of 16 bytes: four codes of each eight
      * have to lie in each. */
@@ -133,42 +138,59 @@ APS_CODEC_AVX2 APS_INLINE void aps_table_avx2_32(const struct aps_table_avx2 *t,
                              q % 2 == 0
                                  ? _mm256_unpacklo_epi16(zero, half[q / 2])
                                  : _mm256_unpackhi_epi16(zero, half[q / 2]),
-                             add, x + 8 * q);
+                             put, x + 8 * q);
 }
 
 APS_CODEC_AVX2 APS_INLINE void
 aps_table_avx2_body(const struct aps_table_avx2 *table, bool four,
-                    const uint8_t *wire, size_t n, bool add, aps_any_float *x)
+                    const uint8_t *wire, size_t n, enum aps_put put,
+                    aps_any_float *x)
 {
     const struct aps_table_avx2 t = *table;
 
     for (size_t i = 0; i < n; i += APS_TABLE_AVX2_CODES) {
-        aps_tile_ask_to_write(x + i, APS_TABLE_AVX2_CODES);
-        aps_table_avx2_32(&t, four, wire + (four ? i / 2 : i), add, x + i);
+        if (put != APS_PUT_STREAM)
+            aps_tile_ask_to_write(x + i, APS_TABLE_AVX2_CODES);
+        aps_table_avx2_32(&t, four, wire + (four ? i / 2 : i), put, x + i);
+    }
+}
+
+/* The same in a loop of its own for what is done with the values. */
+APS_CODEC_AVX2 APS_INLINE void
+aps_table_avx2_put(const struct aps_table_avx2 *table, bool four,
+                   const uint8_t *wire, size_t n, enum aps_put put,
+                   aps_any_float *x)
+{
+    switch (put) {
+    case APS_PUT:
+        aps_table_avx2_body(table, four, wire, n, APS_PUT, x);
+        break;
+    case APS_PUT_ADD:
+        aps_table_avx2_body(table, four, wire, n, APS_PUT_ADD, x);
+        break;
+    case APS_PUT_STREAM:
+        aps_table_avx2_body(table, four, wire, n, APS_PUT_STREAM, x);
+        break;
     }
 }
 
 /*
- * x[i] = (or +=, if `add`) value of the packed codes at `wire` * scale, of as many
+ * x[i] = (or +=, as `put` says) value of the packed codes at `wire` * scale, of as many
  * of n as are worked on together, which it returns; the same bits as
  * aps_kernel_decode_array.
  */
 APS_CODEC_AVX2 static inline size_t
 aps_table_avx2_decode(const struct aps_kernel *kernel, unsigned width,
-                      const uint8_t *wire, size_t n, float scale, bool add,
-                      aps_any_float *x)
+                      const uint8_t *wire, size_t n, float scale,
+                      enum aps_put put, aps_any_float *x)
 {
     const struct aps_table_avx2 t = aps_table_avx2_make(kernel, scale);
     const size_t whole = n / APS_TABLE_AVX2_CODES * APS_TABLE_AVX2_CODES;
 
-    if (width == 4 && add)
-        aps_table_avx2_body(&t, true, wire, whole, true, x);
-    else if (width == 4)
-        aps_table_avx2_body(&t, true, wire, whole, false, x);
-    else if (add)
-        aps_table_avx2_body(&t, false, wire, whole, true, x);
+    if (width == 4)
+        aps_table_avx2_put(&t, true, wire, whole, put, x);
     else
-        aps_table_avx2_body(&t, false, wire, whole, false, x);
+        aps_table_avx2_put(&t, false, wire, whole, put, x);
     return whole;
 }
 

@@ -12,6 +12,7 @@
 
 #include "codec/kernel.h"
 #include "codec/pack_vbmi.h"
+#include "codec/put.h"
 #include "codec/tile.h"
 
 #define APS_TABLE_WIDTH 8  /* bits, at most */
@@ -70,12 +71,13 @@ aps_table_unpack_make(unsigned width)
     return unpack;
 }
 
-/* x[16] = (or +=) y; with `tail` the elements of `some`. NaN of a sum: the
- * canonical one. */
-APS_TARGET_VBMI APS_INLINE void
-aps_table_store(aps_any_float *x, __m512 y, bool add, bool tail, __mmask16 some)
+/* x[16] = (or +=) y; with `tail` the elements of `some`, which do not pass the
+ * caches. NaN of a sum: the canonical one. */
+APS_TARGET_VBMI APS_INLINE void aps_table_store(aps_any_float *x, __m512 y,
+                                                enum aps_put put, bool tail,
+                                                __mmask16 some)
 {
-    if (add) {
+    if (put == APS_PUT_ADD) {
         const __m512 nan =
             _mm512_castsi512_ps(_mm512_set1_epi32(APS_FLOAT_NAN));
         const __m512 sum = tail ? _mm512_maskz_loadu_ps(some, (const void *)x)
@@ -86,6 +88,8 @@ aps_table_store(aps_any_float *x, __m512 y, bool add, bool tail, __mmask16 some)
     }
     if (tail)
         _mm512_mask_storeu_ps((void *)x, some, y);
+    else if (put == APS_PUT_STREAM)
+        _mm512_stream_ps((void *)x, y);
     else
         _mm512_storeu_ps((void *)x, y);
 }
@@ -101,11 +105,10 @@ aps_table_unpack_codes(const struct aps_table_unpack *unpack, __m512i codes)
 
 /* The values of 64 codes, times scale[0] those of the first half, times scale[1]
  * the others. With `tail`, those of `some`: masks cost. */
-APS_TARGET_VBMI APS_INLINE void aps_table_look_up(const struct aps_table *table,
-                                                  __m512i codes, bool tail,
-                                                  uint64_t some,
-                                                  const __m512 *scale, bool add,
-                                                  aps_any_float *x)
+APS_TARGET_VBMI APS_INLINE void
+aps_table_look_up(const struct aps_table *table, __m512i codes, bool tail,
+                  uint64_t some, const __m512 *scale, enum aps_put put,
+                  aps_any_float *x)
 {
     /* The unpacking below works in lanes of 16 bytes: four codes of each
      * sixteen have to lie in each. */
@@ -128,7 +131,7 @@ APS_TARGET_VBMI APS_INLINE void aps_table_look_up(const struct aps_table *table,
 
         aps_table_store(x + 16 * q,
                         _mm512_mul_ps(_mm512_castsi512_ps(bits), scale[q / 2]),
-                        add, tail, (__mmask16)(some >> 16 * q));
+                        put, tail, (__mmask16)(some >> 16 * q));
     }
 }
 
@@ -137,7 +140,7 @@ APS_TARGET_VBMI APS_INLINE void
 aps_table_decode_codes(const struct aps_table *table,
                        const struct aps_table_unpack *unpack, unsigned width,
                        const uint8_t *wire, size_t n, bool tail, __m512 scale,
-                       bool add, aps_any_float *x)
+                       enum aps_put put, aps_any_float *x)
 {
     const uint64_t some = tail ? ((uint64_t)1 << n) - 1 : ~UINT64_C(0);
     const __m512 scales[2] = {scale, scale};
@@ -152,13 +155,13 @@ aps_table_decode_codes(const struct aps_table *table,
         codes = _mm512_loadu_si512(wire);
     if (width < 8)
         codes = aps_table_unpack_codes(unpack, codes);
-    aps_table_look_up(table, codes, tail, some, scales, add, x);
+    aps_table_look_up(table, codes, tail, some, scales, put, x);
 }
 
 APS_TARGET_VBMI APS_INLINE void
 aps_table_decode_body(const struct aps_kernel *kernel, unsigned width,
-                      const uint8_t *wire, size_t n, float scale, bool add,
-                      aps_any_float *x)
+                      const uint8_t *wire, size_t n, float scale,
+                      enum aps_put put, aps_any_float *x)
 {
     const struct aps_table table = aps_table_make(kernel, width);
     const struct aps_table_unpack unpack = aps_table_unpack_make(width);
@@ -166,32 +169,48 @@ aps_table_decode_body(const struct aps_kernel *kernel, unsigned width,
     size_t i = 0;
 
     for (; n - i >= APS_TABLE_CODES; i += APS_TABLE_CODES, wire += 8 * width) {
-        aps_tile_ask_to_write(x + i, APS_TABLE_CODES);
+        if (put != APS_PUT_STREAM)
+            aps_tile_ask_to_write(x + i, APS_TABLE_CODES);
         aps_table_decode_codes(&table, &unpack, width, wire, APS_TABLE_CODES,
-                               false, factor, add, x + i);
+                               false, factor, put, x + i);
     }
     if (i < n)
         aps_table_decode_codes(&table, &unpack, width, wire, n - i, true,
-                               factor, add, x + i);
+                               factor, put, x + i);
+}
+
+/* The same in a loop of its own for what is done with the values. */
+APS_TARGET_VBMI APS_INLINE void
+aps_table_decode_put(const struct aps_kernel *kernel, unsigned width,
+                     const uint8_t *wire, size_t n, float scale,
+                     enum aps_put put, aps_any_float *x)
+{
+    switch (put) {
+    case APS_PUT:
+        aps_table_decode_body(kernel, width, wire, n, scale, APS_PUT, x);
+        break;
+    case APS_PUT_ADD:
+        aps_table_decode_body(kernel, width, wire, n, scale, APS_PUT_ADD, x);
+        break;
+    case APS_PUT_STREAM:
+        aps_table_decode_body(kernel, width, wire, n, scale, APS_PUT_STREAM, x);
+        break;
+    }
 }
 
 /*
- * x[n] = (or +=, if `add`) value of the packed codes at `wire` * scale; the
+ * x[n] = (or +=, as `put` says) value of the packed codes at `wire` * scale; the
  * same bits as aps_kernel_decode_array.
  */
 APS_TARGET_VBMI static inline void
 aps_table_decode(const struct aps_kernel *kernel, unsigned width,
-                 const uint8_t *wire, size_t n, float scale, bool add,
+                 const uint8_t *wire, size_t n, float scale, enum aps_put put,
                  aps_any_float *x)
 {
-    if (width == 8 && add)
-        aps_table_decode_body(kernel, 8, wire, n, scale, true, x);
-    else if (width == 8)
-        aps_table_decode_body(kernel, 8, wire, n, scale, false, x);
-    else if (add)
-        aps_table_decode_body(kernel, width, wire, n, scale, true, x);
+    if (width == 8)
+        aps_table_decode_put(kernel, 8, wire, n, scale, put, x);
     else
-        aps_table_decode_body(kernel, width, wire, n, scale, false, x);
+        aps_table_decode_put(kernel, width, wire, n, scale, put, x);
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "codec/kernel.h"
+#include "codec/put.h"
 #include "codec/table_vbmi.h"
 
 enum aps_words_kind { APS_WORDS_ANY, APS_WORDS_FP16, APS_WORDS_BF16 };
@@ -72,8 +73,8 @@ APS_TARGET_VBMI APS_INLINE __m512 aps_words_values(const struct aps_words *w,
 
 APS_TARGET_VBMI APS_INLINE void aps_words_16(const struct aps_words *w,
                                              enum aps_words_kind kind,
-                                             const uint8_t *wire, bool add,
-                                             aps_any_float *x)
+                                             const uint8_t *wire,
+                                             enum aps_put put, aps_any_float *x)
 {
     const __m256i codes = _mm256_loadu_si256((const void *)wire);
     __m512 y;
@@ -85,54 +86,62 @@ APS_TARGET_VBMI APS_INLINE void aps_words_16(const struct aps_words *w,
             _mm512_slli_epi32(_mm512_cvtepu16_epi32(codes), 16));
     else
         y = aps_words_values(w, _mm512_cvtepu16_epi32(codes));
-    aps_table_store(x, _mm512_mul_ps(y, w->scale), add, false, 0);
+    aps_table_store(x, _mm512_mul_ps(y, w->scale), put, false, 0);
 }
 
 /* A multiple of 32 values. */
 APS_TARGET_VBMI APS_INLINE void
 aps_words_decode_body(const struct aps_words *constants,
                       enum aps_words_kind kind, const uint8_t *wire, size_t n,
-                      bool add, aps_any_float *x)
+                      enum aps_put put, aps_any_float *x)
 {
     const struct aps_words w = *constants;
 
     for (size_t i = 0; i < n; i += 32) {
-        aps_words_16(&w, kind, wire + 2 * i, add, x + i);
-        aps_words_16(&w, kind, wire + 2 * i + 32, add, x + i + 16);
+        aps_words_16(&w, kind, wire + 2 * i, put, x + i);
+        aps_words_16(&w, kind, wire + 2 * i + 32, put, x + i + 16);
     }
 }
 
 APS_TARGET_VBMI APS_INLINE void
 aps_words_decode_kind(const struct aps_words *w, enum aps_words_kind kind,
-                      const uint8_t *wire, size_t n, bool add, aps_any_float *x)
+                      const uint8_t *wire, size_t n, enum aps_put put,
+                      aps_any_float *x)
 {
-    if (add)
-        aps_words_decode_body(w, kind, wire, n, true, x);
-    else
-        aps_words_decode_body(w, kind, wire, n, false, x);
+    switch (put) {
+    case APS_PUT:
+        aps_words_decode_body(w, kind, wire, n, APS_PUT, x);
+        break;
+    case APS_PUT_ADD:
+        aps_words_decode_body(w, kind, wire, n, APS_PUT_ADD, x);
+        break;
+    case APS_PUT_STREAM:
+        aps_words_decode_body(w, kind, wire, n, APS_PUT_STREAM, x);
+        break;
+    }
 }
 
-/* x[n] = (or +=, if `add`) value of the codes at `wire` * scale. */
+/* x[n] = (or +=, as `put` says) value of the codes at `wire` * scale. */
 APS_TARGET_VBMI static inline void
 aps_words_decode(const struct aps_kernel *kernel, const uint8_t *wire, size_t n,
-                 float scale, bool add, aps_any_float *x)
+                 float scale, enum aps_put put, aps_any_float *x)
 {
     const struct aps_words w = aps_words_make(kernel, scale);
     const size_t whole = n / 32 * 32;
 
     switch (aps_words_kind_of(kernel)) {
     case APS_WORDS_FP16:
-        aps_words_decode_kind(&w, APS_WORDS_FP16, wire, whole, add, x);
+        aps_words_decode_kind(&w, APS_WORDS_FP16, wire, whole, put, x);
         break;
     case APS_WORDS_BF16:
-        aps_words_decode_kind(&w, APS_WORDS_BF16, wire, whole, add, x);
+        aps_words_decode_kind(&w, APS_WORDS_BF16, wire, whole, put, x);
         break;
     case APS_WORDS_ANY:
-        aps_words_decode_kind(&w, APS_WORDS_ANY, wire, whole, add, x);
+        aps_words_decode_kind(&w, APS_WORDS_ANY, wire, whole, put, x);
         break;
     }
-    aps_kernel_decode_array(kernel, wire + 2 * whole, 2, n - whole, scale, add,
-                            x + whole);
+    aps_kernel_decode_array(kernel, wire + 2 * whole, 2, n - whole, scale,
+                            put == APS_PUT_ADD, x + whole);
 }
 
 #endif
