@@ -26,6 +26,7 @@
 #include <time.h>
 
 #include "codec/codec.h"
+#include "codec/stream.h"
 #include "instructions.h"
 
 #define REPEATS 9
@@ -128,6 +129,12 @@ static void run_decode_add(struct data *d)
     d->codec.decode_add(&d->codec, d->wire, d->n, d->scaling, 0, d->y);
 }
 
+/* Decoded past the caches, as long arrays are. */
+static void run_stream(struct data *d)
+{
+    aps_stream_decode(&d->codec, d->wire, d->n, d->scaling, 0, d->y);
+}
+
 /* The columns; memcpy is what the others are measured by. */
 static const struct {
     const char *name;
@@ -140,6 +147,7 @@ static const struct {
     {"bounded", run_bounded},
     {"decode", run_decode},
     {"decode_add", run_decode_add},
+    {"stream", run_stream},
     {"stochastic", run_stochastic},
     {"correlated", run_correlated},
     {"statistics", run_stats},

@@ -16,11 +16,11 @@ kernels()
 {
     cat >"$1" <<END
 256 KiB of floats: GB/s, and as a multiple of memcpy
-  cpu     format    bits memcpy         read          max       encode      bounded       decode   decode_add
-  plain   e4m3         8   40.0   20.0 0.50x   80.0 2.00x   20.0 0.50x   25.0 0.62x   50.0 1.25x   40.0 1.00x
+  cpu     format    bits memcpy         read          max       encode      bounded       decode   decode_add       stream
+  plain   e4m3         8   40.0   20.0 0.50x   80.0 2.00x   20.0 0.50x   25.0 0.62x   50.0 1.25x   40.0 1.00x   30.0 0.75x
 262144 KiB of floats: GB/s, and as a multiple of memcpy
-  cpu     format    bits memcpy         read          max       encode      bounded       decode   decode_add
-  plain   e4m3         8   10.0   20.0 2.00x   20.0 2.00x   $2 1.20x   16.0 1.60x   12.5 1.25x   10.0 1.00x
+  cpu     format    bits memcpy         read          max       encode      bounded       decode   decode_add       stream
+  plain   e4m3         8   10.0   20.0 2.00x   20.0 2.00x   $2 1.20x   16.0 1.60x   12.5 1.25x   10.0 1.00x   11.0 1.10x
 END
 }
 
@@ -28,8 +28,8 @@ kernels r-kernels-1.txt 12.0
 kernels r-kernels-2.txt 11.0
 cat >r-instructions.txt <<'END'
 instructions a value
-  cpu     format    bits        max     encode    bounded     decode decode_add
-  plain   e4m3         8      0.500      1.250          -      0.750      1.500
+  cpu     format    bits        max     encode    bounded     decode decode_add     stream
+  plain   e4m3         8      0.500      1.250          -      0.750      1.500      0.625
 END
 printf '%s 1000000 %s 500.0\n' aps 612.3 aps-tight 411.8 codes8 38.6 >r-passes.txt
 for scale in aps aps-tight; do
@@ -48,6 +48,8 @@ check "encode by a byte more; the slower of two processes counts" \
     matches 'e4m3 *encode * 4 * 1 * 1.250 * 11.0 * 1.10 * 16.0$'
 check "decode and add by nine bytes" \
     matches 'e4m3 *decode_add * 5 * 4 * 1.500 * 10.0 * 1.00 * 8.9$'
+check "decode past the caches by five" \
+    matches 'e4m3 *stream * 1 * 4 * 0.625 * 11.0 * 1.10 * 16.0$'
 check "instructions that were not counted are not shown" \
     lines 2 out ' - '
 # aps: 4 bytes at 20, 16 and 12.5 GB/s; half of them at 50, 40, 80 and 25
