@@ -6,16 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/least.h"
 #include "reduce/block.h"
 #include "wire/pipeline_sizes.h"
 #include "reduce/direct.h"
 
 #define CHUNK_UNIT APS_CODEC_GRANULE
-
-/* So many times as long are chunks at most where each is as long as its codes, and
- * not FP32 values, have room: those of 4 bits. */
-#define NARROWEST 8
 
 /* In GPUs' memory a single group needs fewer results, and longer chunks: a wait
  * for a kernel takes some 10 us, and a chunk has a few, in which a GPU encodes a
@@ -54,21 +49,6 @@ static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
         buffers_set_chunk(slots, longest + CHUNK_UNIT - 1);
 }
 
-/* Of an owner's sum, however long the chunks are. */
-static size_t buffers_sum_elements(const struct aps_chunk_buffers *slots,
-                                   bool narrow)
-{
-    const size_t slice = slots->room.slice;
-    const size_t codes =
-        aps_least(aps_codec_elements_most(slice * sizeof(float)),
-                  APS_PIPELINE_GROUP_SLICE);
-    const size_t most = narrow ? NARROWEST * slice : slice;
-
-    if (slots->parts > 1)
-        return APS_PIPELINE_GROUP_NARROW * slice;
-    return most > codes ? most : codes;
-}
-
 /* --- the host's ---------------------------------------------------------- */
 
 static int buffers_allocate_sums(struct aps_chunk_buffers *slots)
@@ -95,7 +75,7 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
             groups->groups > 1 ? APS_RESULT_TURNS : APS_ALONE_RESULT_TURNS,
     };
     buffers_choose_chunk(slots, groups->largest, longest);
-    slots->sum = buffers_sum_elements(slots, narrow);
+    slots->sum = aps_chunk_room_sum(&slots->room, narrow);
     aps_gpu_ipc_destroy_closed(); /* its shared memory may be short */
     if (aps_shm_group_create(&groups->group, buffers_slot_bytes(slots),
                              buffers_result_bytes(slots), &slots->node, cause,
@@ -127,15 +107,17 @@ static void buffers_set_device_chunk(struct aps_chunk_buffers *slots,
                                      size_t chunk)
 {
     buffers_set_chunk(slots, chunk);
-    slots->sum = buffers_sum_elements(slots, false);
+    slots->sum = aps_chunk_room_sum(&slots->room, false);
 }
 
 int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
                                    const struct aps_chunk_buffers *host)
 {
     const bool alone = host->parts == 1;
-    /* The longest chunk of the host, whose lengths those of formats in blocks keep. */
-    const size_t least = (size_t)host->owners * host->sum;
+    /* The host's longest chunk of those whose blocks depend on where they are cut,
+     * which is the same here. */
+    const size_t least =
+        (size_t)host->owners * aps_chunk_room_sum(&host->room, false);
 
     *slots = (struct aps_chunk_buffers){
         .node = host->node,

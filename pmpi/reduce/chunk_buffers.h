@@ -36,13 +36,10 @@ struct aps_chunk_buffers {
 
 /*
  * COLLECTIVE over groups->group, whose ranks share a machine; chunks are
- * equally long in all groups, and no longer than a vector of `longest` elements
- * needs. There is room for codecs whose granule is `granule` at most
- * (pipeline_sizes.h). There is room for the sums of chunks that are the longer the
- * narrower the codec, too: with several groups those of aps_chunk_layout_across, with
- * one those of aps_chunk_layout_longest of APS_PIPELINE_GROUP_SLICE elements an owner;
- * or, where there is one group and `narrow` is set, of as many as `sum` says. It is the
- * same on all ranks.
+ * equally long in all groups, and have no room for more FP32 values than a vector of
+ * `longest` elements has. There is room for codecs whose granule is `granule` at most
+ * (pipeline_sizes.h), and for the sums of chunks that are the longer the narrower the
+ * codec (aps_chunk_room_sum); `narrow` is the same on all ranks.
  * 0, or -1 with a cause, on all ranks or only on some: aps_chunk_buffers_clear is due
  * in any case.
  */

@@ -6,6 +6,9 @@
 #include "reduce/block.h"
 #include "wire/pipeline_sizes.h"
 
+/* So many times as long are chunks at most that fill their room with codes. */
+#define NARROWEST 8
+
 static size_t layout_fewer(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -77,23 +80,36 @@ aps_chunk_layout_across(const struct aps_chunk_room *room,
     };
 }
 
+/* The blocks of an owner in a slot, and in the results, have room at least for those of
+ * a chunk that is cut at 64. */
 struct aps_chunk_layout
 aps_chunk_layout_longest(const struct aps_chunk_room *room,
                          const struct aps_codec *codec, size_t slice)
 {
-    /* Those of an owner in a slot, and in the results, at least. */
-    const size_t cut =
-        aps_slice_longest(room->chunk, APS_CODEC_GRANULE, room->owners);
-    const size_t bytes = aps_block_stride_widest(cut);
     const struct aps_chunk_layout as_ever = aps_chunk_layout_of(room, codec);
-    const size_t n = aps_pipeline_group_slice(codec, cut, slice);
+    const size_t chunk = aps_pipeline_group_elements_alone(codec, room->owners,
+                                                           room->chunk, slice);
+    const size_t bytes = aps_block_stride_widest(
+        aps_slice_longest(room->chunk, APS_CODEC_GRANULE, room->owners));
 
-    if (room->parts > 1 || n * (size_t)room->owners <= as_ever.chunk)
+    if (room->parts > 1 || chunk == as_ever.chunk)
         return as_ever;
     return (struct aps_chunk_layout){
-        .chunk = n * (size_t)room->owners,
+        .chunk = chunk,
         .slice_stride = bytes,
         .owner_stride = bytes,
         .part_stride = bytes,
     };
+}
+
+size_t aps_chunk_room_sum(const struct aps_chunk_room *room, bool narrow)
+{
+    const size_t codes =
+        layout_fewer(aps_codec_elements_most(room->slice * sizeof(float)),
+                     APS_PIPELINE_GROUP_SLICE);
+    const size_t most = narrow ? NARROWEST * room->slice : room->slice;
+
+    if (room->parts > 1)
+        return APS_PIPELINE_GROUP_NARROW * room->slice;
+    return most > codes ? most : codes;
 }

@@ -10,6 +10,7 @@
 #ifndef APS_PMPI_REDUCE_CHUNK_LAYOUT_H
 #define APS_PMPI_REDUCE_CHUNK_LAYOUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "codec/ops.h"
@@ -20,7 +21,7 @@ struct aps_chunk_room {
     int parts;          /* of a result */
     int results;        /* owners whose results lie in one place: all, or one */
     size_t chunk;       /* elements, where they are cut at 64 */
-    size_t slice, part; /* elements of the longest ones */
+    size_t slice, part; /* FP32 values of the longest ones */
     size_t slot_bytes;  /* of a slot */
     size_t result_bytes; /* of the results in one place */
 };
@@ -55,5 +56,10 @@ aps_chunk_layout_across(const struct aps_chunk_room *room,
 struct aps_chunk_layout
 aps_chunk_layout_longest(const struct aps_chunk_room *room,
                          const struct aps_codec *codec, size_t slice);
+
+/* So many elements has the longest slice of any of these chunks: between groups; of one
+ * group those of aps_chunk_layout_longest of APS_PIPELINE_GROUP_SLICE an owner, and, if
+ * `narrow`, of as many as this. */
+size_t aps_chunk_room_sum(const struct aps_chunk_room *room, bool narrow);
 
 #endif

@@ -302,14 +302,12 @@ void aps_hierarchical_sum(void *state, size_t k)
     struct aps_magnitude magnitudes[APS_PIECES_MOST];
     float max[APS_PIECES_MOST];
 
-    if (h->broken || !stages_is_owner(h))
+    if (h->broken || (k > 0 && !stages_is_owner(h)))
         return;
     stages_await(run, APS_SHM_GROUP_CONTRIBUTED, ranks, k, 0);
-    if (k == 0 && stages_meet_another_length(run)) {
-        /* For ranks that own nothing, which find out in their turn. */
-        aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
+    /* Also a rank that owns nothing, before it waits for what owns it. */
+    if ((k == 0 && stages_meet_another_length(run)) || !stages_is_owner(h))
         return;
-    }
     if (run->results->peers) /* the sums and the result, in one go */
         stages_await_result(run, k);
     for (int p = 0; p < chunk->count; p++)
@@ -473,8 +471,6 @@ void aps_hierarchical_collect(void *state, size_t k)
     if (h->broken)
         return;
     stages_await(run, APS_SHM_GROUP_FINISHED, h->owners, k, 0);
-    if (k == 0 && !stages_is_owner(h) && stages_meet_another_length(run))
-        return;
     if (run->rc == MPI_SUCCESS && aps_shm_group_failed(h->node, h->calls))
         stages_fail(run, MPI_ERR_OTHER);
     aps_block_batch_begin(&h->batch, run->wire, NULL);

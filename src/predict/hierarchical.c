@@ -15,7 +15,6 @@
 static double group_chunk(const struct aps_plan *plan, int ranks, int groups)
 {
     const size_t chunk = aps_pipeline_group_elements(ranks, groups, ranks);
-    const size_t owners = (size_t)ranks;
     struct aps_codec codec;
 
     if (plan->node == APS_NODE_FP32)
@@ -23,9 +22,8 @@ static double group_chunk(const struct aps_plan *plan, int ranks, int groups)
     aps_codec_init(&plan->format, &codec);
     if (groups > 1)
         return (double)aps_pipeline_group_elements_across(&codec, chunk);
-    return (double)(owners *
-                    aps_pipeline_group_slice(&codec, chunk / owners,
-                                             APS_PIPELINE_GROUP_SLICE));
+    return (double)aps_pipeline_group_elements_alone(&codec, ranks, chunk,
+                                                     APS_PIPELINE_GROUP_SLICE);
 }
 
 /* Groups that exchange the sums of their slices; each rank with its peers. */

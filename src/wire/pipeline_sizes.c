@@ -24,18 +24,20 @@
 
 /* Elements of a chunk of a group. Its slots stay in cache: 32 Ki to 128 Ki are
  * equal within the noise of tests/bench/allreduce.sh node. Where it is cut into
- * many messages, or many ranks of a single group wait for each other, it is longer
- * (aps_pipeline_group_slice). */
+ * many messages, or many ranks of a single group wait for each other, it is longer. */
 #define GROUP_CHUNK_LEAST ((size_t)64 * 1024)
 #define GROUP_CHUNK_MOST ((size_t)256 * 1024)
 #define GROUP_MESSAGE_LEAST ((size_t)1024)
-#define GROUP_SLICE_LEAST ((size_t)16 * 1024)
+#define GROUP_ALONE_SLICE_LEAST ((size_t)16 * 1024)
+#define GROUP_ALONE_CHUNK_MOST ((size_t)128 * 1024)
 
 /* Chunks are shorter than they should be where all would not fit into the 64 MiB
- * of shared memory that a container gets by default. A block takes so many elements
- * more than its slice or part has, with its header and the room for formats whose
- * granule is larger than APS_CODEC_GRANULE. */
+ * of shared memory that a container gets by default; a single group leaves room for
+ * those of other communicators. A block takes so many elements more than its slice or
+ * part has, with its header and the room for formats whose granule is larger than
+ * APS_CODEC_GRANULE, up to 256; those of up to 4096 take more. */
 #define GROUP_SHARED_BYTES ((size_t)48 * 1024 * 1024)
+#define GROUP_ALONE_SHARED_BYTES ((size_t)20 * 1024 * 1024)
 #define GROUP_PADDING ((size_t)320)
 
 static size_t pipeline_message_bytes(size_t chunk, int ranks, size_t most)
@@ -134,17 +136,20 @@ static size_t pipeline_group_bytes(size_t chunk, size_t owners, size_t parts,
 
 size_t aps_pipeline_group_elements(int owners, int parts, int ranks)
 {
+    const bool alone = parts == 1;
     const size_t few = (size_t)owners * APS_CODEC_GRANULE;
-    const size_t part = parts > 1 ? GROUP_MESSAGE_LEAST : GROUP_SLICE_LEAST;
+    const size_t part = alone ? GROUP_ALONE_SLICE_LEAST : GROUP_MESSAGE_LEAST;
+    const size_t most = alone ? GROUP_ALONE_CHUNK_MOST : GROUP_CHUNK_MOST;
+    const size_t bytes = alone ? GROUP_ALONE_SHARED_BYTES : GROUP_SHARED_BYTES;
     size_t chunk = (size_t)owners * (size_t)parts * part;
 
     if (chunk < GROUP_CHUNK_LEAST)
         chunk = GROUP_CHUNK_LEAST;
-    if (chunk > GROUP_CHUNK_MOST)
-        chunk = GROUP_CHUNK_MOST;
+    if (chunk > most)
+        chunk = most;
     while (chunk > few &&
            pipeline_group_bytes(chunk, (size_t)owners, (size_t)parts,
-                                (size_t)ranks) > GROUP_SHARED_BYTES)
+                                (size_t)ranks) > bytes)
         chunk = chunk / 2 > few
                     ? chunk / 2 / APS_CODEC_GRANULE * APS_CODEC_GRANULE
                     : few;
@@ -171,18 +176,32 @@ size_t aps_pipeline_group_elements_across(const struct aps_codec *codec,
     return n > cut ? n : cut;
 }
 
+/* Of one owner; 0 where not even a granule has room. */
+static size_t pipeline_group_slice(const struct aps_codec *codec, int owners,
+                                   size_t chunk, size_t most)
+{
+    const size_t granule = aps_codec_granule(codec);
+    const size_t units = chunk / APS_CODEC_GRANULE;
+    const size_t slice =
+        (units + (size_t)owners - 1) / (size_t)owners * APS_CODEC_GRANULE;
+    const size_t n = aps_codec_elements(codec, slice * sizeof(float));
+
+    return n < most ? n : most / granule * granule;
+}
+
 /*
  * A rank waits for all others a few times a chunk, and where ranks share cores each
  * wait is a switch between them. Measured, 25.6 Mi floats in e4m3 on 2 cores, of the
  * time in chunks of 64 Ki elements: in 128 Ki, 256 Ki and 512 Ki 8 ranks take 0.87, 0.79
- * and 0.72, 4 ranks 0.86, 0.76 and 0.70, and 2 ranks, each with a core, as long. Longer
- * slices gain little, and their sums do not fit into an L2 cache of 1 MiB.
+ * and 0.72, 4 ranks 0.86, 0.76 and 0.70, and 2 ranks, each with a core, as long.
  */
-size_t aps_pipeline_group_slice(const struct aps_codec *codec, size_t slice,
-                                size_t most)
+size_t aps_pipeline_group_elements_alone(const struct aps_codec *codec,
+                                         int owners, size_t chunk, size_t most)
 {
     const size_t granule = aps_codec_granule(codec);
-    const size_t n = aps_codec_elements(codec, slice * sizeof(float));
+    const size_t least = (chunk + granule - 1) / granule * granule;
+    const size_t n =
+        (size_t)owners * pipeline_group_slice(codec, owners, chunk, most);
 
-    return n < most ? n : most / granule * granule;
+    return n > least ? n : least;
 }

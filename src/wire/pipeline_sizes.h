@@ -51,11 +51,11 @@ size_t aps_pipeline_group_elements(int owners, int parts, int ranks);
 size_t aps_pipeline_group_elements_across(const struct aps_codec *codec,
                                           size_t chunk);
 
-/* What an owner of a single group has of a chunk: so many elements of a codec, up to
- * `most`, where chunks of FP32 values have `slice`, if that is more.
- * APS_PIPELINE_GROUP_SLICE suits the host's caches. */
+/* The same of a codec in a single group, where chunks of FP32 values have `chunk`
+ * elements: as many as its codes have room where those values have, up to `most` an
+ * owner, if that is more. APS_PIPELINE_GROUP_SLICE suits the host's caches. */
 #define APS_PIPELINE_GROUP_SLICE ((size_t)64 * 1024)
-size_t aps_pipeline_group_slice(const struct aps_codec *codec, size_t slice,
-                                size_t most);
+size_t aps_pipeline_group_elements_alone(const struct aps_codec *codec,
+                                         int owners, size_t chunk, size_t most);
 
 #endif

@@ -35,11 +35,12 @@
  * its place, hence one more. */
 #define APS_RESULT_TURNS (2 * APS_PIPELINE_WIRE_LAG + APS_GROUP_LAG + 1)
 
-/* A single group's results: written with the sum, read one lag later; and one more,
- * for the same reason. */
-#define APS_ALONE_RESULT_TURNS (APS_GROUP_LAG + 2)
+/* A single group's results: written with the sum, read one lag later. One place more
+ * than that needs: who has contributed to a chunk has then read the result that lay in
+ * its place, so that no owner waits for it. */
+#define APS_ALONE_RESULT_TURNS (2 * APS_GROUP_LAG + 1)
 
-/* The same in GPUs' memory, which is scarce, so that its owners may wait. */
+/* The same in GPUs' memory, which is scarce: owners may wait. */
 #define APS_DEVICE_RESULT_TURNS 2
 
 /* `hierarchical`, from the contribution to the collected result. */
@@ -61,9 +62,9 @@ _Static_assert(APS_DIRECT_TURNS >= 2 * APS_EXCHANGE_TURNS - 1,
 _Static_assert(APS_RESULT_TURNS > APS_DIRECT_TURNS,
                "a result outlives the chunk of direct that writes it");
 _Static_assert(
-    APS_ALONE_RESULT_TURNS > APS_DEVICE_RESULT_TURNS,
-    "all have read a result before any rank contributes to the next one "
-    "in its place");
+    APS_ALONE_RESULT_TURNS > 2 * APS_GROUP_LAG,
+    "a result is read before its reader contributes to the next one in "
+    "its place");
 _Static_assert(APS_DEVICE_RESULT_TURNS > APS_GROUP_LAG,
                "a result is written anew in a later round than it is read in");
 _Static_assert(APS_HIERARCHICAL_TURNS >= APS_RESULT_TURNS + APS_GROUP_LAG,

@@ -39,7 +39,8 @@
 #include "meet.h"
 #include "sizes.h"
 
-#define CHUNK ((size_t)64 * 1024) /* floats, as in src/wire/pipeline_sizes.c */
+/* Codes, as of two ranks in src/wire/pipeline_sizes.c. */
+#define CHUNK ((size_t)128 * 1024)
 #define COLD ((size_t)8 << 20)
 #define ROUNDS_LEAST 5
 #define ROUNDS_MOST 200

@@ -25,8 +25,8 @@ bytes alone take, as `passes` measured it: no library can be faster there. `kern
 is the sum of these kernels' times at the rates measured, of as many ranks as share a
 core: what no waits and no messages would leave if a core did not compute while it
 waits for memory. `codes` is the time in which codes of 4, 8 or 16 bits go from core to
-core and the sums back, as `passes` measured it: a call of one chunk a rank (64 Ki
-floats and less) does that after its kernels, a longer one beside them.
+core and the sums back, as `passes` measured it: a call of one chunk (128 Ki floats and
+less of two ranks) does that after its kernels, a longer one beside them.
 """
 
 import argparse

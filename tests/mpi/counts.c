@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `differ`: a program whose last rank calls with another count than the others
- * gets an error on all ranks. `late`: the last rank comes to a call eleven seconds
+ * `differ`: a program whose last rank, or each of the ranks that are named, calls with
+ * another count than the others gets an error on all ranks. `late`: the last rank comes to a call eleven seconds
  * after the others, and all get the sum.
  */
 #include "config.h"
@@ -23,13 +23,13 @@ static int reduce(int count)
     return MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-static void differ(bool last, int count, int count_of_last)
+static void differ(bool differs, int count, int other_count)
 {
     int rc, class = MPI_SUCCESS;
 
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     ok_all(reduce(count) == MPI_SUCCESS, "a call of one count");
-    rc = reduce(last ? count_of_last : count);
+    rc = reduce(differs ? other_count : count);
     MPI_Error_class(rc, &class);
     ok_all(class == MPI_ERR_TRUNCATE, "a call of two counts is an error");
     ok_all(reduce(count) != MPI_SUCCESS, "... and so is the next call");
@@ -51,6 +51,15 @@ static void late(bool last, int count)
     ok_all(good, "one comes late");
 }
 
+/* Is this rank among the words? */
+static bool is_named(int count, char *words[])
+{
+    for (int i = 0; i < count; i++)
+        if (atoi(words[i]) == mpitap_rank())
+            return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     bool last;
@@ -60,7 +69,8 @@ int main(int argc, char **argv)
     mpitap_begin();
     last = mpitap_rank() == mpitap_size() - 1;
     if (strcmp(argv[1], "differ") == 0)
-        differ(last, atoi(argv[2]), atoi(argv[3]));
+        differ(argc > 4 ? is_named(argc - 4, argv + 4) : last, atoi(argv[2]),
+               atoi(argv[3]));
     else
         late(last, atoi(argv[2]));
     status = mpitap_end();

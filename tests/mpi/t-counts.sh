@@ -24,6 +24,12 @@ for policy in rounded exact; do
     done
 done
 
+# Groups of 3 and 2 ranks, so that rank 2 sums nothing; one of each differs.
+run 'two groups' 5 -genv APSMPI_POLICY "$tmp/rounded.yaml" \
+    -genv APSMPI_TEST_NODES 2 "$mpi/counts" differ 200000 300000 2 4
+says '^apsmpi: rank 0: a reduction of 200000 elements meets one of 300000 ' 1 \
+    'two groups: a line says which rank differs'
+
 # late REDUCE
 late()
 {

@@ -195,28 +195,45 @@ static void test_across(const struct aps_format *format)
        format->name);
 }
 
+/* Of a chunk of so many elements at most an owner, the sums have room, too. */
+static bool has_sums(const struct aps_chunk_room *room,
+                     const struct aps_codec *codec, size_t slice, bool narrow)
+{
+    const size_t chunk = aps_chunk_layout_longest(room, codec, slice).chunk;
+
+    return room->parts > 1 || slice_of(codec, chunk, room->owners, 0) <=
+                                  aps_chunk_room_sum(room, narrow);
+}
+
 /* Codes have as much room as FP32 values. */
 static void test_narrow(const struct aps_format *format)
 {
+    static const size_t chunks[] = {64, 1024, 16384, 65536, 131072};
     const struct aps_codec codec = {.format = *format};
-    bool right = true, longer = true;
+    bool right = true, longer = true, sums = true;
 
-    for (int owners = 1; owners <= 64; owners++)
-        for (int parts = 1; parts <= 2; parts++) {
-            const struct aps_chunk_room room = aps_chunk_room_of(
-                owners, parts, owners, 65536, aps_pipeline_granule(format));
+    for (int owners = 1; owners <= 512; owners += 1 + owners / 20)
+        for (size_t i = 0; i < 2 * LENGTH(chunks); i++) {
+            const struct aps_chunk_room room =
+                aps_chunk_room_of(owners, 1 + (int)(i % 2), owners,
+                                  chunks[i / 2], aps_pipeline_granule(format));
+            const size_t most = aps_chunk_room_sum(&room, true);
             const size_t chunk =
                 aps_chunk_layout_longest(&room, &codec, 8 * room.slice).chunk;
 
-            right &= has_narrow_room(&room, &codec, 8 * room.slice) &&
+            right &= has_narrow_room(&room, &codec, most) &&
                      has_narrow_room(&room, &codec, 2 * room.slice) &&
                      has_narrow_room(&room, &codec, APS_PIPELINE_GROUP_SLICE) &&
                      has_narrow_room(&room, &codec, room.slice);
-            if (parts == 1 && format->width == 8 && format->block == 1)
+            sums &= has_sums(&room, &codec, most, true) &&
+                    has_sums(&room, &codec, APS_PIPELINE_GROUP_SLICE, true) &&
+                    has_sums(&room, &codec, APS_PIPELINE_GROUP_SLICE, false);
+            if (i % 2 == 0 && format->width == 8 && format->block == 1)
                 longer &= chunk >= 3 * room.chunk;
         }
     ok(right && longer, "%s: long chunks of narrow codes have room",
        format->name);
+    ok(sums, "... and the sums of their slices");
 }
 
 static void test_layouts(const struct aps_format *format)
@@ -279,22 +296,26 @@ static void test_lengths(void)
        "... of 2, of 8, of 192, and of 16 ranks on 12 nodes");
 }
 
-static size_t group_slice(int width, size_t slice)
+/* Of 8 ranks, a chunk of which has so many FP32 values. */
+static size_t alone(int width, int block, size_t chunk)
 {
-    const struct aps_codec codec = {.format = {.width = width, .block = 1}};
+    const struct aps_codec codec = {.format = {.width = width, .block = block}};
 
-    return aps_pipeline_group_slice(&codec, slice, APS_PIPELINE_GROUP_SLICE);
+    return aps_pipeline_group_elements_alone(&codec, 8, chunk,
+                                             APS_PIPELINE_GROUP_SLICE);
 }
 
-/* As many codes as have room where FP32 values have, up to 64 Ki. */
-static void test_slices(void)
+static void test_alone(void)
 {
-    ok(group_slice(32, 1024) == 1024 && group_slice(16, 1024) == 2048 &&
-           group_slice(8, 1024) == 4096 && group_slice(4, 1024) == 8192,
-       "an owner has as many codes as have room");
-    ok(group_slice(16, 32768) == 65536 && group_slice(8, 16384) == 65536 &&
-           group_slice(4, 16384) == 65536 && group_slice(8, 131072) == 65536,
+    ok(alone(32, 1, 8192) == 8192 && alone(16, 1, 8192) == 16384 &&
+           alone(8, 1, 8192) == 32768 && alone(4, 1, 8192) == 65536,
+       "a single group's chunk has as many codes as have room");
+    ok(alone(16, 1, 262144) == 8 * 65536 && alone(8, 1, 131072) == 8 * 65536 &&
+           alone(4, 1, 131072) == 8 * 65536,
        "... up to what suits a cache");
+    ok(alone(8, 4096, 2048) == 4096 && alone(8, 4096, 65536) == 8 * 32768 &&
+           alone(25, 4096, 16384) == 16384,
+       "... and in whole blocks, one at least");
 }
 
 /* --- messages -------------------------------------------------------------- */
@@ -330,7 +351,7 @@ static void test_messages(const struct aps_format *format)
 int main(void)
 {
     test_lengths();
-    test_slices();
+    test_alone();
     for (size_t f = 0; f < LENGTH(formats); f++) {
         test_layouts(&formats[f]);
         test_across(&formats[f]);
