@@ -330,6 +330,12 @@ tr '\n' ' ' <out | tr -s ' ' >flat
 check 'compressors take all: no time, and that of native' \
     grep -q '^all  *all  *-  *[1-9][0-9.]* ms  *- *$' out
 check '... and those of native algorithms' not grep -q ' 0 ns' flat
+# 128 owners of a chunk with 256 bytes each, less than a block.
+printf '%s\n' 'version: 1' 'steps: {per_epoch: 10}' 'layers: layers.csv' \
+    'rules: [{format: int8/512, reduce: hierarchical}]' >policy.yaml
+predict --hosts 1 --ranks-per-host 128 --rate 1gbit --json
+check 'one host of many ranks, long blocks: there is a time' \
+    holds 'p["spans"][0]["seconds"] > 0'
 printf 'version: 1\nshadow: [{format: e4m3}]\n' >policy.yaml
 predict --hosts 2 --rate 1gbit
 check 'shadow alone: says why there is no prediction' \
