@@ -33,16 +33,23 @@ APS_INLINE bool aps_tile_asks(void)
 #endif
 }
 
-/* Ask for what a loop will read after x[n], which it reads now: n floats, a
- * multiple of a cache line. They need not be there. */
-APS_INLINE void aps_tile_ask_ahead(const aps_any_float *x, size_t n)
+/* Ask for x[n], a multiple of a cache line, worth it or not. They need not be
+ * there. */
+APS_INLINE void aps_tile_ask(const aps_any_float *x, size_t n)
 {
 #if defined(__GNUC__)
-    for (size_t i = 0; i < n && aps_tile_asks(); i += 64 / sizeof *x)
-        __builtin_prefetch(x + APS_TILE_AHEAD + i);
+    for (size_t i = 0; i < n; i += 64 / sizeof *x)
+        __builtin_prefetch(x + i);
 #else
     (void)x, (void)n;
 #endif
+}
+
+/* If it is, ask for what a loop will read after x[n], which it reads now. */
+APS_INLINE void aps_tile_ask_ahead(const aps_any_float *x, size_t n)
+{
+    if (aps_tile_asks())
+        aps_tile_ask(x + APS_TILE_AHEAD, n);
 }
 
 /* The same for what a loop will write, or read and write. */

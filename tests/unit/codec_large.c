@@ -105,6 +105,27 @@ static void test_magnitude(void)
     ok(finite, "and INF and NaN are noticed, wherever they lie");
 }
 
+/* Each element in turn is the greatest, and one behind the end is greater. */
+static void test_greatest(const struct aps_float_variant *variant)
+{
+    static const size_t lengths[] = {16383, 16384, 16385, 16447,
+                                     16448, 20000, 32833};
+    static float values[32835];
+    const uint32_t top = aps_float_bits(3.0f);
+    bool right = true;
+
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+        for (size_t i = 0; i < lengths[k]; i += i % 64 < 20 ? 1 : 13) {
+            float *const x = values + k % 2; /* not always on a cache line */
+
+            x[i] = -3.0f;
+            x[lengths[k]] = 4.0f;
+            right &= variant->greatest(x, lengths[k]) == top;
+            x[i] = x[lengths[k]] = 0;
+        }
+    ok(right, "greatest %s: of a long array, wherever it lies", variant->cpu);
+}
+
 /* What differs, or NULL. */
 static const char *check(const struct aps_codec *codec, int exponent,
                          enum kind kind)
@@ -167,6 +188,7 @@ int main(void)
             skip(1, "no %s on this machine", cpus[c]);
             continue;
         }
+        test_greatest(variant);
         for (int i = 0; format_at(i, &format); i++) {
             aps_float_codec_init(&format, variant, &codec);
             test_format(&codec);
