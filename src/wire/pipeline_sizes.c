@@ -192,8 +192,8 @@ static size_t pipeline_group_slice(const struct aps_codec *codec, int owners,
 /*
  * A rank waits for all others a few times a chunk, and where ranks share cores each
  * wait is a switch between them. Measured, 25.6 Mi floats in e4m3 on 2 cores, of the
- * time in chunks of 64 Ki elements: in 128 Ki, 256 Ki and 512 Ki 8 ranks take 0.87, 0.79
- * and 0.72, 4 ranks 0.86, 0.76 and 0.70, and 2 ranks, each with a core, as long.
+ * time in chunks of 64 Ki elements: in 128 Ki, 256 Ki and 512 Ki 8 ranks take 0.87,
+ * 0.79 and 0.72, 4 ranks 0.86, 0.76 and 0.70, and 2 ranks, each with a core, as long.
  */
 size_t aps_pipeline_group_elements_alone(const struct aps_codec *codec,
                                          int owners, size_t chunk, size_t most)

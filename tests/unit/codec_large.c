@@ -105,7 +105,8 @@ static void test_magnitude(void)
     ok(finite, "and INF and NaN are noticed, wherever they lie");
 }
 
-/* Each element in turn is the greatest, and one behind the end is greater. */
+/* Each element in turn is the greatest, and one behind the end is greater; in arrays that
+ * begin with a cache line and in others. */
 static void test_greatest(const struct aps_float_variant *variant)
 {
     static const size_t lengths[] = {16383, 16384, 16385, 16447,
@@ -116,12 +117,12 @@ static void test_greatest(const struct aps_float_variant *variant)
 
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
         for (size_t i = 0; i < lengths[k]; i += i % 64 < 20 ? 1 : 13) {
-            float *const x = values + k % 2; /* not always on a cache line */
+            float *const array = values + k % 2;
 
-            x[i] = -3.0f;
-            x[lengths[k]] = 4.0f;
-            right &= variant->greatest(x, lengths[k]) == top;
-            x[i] = x[lengths[k]] = 0;
+            array[i] = -3.0f;
+            array[lengths[k]] = 4.0f;
+            right &= variant->greatest(array, lengths[k]) == top;
+            array[i] = array[lengths[k]] = 0;
         }
     ok(right, "greatest %s: of a long array, wherever it lies", variant->cpu);
 }
