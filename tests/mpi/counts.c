@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `differ`: a program whose last rank, or each of the ranks that are named, calls with
- * another count than the others gets an error on all ranks. `late`: the last rank comes to a call eleven seconds
- * after the others, and all get the sum.
+ * another count than the others gets an error on all ranks. `late`: the last rank comes
+ * to a call eleven seconds after the others, and all get the sum.
  */
 #include "config.h"
 

@@ -105,8 +105,8 @@ static void test_magnitude(void)
     ok(finite, "and INF and NaN are noticed, wherever they lie");
 }
 
-/* Each element in turn is the greatest, and one behind the end is greater; in arrays that
- * begin with a cache line and in others. */
+/* Each element in turn is the greatest, and one behind the end is greater; in arrays
+ * that begin with a cache line and in others. */
 static void test_greatest(const struct aps_float_variant *variant)
 {
     static const size_t lengths[] = {16383, 16384, 16385, 16447,
