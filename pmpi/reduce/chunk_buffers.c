@@ -114,8 +114,8 @@ int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
                                    const struct aps_chunk_buffers *host)
 {
     const bool alone = host->parts == 1;
-    /* The host's longest chunk of those whose blocks depend on where they are cut,
-     * which is the same here. */
+    /* The longest chunk of the host's memory in a format whose blocks depend on where
+     * a vector is cut: in GPUs' memory it is cut there, too. */
     const size_t least =
         (size_t)host->owners * aps_chunk_room_sum(&host->room, false);
 

@@ -3,16 +3,12 @@
 
 #include "reduce/chunk_layout.h"
 
+#include "base/least.h"
 #include "reduce/block.h"
 #include "wire/pipeline_sizes.h"
 
 /* So many times as long are chunks at most that fill their room with codes. */
 #define NARROWEST 8
-
-static size_t layout_fewer(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 struct aps_chunk_room aps_chunk_room_of(int owners, int parts, int results,
                                         size_t chunk, size_t granule)
@@ -40,7 +36,7 @@ struct aps_chunk_room aps_chunk_room_of(int owners, int parts, int results,
 /* Slices of n elements that are not empty. */
 static size_t layout_slices(size_t n, size_t granule, int parts)
 {
-    return layout_fewer((n + granule - 1) / granule, (size_t)parts);
+    return aps_least((n + granule - 1) / granule, (size_t)parts);
 }
 
 /* Slices that are empty take no room: they come last. */
@@ -80,8 +76,8 @@ aps_chunk_layout_across(const struct aps_chunk_room *room,
     };
 }
 
-/* The blocks of an owner in a slot, and in the results, have room at least for those of
- * a chunk that is cut at 64. */
+/* However long the chunk is, an owner's block takes no more bytes than that of FP32
+ * values which are cut at 64. */
 struct aps_chunk_layout
 aps_chunk_layout_longest(const struct aps_chunk_room *room,
                          const struct aps_codec *codec, size_t slice)
@@ -105,8 +101,8 @@ aps_chunk_layout_longest(const struct aps_chunk_room *room,
 size_t aps_chunk_room_sum(const struct aps_chunk_room *room, bool narrow)
 {
     const size_t codes =
-        layout_fewer(aps_codec_elements_most(room->slice * sizeof(float)),
-                     APS_PIPELINE_GROUP_SLICE);
+        aps_least(aps_codec_elements_most(room->slice * sizeof(float)),
+                  APS_PIPELINE_GROUP_SLICE);
     const size_t most = narrow ? NARROWEST * room->slice : room->slice;
 
     if (room->parts > 1)

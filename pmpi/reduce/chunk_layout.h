@@ -57,9 +57,9 @@ struct aps_chunk_layout
 aps_chunk_layout_longest(const struct aps_chunk_room *room,
                          const struct aps_codec *codec, size_t slice);
 
-/* So many elements has the longest slice of any of these chunks: between groups; of one
- * group those of aps_chunk_layout_longest of APS_PIPELINE_GROUP_SLICE an owner, and, if
- * `narrow`, of as many as this. */
+/* The elements that an owner's sum needs room for, whichever of these layouts a call
+ * has. Of a single group it suits slices of up to APS_PIPELINE_GROUP_SLICE elements; if
+ * `narrow`, also of as many as it returns itself. */
 size_t aps_chunk_room_sum(const struct aps_chunk_room *room, bool narrow);
 
 #endif

@@ -52,8 +52,9 @@ size_t aps_pipeline_group_elements_across(const struct aps_codec *codec,
                                           size_t chunk);
 
 /* The same of a codec in a single group, where chunks of FP32 values have `chunk`
- * elements: as many as its codes have room where those values have, up to `most` an
- * owner, if that is more. APS_PIPELINE_GROUP_SLICE suits the host's caches. */
+ * elements: as many codes as fit into the room of those values, but no more than `most`
+ * for each owner; and never fewer than `chunk`, in whole granules. The host's caches
+ * hold what follows from APS_PIPELINE_GROUP_SLICE. */
 #define APS_PIPELINE_GROUP_SLICE ((size_t)64 * 1024)
 size_t aps_pipeline_group_elements_alone(const struct aps_codec *codec,
                                          int owners, size_t chunk, size_t most);
