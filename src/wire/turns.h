@@ -35,9 +35,10 @@
  * its place, hence one more. */
 #define APS_RESULT_TURNS (2 * APS_PIPELINE_WIRE_LAG + APS_GROUP_LAG + 1)
 
-/* A single group's results: written with the sum, read one lag later. There is one place
- * more than that needs: before a rank contributes to a chunk it has read the result that
- * lies where the chunk's is to be, so that no owner has to wait for readers. */
+/* A single group's results: written with the sum, read one lag later. There is one
+ * place more than that needs: before a rank contributes to a chunk it has read the
+ * result that lies where the chunk's is to be, so that no owner has to wait for
+ * readers. */
 #define APS_ALONE_RESULT_TURNS (2 * APS_GROUP_LAG + 1)
 
 /* The same in GPUs' memory, which is scarce: there owners may have to wait. */
