@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * 64 codes in four vectors, a code in the low bits of each 32-bit lane, brought
- * together and packed, for CPUs with AVX-512 VBMI. What stands above the codes
- * in their lanes is arbitrary: it is dropped. Included by x86-64 builds only.
+ * 64 codes brought together and packed, for CPUs with AVX-512 VBMI: from four
+ * vectors, a code in the low bits of each 32-bit lane; or from two, a code in each
+ * 16-bit word and the sign in its top bit. What else stands in lanes and words is
+ * arbitrary: it is dropped. Included by x86-64 builds only.
  */
 #ifndef APS_CODEC_CODES_VBMI_H
 #define APS_CODEC_CODES_VBMI_H
@@ -23,6 +24,8 @@ struct aps_codes_64 {
     __m512i four;     /* ... and two such pairs, ... */
     __m512i eight;    /* ... and a shift of two such fours */
     __m512i together; /* the bytes of eight codes each, of 64-bit lanes */
+    __m512i order; /* the 32-bit lanes of what aps_codes_64_fields joins ... */
+    __m512i fours; /* ... or of their codes, of an even width, the bytes */
 };
 
 APS_CODEC_AVX512 APS_INLINE struct aps_codes_64
@@ -32,7 +35,9 @@ aps_codes_64_make(unsigned width)
         .width = width,
         .bytes = 8 * (size_t)width,
     };
-    uint8_t low[64], high[64], together[64];
+    uint8_t low[64], high[64], together[64] = {0}, fours[64] = {0};
+    uint32_t order[16];
+    size_t n = 0;
 
     if (width == 16) {
         uint16_t words[32];
@@ -47,8 +52,18 @@ aps_codes_64_make(unsigned width)
     for (unsigned i = 0; i < 64; i++) {
         low[i] = (uint8_t)(i % 32 * 4);
         high[i] = (uint8_t)(i % 32 * 4 + 3);
-        together[i] = (uint8_t)(i < 8 * width ? i / width * 8 + i % width : 0);
     }
+    for (unsigned i = 0; i < 16; i++)
+        order[i] = i % 4 * 4 + i / 4 % 2 * 2 + i / 8;
+    for (unsigned lane = 0; lane < 8 && width < 8; lane++)
+        for (unsigned i = 0; i < width; i++)
+            together[n++] = (uint8_t)(8 * lane + i);
+    n = 0;
+    for (unsigned four = 0; four < 16 && width < 8; four++)
+        for (unsigned i = 0; i < width / 2; i++)
+            fours[n++] = (uint8_t)(4 * order[four] + i);
+    c.order = _mm512_loadu_si512(order);
+    c.fours = _mm512_loadu_si512(fours);
     c.low = _mm512_loadu_si512(low);
     c.high = _mm512_loadu_si512(high);
     c.together = _mm512_loadu_si512(together);
@@ -109,12 +124,37 @@ APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_64_sign(
     return _mm512_ternarylogic_epi32(magnitude, signs, c->sign, 0xf8);
 }
 
-/* 64 codes of less than 8 bits, a byte each, to c->bytes bytes. */
-APS_CODEC_AVX512 APS_INLINE __m512i
-aps_codes_64_pack(const struct aps_codes_64 *c, __m512i codes)
+/* Where aps_codes_64_fields finds fields of 8 bits that start at this bit of words. */
+APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_64_at(unsigned bit)
 {
-    const __m512i low = _mm512_set1_epi64(0xffffffff);
-    __m512i two, four, eight;
+    uint8_t at[64];
+
+    for (unsigned i = 0; i < 64; i++)
+        at[i] = (uint8_t)((i % 4 * 16 + bit) % 64);
+    return _mm512_loadu_si512(at);
+}
+
+/* A field of each word of word[2], each of which has been packed from two vectors:
+ * bytes whose 32-bit lanes c->order brings into the values' order. */
+APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_64_fields(__m512i at,
+                                                        const __m512i *word)
+{
+    return _mm512_mask_multishift_epi64_epi8(
+        _mm512_multishift_epi64_epi8(at, word[0]), 0xf0f0f0f0f0f0f0f0, at,
+        word[1]);
+}
+
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_codes_64_in_order(const struct aps_codes_64 *c, __m512i codes)
+{
+    return _mm512_permutexvar_epi32(c->order, codes);
+}
+
+/* Of codes of less than 8 bits, a byte each, fours to the low bits of 32-bit lanes. */
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_codes_64_pack_fours(const struct aps_codes_64 *c, __m512i codes)
+{
+    __m512i two;
 
     if (c->width < 7)
         two = _mm512_maddubs_epi16(codes, c->two);
@@ -122,7 +162,25 @@ aps_codes_64_pack(const struct aps_codes_64 *c, __m512i codes)
         two =
             _mm512_or_si512(_mm512_and_si512(codes, _mm512_set1_epi16(0xff)),
                             _mm512_slli_epi16(_mm512_srli_epi16(codes, 8), 7));
-    four = _mm512_madd_epi16(two, c->four);
+    return _mm512_madd_epi16(two, c->four);
+}
+
+/* What aps_codes_64_fields joins, with an even number of bits less than 8, to c->bytes
+ * bytes: four codes are whole bytes. */
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_codes_64_pack_even(const struct aps_codes_64 *c, __m512i codes)
+{
+    return _mm512_permutexvar_epi8(c->fours, aps_codes_64_pack_fours(c, codes));
+}
+
+/* 64 codes of less than 8 bits, a byte each, to c->bytes bytes. */
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_codes_64_pack(const struct aps_codes_64 *c, __m512i codes)
+{
+    const __m512i low = _mm512_set1_epi64(0xffffffff);
+    const __m512i four = aps_codes_64_pack_fours(c, codes);
+    __m512i eight;
+
     eight = _mm512_or_si512(
         _mm512_and_si512(four, low),
         _mm512_sllv_epi64(_mm512_srli_epi64(four, 32), c->eight));

@@ -284,9 +284,10 @@ APS_CODEC_AVX512 static uint64_t mx_vbmi(const struct aps_block_kernel *kernel,
 }
 
 /* Two blocks of floats: 0, or 1, and nothing done, where one is NaN. */
-APS_CODEC_AVX512 APS_INLINE uint64_t mx_decode_64(
-    const struct aps_table *table, const struct aps_table_unpack *unpack,
-    size_t half, bool add, const uint8_t *wire, aps_any_float *x)
+APS_CODEC_AVX512 APS_INLINE uint64_t
+mx_decode_64(const struct aps_table *table,
+             const struct aps_table_unpack *unpack, size_t half, bool add,
+             const uint8_t *wire, struct aps_table_seen *seen, aps_any_float *x)
 {
     const uint8_t first = wire[0], second = wire[1 + half];
     const __mmask64 low = ((uint64_t)1 << half) - 1;
@@ -298,10 +299,9 @@ APS_CODEC_AVX512 APS_INLINE uint64_t mx_decode_64(
     scale[0] = _mm512_set1_ps(aps_blocks_pow2(first - APS_MX_BIAS));
     scale[1] = _mm512_set1_ps(aps_blocks_pow2(second - APS_MX_BIAS));
     codes = _mm512_mask_loadu_epi8(codes, low << half, wire + 2);
-    if (half < 32)
-        codes = aps_table_unpack_codes(unpack, codes);
-    aps_table_look_up(table, codes, false, 0, scale,
-                      add ? APS_PUT_ADD : APS_PUT, x);
+    codes = aps_table_unpack_codes(unpack, half == 32, codes);
+    aps_table_look_up(table, APS_TABLE_ANY(add ? APS_PUT_ADD : APS_PUT), codes,
+                      false, 0, scale, seen, x);
     return 0;
 }
 
@@ -310,19 +310,23 @@ mx_vbmi_decode(const struct aps_block_kernel *kernel, const uint8_t *wire,
                size_t n, bool add, aps_any_float *x)
 {
     const unsigned width = (unsigned)kernel->format.width;
-    const struct aps_table table = aps_table_make(&kernel->element, width);
+    const struct aps_table table = aps_table_make(&kernel->element, width, 1);
     const struct aps_table_unpack unpack = aps_table_unpack_make(width);
     const size_t half = 4 * (size_t)width;
+    struct aps_table_seen seen = aps_table_seen_none();
     uint64_t special = 0;
 
     for (size_t i = 0; i < n / 64; i++) {
         const uint8_t *from = wire + i * 2 * (1 + half);
 
-        special |=
-            (add ? mx_decode_64(&table, &unpack, half, true, from, x + 64 * i)
-                 : mx_decode_64(&table, &unpack, half, false, from, x + 64 * i))
-            << i;
+        special |= (add ? mx_decode_64(&table, &unpack, half, true, from, &seen,
+                                       x + 64 * i)
+                        : mx_decode_64(&table, &unpack, half, false, from,
+                                       &seen, x + 64 * i))
+                   << i;
     }
+    if (add)
+        aps_table_settle(&seen, x, n);
     return special;
 }
 #endif

@@ -7,7 +7,9 @@
  * or that of the smallest normal value: what it leaves in the low mantissa bits
  * is the significand in steps of the format, and the exponent of the power is
  * that of the code, above or below the normal range. Values beyond the format
- * are brought to the first power of two, or code, beyond it before.
+ * are brought to the first power of two, or code, beyond it before. Codes of up to 8
+ * bits are made of the sum alone: the product of its two words brings the steps up to
+ * the exponent, and sign, exponent and steps are a word.
  *
  * INF and NaN are only noticed: who calls encodes such a tile otherwise.
  */
@@ -40,7 +42,11 @@ struct aps_nearest {
     __m512 least;     /* the smallest normal value */
     __m512 up;        /* 2^(23-M) */
     __m512i shift;    /* 23 - M */
-    __m512i first;    /* by how much sums are too great: bytes or words */
+    __m512i first;    /* by how much lanes are too great: bytes or words */
+    __m512i line;     /* factors that bring the words of a sum together */
+    __m512i code;     /* where the low bits of a code are in such a word, ... */
+    __m512i high;     /* ... and the sign with as many below it as a code has */
+    __m512i excess;   /* by how much such codes are too great: bytes */
     __m512i overflow; /* the code of what is beyond: bytes or words */
 };
 
@@ -53,7 +59,8 @@ struct aps_nearest_seen {
 
 /* What is known where a loop is compiled. */
 struct aps_nearest_how {
-    bool narrow;  /* codes of less than 8 bits */
+    bool narrow;  /* codes of less than 8 bits, ... */
+    bool odd;     /* ... of an odd number */
     bool words;   /* of 16 bits */
     bool shifted; /* as above */
     bool folded;  /* as above */
@@ -96,6 +103,15 @@ aps_nearest_make(const struct aps_kernel *k, unsigned width, float scale)
     c.up = _mm512_set1_ps(aps_float_pow2((int)k->shift));
     c.first = width == 16 ? _mm512_set1_epi16((short)first)
                           : _mm512_set1_epi8((char)first);
+    if (width <= 8) {
+        const unsigned gap = k->shift - 16; /* 7 - M */
+
+        c.line = _mm512_set1_epi32((int)(1u << 16 | 1u << gap));
+        c.code = aps_codes_64_at(gap);
+        c.high = aps_codes_64_at(16 - width);
+        /* the sum's exponent is greater than the power's by 23 - M */
+        c.excess = _mm512_set1_epi8((char)(first + (k->shift << (7 - gap))));
+    }
     c.overflow = width == 16 ? _mm512_set1_epi16((short)k->overflow)
                              : _mm512_set1_epi8((char)k->overflow);
     return c;
@@ -126,14 +142,20 @@ aps_nearest_code(const struct aps_nearest *c, __m512i power, __m512 sum)
                             _mm512_srlv_epi32(power, c->shift));
 }
 
+/* y[16], in the range, in steps: the sum with the power. */
+APS_CODEC_AVX512 APS_INLINE __m512 aps_nearest_sum(const struct aps_nearest *c,
+                                                   __m512i power, __m512 y)
+{
+    return _mm512_fmadd_ps(_mm512_castsi512_ps(power), c->up, y);
+}
+
 /* Those of y[16], in the range. */
 APS_CODEC_AVX512 APS_INLINE __m512i
 aps_nearest_bounded_16(const struct aps_nearest *c, __m512 y)
 {
     const __m512i power = aps_nearest_power(c, y);
 
-    return aps_nearest_code(
-        c, power, _mm512_fmadd_ps(_mm512_castsi512_ps(power), c->up, y));
+    return aps_nearest_code(c, power, aps_nearest_sum(c, power, y));
 }
 
 /* Those of any y[16]. */
@@ -143,15 +165,27 @@ APS_CODEC_AVX512 APS_INLINE __m512i aps_nearest_16(const struct aps_nearest *c,
     return aps_nearest_bounded_16(c, aps_nearest_clamp(c, y));
 }
 
-/* Those of the floats x[16]. */
-APS_CODEC_AVX512 APS_INLINE __m512i aps_nearest_floats(
+/* The floats x[16], scaled and brought into the range. */
+APS_CODEC_AVX512 APS_INLINE __m512 aps_nearest_in_range(
     const struct aps_nearest *c, struct aps_nearest_how how, __m512i x)
 {
     __m512 y = _mm512_castsi512_ps(x);
 
     if (!how.folded)
         y = _mm512_mul_ps(y, c->scale);
-    return how.bounded ? aps_nearest_bounded_16(c, y) : aps_nearest_16(c, y);
+    return how.bounded ? y : aps_nearest_clamp(c, y);
+}
+
+/* The sign, the exponent and the steps of the floats x[16], in the low words of
+ * lanes, which have the sign above them. Of M <= 7: the steps are at most 2^(M+1), and
+ * what aps_nearest_fold leaves room for does not go beyond 15 bits. */
+APS_CODEC_AVX512 APS_INLINE __m512i aps_nearest_line(
+    const struct aps_nearest *c, struct aps_nearest_how how, __m512i x)
+{
+    const __m512 y = aps_nearest_in_range(c, how, x);
+    const __m512 sum = aps_nearest_sum(c, aps_nearest_power(c, y), y);
+
+    return _mm512_madd_epi16(_mm512_castps_si512(sum), c->line);
 }
 
 /* The codes of y[16], with 8 exponent bits. */
@@ -185,28 +219,37 @@ aps_nearest_bytes(const struct aps_nearest *c, struct aps_nearest_how how,
                   const __m512i *x, struct aps_nearest_seen *seen,
                   uint8_t *wire)
 {
-    __m512i lane[4], code;
+    __m512i word[2], code;
 
-    for (int j = 0; j < 4; j++)
-        lane[j] = aps_nearest_floats(c, how, x[j]);
-    code = _mm512_sub_epi8(aps_codes_bytes(&c->codes, lane), c->first);
+    for (int j = 0; j < 2; j++)
+        word[j] = _mm512_packs_epi32(aps_nearest_line(c, how, x[2 * j]),
+                                     aps_nearest_line(c, how, x[2 * j + 1]));
+    code = _mm512_sub_epi8(aps_codes_64_fields(c->code, word), c->excess);
     if (how.counted)
         seen->most = _mm512_max_epu8(seen->most, code);
     if (!how.bounded)
         code = _mm512_min_epu8(code, c->overflow);
-    code = aps_codes_64_sign(&c->codes, code, x);
+    /* code | (sign's field & sign) */
+    code = _mm512_ternarylogic_epi32(code, aps_codes_64_fields(c->high, word),
+                                     c->codes.sign, 0xf8);
     if (how.counted) {
         const uint64_t zero = _mm512_testn_epi8_mask(
-            code, _mm512_set1_epi8((char)((1u << (c->codes.width - 1)) - 1)));
+            aps_codes_64_in_order(&c->codes, code),
+            _mm512_set1_epi8((char)((1u << (c->codes.width - 1)) - 1)));
 
         seen->underflow +=
             (uint64_t)__builtin_popcountll(zero & aps_nearest_nonzero(x, 4));
     }
-    if (how.narrow)
-        _mm512_mask_storeu_epi8(wire, aps_codes_64_valid(&c->codes),
-                                aps_codes_64_pack(&c->codes, code));
+    if (!how.narrow) {
+        _mm512_storeu_si512(wire, aps_codes_64_in_order(&c->codes, code));
+        return;
+    }
+    if (how.odd)
+        code = aps_codes_64_pack(&c->codes,
+                                 aps_codes_64_in_order(&c->codes, code));
     else
-        _mm512_storeu_si512(wire, code);
+        code = aps_codes_64_pack_even(&c->codes, code);
+    _mm512_mask_storeu_epi8(wire, aps_codes_64_valid(&c->codes), code);
 }
 
 /* To 32 codes of 16 bits. */
@@ -223,7 +266,7 @@ aps_nearest_words(const struct aps_nearest *c, struct aps_nearest_how how,
             how.shifted
                 ? aps_nearest_shifted_16(
                       c, _mm512_mul_ps(_mm512_castsi512_ps(x[j]), c->scale))
-                : aps_nearest_floats(c, how, x[j]);
+                : aps_nearest_bounded_16(c, aps_nearest_in_range(c, how, x[j]));
     code = aps_codes_words(&c->codes, lane);
     if (!how.shifted)
         code = _mm512_sub_epi16(code, c->first);
@@ -308,7 +351,12 @@ aps_nearest_format(const struct aps_nearest *c, struct aps_nearest_how how,
         aps_nearest_values(c, how, x, n, seen, wire);
     } else {
         how.narrow = true;
-        aps_nearest_values(c, how, x, n, seen, wire);
+        if (c->codes.width % 2 == 0) {
+            aps_nearest_values(c, how, x, n, seen, wire);
+        } else {
+            how.odd = true;
+            aps_nearest_values(c, how, x, n, seen, wire);
+        }
     }
 }
 

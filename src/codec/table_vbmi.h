@@ -9,6 +9,7 @@
 #define APS_CODEC_TABLE_VBMI_H
 
 #include <immintrin.h>
+#include <stdbool.h>
 
 #include "codec/kernel.h"
 #include "codec/pack_vbmi.h"
@@ -23,24 +24,63 @@ struct aps_table {
     __m512i low[2];  /* third byte of the float, codes 0-63 and 64-127 */
     __m512i high[2]; /* fourth byte */
     __m512i sign;    /* the codes' bit that goes to the fourth byte as it is */
+    __m512
+        scale[2]; /* what the first and the other 32 values of 64 are times */
+    bool scaled;  /* the values are multiplied already */
 };
 
+/* What is known where a loop is compiled. */
+struct aps_table_how {
+    bool
+        few; /* codes of up to 6 bits, which one vector's bytes are enough for */
+    bool sign;   /* codes of 8 bits */
+    bool scaled; /* as above */
+    enum aps_put put;
+};
+
+/* Codes of any width. */
+#define APS_TABLE_ANY(to) ((struct aps_table_how){.sign = true, .put = (to)})
+
+/* Is there a NaN in sums? Also if there was an INF. */
+struct aps_table_seen {
+    __m512 special[2]; /* NaN then */
+};
+
+/* Of all codes without sign, the values times `scale`; do two bytes each do? */
+APS_TARGET_VBMI APS_INLINE bool
+aps_table_values(const struct aps_kernel *kernel, unsigned width, float scale,
+                 uint32_t *value)
+{
+    const uint32_t codes = (1u << (width < 8 ? width : 7)) - 1;
+    uint32_t more = 0;
+
+    for (uint32_t code = 0; code < 128; code++) {
+        value[code] =
+            aps_float_bits(aps_kernel_decode(kernel, code & codes) * scale);
+        more |= value[code] << 16;
+    }
+    return more == 0;
+}
+
+/* Scaled, where that is possible. */
 APS_TARGET_VBMI static struct aps_table
-aps_table_make(const struct aps_kernel *kernel, unsigned width)
+aps_table_make(const struct aps_kernel *kernel, unsigned width, float scale)
 {
     struct aps_table table;
     uint8_t low[128], high[128];
+    uint32_t value[128];
 
+    table.scaled = aps_table_values(kernel, width, scale, value);
+    if (!table.scaled)
+        (void)aps_table_values(kernel, width, 1, value);
     for (uint32_t code = 0; code < 128; code++) {
-        uint32_t bits = aps_float_bits(aps_kernel_decode(
-            kernel, code & ((1u << (width < 8 ? width : 7)) - 1)));
-
-        low[code] = (uint8_t)(bits >> 16);
-        high[code] = (uint8_t)(bits >> 24);
+        low[code] = (uint8_t)(value[code] >> 16);
+        high[code] = (uint8_t)(value[code] >> 24);
     }
     for (int i = 0; i < 2; i++) {
         table.low[i] = _mm512_loadu_si512(low + 64 * i);
         table.high[i] = _mm512_loadu_si512(high + 64 * i);
+        table.scale[i] = _mm512_set1_ps(table.scaled ? 1 : scale);
     }
     table.sign = _mm512_set1_epi8(width == 8 ? -128 : 0);
     return table;
@@ -49,10 +89,22 @@ aps_table_make(const struct aps_kernel *kernel, unsigned width)
 /* How 64 packed codes are taken apart, each into a byte. */
 struct aps_table_unpack {
     __mmask64 bytes; /* of the wire */
-    __m512i spread;  /* the bytes of eight codes, to each 64-bit lane */
-    __m512i shifts;  /* where each of the eight starts */
-    __m512i mask;    /* of a code */
+    __m512i
+        spread; /* of four codes, to each 32-bit lane; or of 8 bits, in order */
+    __m512i shifts; /* where in its 64-bit lane each code starts */
+    __m512i mask;   /* of a code */
 };
+
+/*
+ * What aps_table_look_up makes of a byte: the values of bytes 2d and 2d + 1 of each 16
+ * go to 32-bit lane d of four, those of even bytes to the first vector of floats, and
+ * those of odd ones to the second, or, from byte 8 on, to the third and the fourth. So
+ * this code of 64 belongs in byte i.
+ */
+APS_INLINE unsigned aps_table_code_of(unsigned i)
+{
+    return i / 8 % 2 * 32 + i % 2 * 16 + i / 16 * 4 + i / 2 % 4;
+}
 
 APS_TARGET_VBMI static struct aps_table_unpack
 aps_table_unpack_make(unsigned width)
@@ -61,8 +113,13 @@ aps_table_unpack_make(unsigned width)
     uint8_t spread[64], shifts[64];
 
     for (unsigned i = 0; i < 64; i++) {
-        spread[i] = (uint8_t)(i / 8 * width + i % 8);
-        shifts[i] = (uint8_t)(i % 8 * width);
+        const unsigned code = aps_table_code_of(i);
+        /* to each half of a 64-bit lane, the four codes that it has bytes of */
+        const unsigned four = aps_table_code_of(i / 8 * 8 + i / 4 % 2);
+
+        spread[i] = (uint8_t)(width == 8 ? code : four * width / 8 + i % 4);
+        shifts[i] =
+            (uint8_t)(i % 2 * 32 + code * width - (code & ~3u) * width / 8 * 8);
     }
     unpack.bytes = width < 8 ? ((uint64_t)1 << 8 * width) - 1 : ~UINT64_C(0);
     unpack.spread = _mm512_loadu_si512(spread);
@@ -72,19 +129,17 @@ aps_table_unpack_make(unsigned width)
 }
 
 /* x[16] = (or +=) y; with `tail` the elements of `some`, which do not pass the
- * caches. NaN of a sum: the canonical one. */
+ * caches. */
 APS_TARGET_VBMI APS_INLINE void aps_table_store(aps_any_float *x, __m512 y,
                                                 enum aps_put put, bool tail,
-                                                __mmask16 some)
+                                                __mmask16 some, __m512 *special)
 {
     if (put == APS_PUT_ADD) {
-        const __m512 nan =
-            _mm512_castsi512_ps(_mm512_set1_epi32(APS_FLOAT_NAN));
         const __m512 sum = tail ? _mm512_maskz_loadu_ps(some, (const void *)x)
                                 : _mm512_loadu_ps((const void *)x);
 
         y = _mm512_add_ps(sum, y);
-        y = _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask(y, y, _CMP_UNORD_Q), nan);
+        *special = _mm512_fmadd_ps(y, _mm512_setzero_ps(), *special);
     }
     if (tail)
         _mm512_mask_storeu_ps((void *)x, some, y);
@@ -94,44 +149,69 @@ APS_TARGET_VBMI APS_INLINE void aps_table_store(aps_any_float *x, __m512 y,
         _mm512_storeu_ps((void *)x, y);
 }
 
-/* 64 packed codes, each into a byte. */
-APS_TARGET_VBMI APS_INLINE __m512i
-aps_table_unpack_codes(const struct aps_table_unpack *unpack, __m512i codes)
+APS_TARGET_VBMI APS_INLINE struct aps_table_seen aps_table_seen_none(void)
+{
+    return (struct aps_table_seen){{_mm512_setzero_ps(), _mm512_setzero_ps()}};
+}
+
+/* After all of the sums x[n]: a NaN is the canonical one. */
+APS_TARGET_VBMI APS_INLINE void
+aps_table_settle(const struct aps_table_seen *seen, aps_any_float *x, size_t n)
+{
+    const __m512 special = _mm512_add_ps(seen->special[0], seen->special[1]);
+
+    if (_mm512_cmp_ps_mask(special, special, _CMP_UNORD_Q) == 0)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] != x[i])
+            x[i] = aps_float_from_bits(APS_FLOAT_NAN);
+}
+
+/* 64 packed codes, each into a byte, as aps_table_look_up takes them. */
+APS_TARGET_VBMI APS_INLINE __m512i aps_table_unpack_codes(
+    const struct aps_table_unpack *unpack, bool bytes, __m512i codes)
 {
     codes = _mm512_permutexvar_epi8(unpack->spread, codes);
+    if (bytes)
+        return codes;
     codes = _mm512_multishift_epi64_epi8(unpack->shifts, codes);
     return _mm512_and_si512(codes, unpack->mask);
+}
+
+/* A byte of the value of each of 64 codes. */
+APS_TARGET_VBMI APS_INLINE __m512i aps_table_bytes(const __m512i *bytes,
+                                                   struct aps_table_how how,
+                                                   __m512i codes)
+{
+    return how.few ? _mm512_permutexvar_epi8(codes, bytes[0])
+                   : _mm512_permutex2var_epi8(bytes[0], codes, bytes[1]);
 }
 
 /* The values of 64 codes, times scale[0] those of the first half, times scale[1]
  * the others. With `tail`, those of `some`: masks cost. */
 APS_TARGET_VBMI APS_INLINE void
-aps_table_look_up(const struct aps_table *table, __m512i codes, bool tail,
-                  uint64_t some, const __m512 *scale, enum aps_put put,
-                  aps_any_float *x)
+aps_table_look_up(const struct aps_table *table, struct aps_table_how how,
+                  __m512i codes, bool tail, uint64_t some, const __m512 *scale,
+                  struct aps_table_seen *seen, aps_any_float *x)
 {
-    /* The unpacking below works in lanes of 16 bytes: four codes of each
-     * sixteen have to lie in each. */
-    const __m512i order =
-        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    const __m512i zero = _mm512_setzero_si512();
-    __m512i low, high, half[2];
+    const __m512i odd = _mm512_set1_epi32((int)0xffff0000u);
+    const __m512i low = aps_table_bytes(table->low, how, codes);
+    __m512i high = aps_table_bytes(table->high, how, codes);
+    __m512i half[2];
 
-    codes = _mm512_permutexvar_epi32(order, codes);
-    low = _mm512_permutex2var_epi8(table->low[0], codes, table->low[1]);
-    high = _mm512_permutex2var_epi8(table->high[0], codes, table->high[1]);
-    /* high | (codes & sign) */
-    high = _mm512_ternarylogic_epi32(high, codes, table->sign, 0xf8);
+    if (how.sign) /* high | (codes & sign) */
+        high = _mm512_ternarylogic_epi32(high, codes, table->sign, 0xf8);
     half[0] = _mm512_unpacklo_epi8(low, high);
     half[1] = _mm512_unpackhi_epi8(low, high);
     for (int q = 0; q < 4; q++) {
-        const __m512i bits = q % 2 == 0
-                                 ? _mm512_unpacklo_epi16(zero, half[q / 2])
-                                 : _mm512_unpackhi_epi16(zero, half[q / 2]);
+        const __m512i bits = q % 2 == 0 ? _mm512_slli_epi32(half[q / 2], 16)
+                                        : _mm512_and_si512(half[q / 2], odd);
+        __m512 y = _mm512_castsi512_ps(bits);
 
-        aps_table_store(x + 16 * q,
-                        _mm512_mul_ps(_mm512_castsi512_ps(bits), scale[q / 2]),
-                        put, tail, (__mmask16)(some >> 16 * q));
+        if (!how.scaled)
+            y = _mm512_mul_ps(y, scale[q / 2]);
+        aps_table_store(x + 16 * q, y, how.put, tail,
+                        (__mmask16)(some >> 16 * q), &seen->special[q % 2]);
     }
 }
 
@@ -139,11 +219,10 @@ aps_table_look_up(const struct aps_table *table, __m512i codes, bool tail,
 APS_TARGET_VBMI APS_INLINE void
 aps_table_decode_codes(const struct aps_table *table,
                        const struct aps_table_unpack *unpack, unsigned width,
-                       const uint8_t *wire, size_t n, bool tail, __m512 scale,
-                       enum aps_put put, aps_any_float *x)
+                       struct aps_table_how how, const uint8_t *wire, size_t n,
+                       bool tail, struct aps_table_seen *seen, aps_any_float *x)
 {
     const uint64_t some = tail ? ((uint64_t)1 << n) - 1 : ~UINT64_C(0);
-    const __m512 scales[2] = {scale, scale};
     __m512i codes;
 
     if (tail)
@@ -153,48 +232,71 @@ aps_table_decode_codes(const struct aps_table *table,
         codes = _mm512_maskz_loadu_epi8(unpack->bytes, wire);
     else
         codes = _mm512_loadu_si512(wire);
-    if (width < 8)
-        codes = aps_table_unpack_codes(unpack, codes);
-    aps_table_look_up(table, codes, tail, some, scales, put, x);
+    codes = aps_table_unpack_codes(unpack, width == 8, codes);
+    aps_table_look_up(table, how, codes, tail, some, table->scale, seen, x);
 }
 
 APS_TARGET_VBMI APS_INLINE void
-aps_table_decode_body(const struct aps_kernel *kernel, unsigned width,
-                      const uint8_t *wire, size_t n, float scale,
-                      enum aps_put put, aps_any_float *x)
+aps_table_decode_body(const struct aps_table *constants, unsigned width,
+                      struct aps_table_how how, const uint8_t *wire, size_t n,
+                      aps_any_float *x)
 {
-    const struct aps_table table = aps_table_make(kernel, width);
+    const struct aps_table table = *constants;
     const struct aps_table_unpack unpack = aps_table_unpack_make(width);
-    const __m512 factor = _mm512_set1_ps(scale);
+    struct aps_table_seen seen = aps_table_seen_none();
     size_t i = 0;
 
     for (; n - i >= APS_TABLE_CODES; i += APS_TABLE_CODES, wire += 8 * width) {
-        if (put != APS_PUT_STREAM)
+        if (how.put != APS_PUT_STREAM)
             aps_tile_ask_to_write(x + i, APS_TABLE_CODES);
-        aps_table_decode_codes(&table, &unpack, width, wire, APS_TABLE_CODES,
-                               false, factor, put, x + i);
+        aps_table_decode_codes(&table, &unpack, width, how, wire,
+                               APS_TABLE_CODES, false, &seen, x + i);
     }
     if (i < n)
-        aps_table_decode_codes(&table, &unpack, width, wire, n - i, true,
-                               factor, put, x + i);
+        aps_table_decode_codes(&table, &unpack, width, how, wire, n - i, true,
+                               &seen, x + i);
+    if (how.put == APS_PUT_ADD)
+        aps_table_settle(&seen, x, n);
 }
 
-/* The same in a loop of its own for what is done with the values. */
+/* The same in a loop of its own for what is done with the values, ... */
 APS_TARGET_VBMI APS_INLINE void
-aps_table_decode_put(const struct aps_kernel *kernel, unsigned width,
-                     const uint8_t *wire, size_t n, float scale,
+aps_table_decode_put(const struct aps_table *table, unsigned width,
+                     struct aps_table_how how, const uint8_t *wire, size_t n,
                      enum aps_put put, aps_any_float *x)
 {
     switch (put) {
     case APS_PUT:
-        aps_table_decode_body(kernel, width, wire, n, scale, APS_PUT, x);
+        how.put = APS_PUT;
+        aps_table_decode_body(table, width, how, wire, n, x);
         break;
     case APS_PUT_ADD:
-        aps_table_decode_body(kernel, width, wire, n, scale, APS_PUT_ADD, x);
+        how.put = APS_PUT_ADD;
+        aps_table_decode_body(table, width, how, wire, n, x);
         break;
     case APS_PUT_STREAM:
-        aps_table_decode_body(kernel, width, wire, n, scale, APS_PUT_STREAM, x);
+        how.put = APS_PUT_STREAM;
+        aps_table_decode_body(table, width, how, wire, n, x);
         break;
+    }
+}
+
+/* ... and for codes of these widths. */
+APS_TARGET_VBMI APS_INLINE void
+aps_table_decode_width(const struct aps_table *table, unsigned width,
+                       bool scaled, const uint8_t *wire, size_t n,
+                       enum aps_put put, aps_any_float *x)
+{
+    struct aps_table_how how = {.scaled = scaled};
+
+    if (width == 8) {
+        how.sign = true;
+        aps_table_decode_put(table, 8, how, wire, n, put, x);
+    } else if (width == 7) {
+        aps_table_decode_put(table, 7, how, wire, n, put, x);
+    } else {
+        how.few = true;
+        aps_table_decode_put(table, width, how, wire, n, put, x);
     }
 }
 
@@ -207,10 +309,12 @@ aps_table_decode(const struct aps_kernel *kernel, unsigned width,
                  const uint8_t *wire, size_t n, float scale, enum aps_put put,
                  aps_any_float *x)
 {
-    if (width == 8)
-        aps_table_decode_put(kernel, 8, wire, n, scale, put, x);
+    const struct aps_table table = aps_table_make(kernel, width, scale);
+
+    if (table.scaled)
+        aps_table_decode_width(&table, width, true, wire, n, put, x);
     else
-        aps_table_decode_put(kernel, width, wire, n, scale, put, x);
+        aps_table_decode_width(&table, width, false, wire, n, put, x);
 }
 
 #endif

@@ -74,7 +74,8 @@ APS_TARGET_VBMI APS_INLINE __m512 aps_words_values(const struct aps_words *w,
 APS_TARGET_VBMI APS_INLINE void aps_words_16(const struct aps_words *w,
                                              enum aps_words_kind kind,
                                              const uint8_t *wire,
-                                             enum aps_put put, aps_any_float *x)
+                                             enum aps_put put, __m512 *special,
+                                             aps_any_float *x)
 {
     const __m256i codes = _mm256_loadu_si256((const void *)wire);
     __m512 y;
@@ -86,7 +87,7 @@ APS_TARGET_VBMI APS_INLINE void aps_words_16(const struct aps_words *w,
             _mm512_slli_epi32(_mm512_cvtepu16_epi32(codes), 16));
     else
         y = aps_words_values(w, _mm512_cvtepu16_epi32(codes));
-    aps_table_store(x, _mm512_mul_ps(y, w->scale), put, false, 0);
+    aps_table_store(x, _mm512_mul_ps(y, w->scale), put, false, 0, special);
 }
 
 /* A multiple of 32 values. */
@@ -96,11 +97,15 @@ aps_words_decode_body(const struct aps_words *constants,
                       enum aps_put put, aps_any_float *x)
 {
     const struct aps_words w = *constants;
+    struct aps_table_seen seen = aps_table_seen_none();
 
     for (size_t i = 0; i < n; i += 32) {
-        aps_words_16(&w, kind, wire + 2 * i, put, x + i);
-        aps_words_16(&w, kind, wire + 2 * i + 32, put, x + i + 16);
+        aps_words_16(&w, kind, wire + 2 * i, put, &seen.special[0], x + i);
+        aps_words_16(&w, kind, wire + 2 * i + 32, put, &seen.special[1],
+                     x + i + 16);
     }
+    if (put == APS_PUT_ADD)
+        aps_table_settle(&seen, x, n);
 }
 
 APS_TARGET_VBMI APS_INLINE void
