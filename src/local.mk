@@ -68,7 +68,7 @@ libcore_la_SOURCES = \
 	src/codec/blocks_encode.h src/codec/blocks_variant.h \
 	src/codec/blocks_vbmi.h src/codec/codes_vbmi.h \
 	src/codec/entropy.c src/codec/entropy.h \
-	src/codec/fixed.h src/codec/table.h \
+	src/codec/fixed.h src/codec/greatest_variant.h src/codec/table.h \
 	src/codec/codec.c src/codec/codec.h \
 	src/codec/ops.c src/codec/ops.h \
 	src/codec/kernel.h src/codec/lanes.h src/codec/philox_avx2.h \

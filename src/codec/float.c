@@ -17,6 +17,7 @@
 #include "codec/pack_chunk.h"
 #include "codec/rounding.h"
 #include "codec/scaling.h"
+#include "codec/tile.h"
 #if defined(__x86_64__)
 #include "codec/nearest_avx2.h"
 #include "codec/nearest_vbmi.h"
@@ -52,6 +53,25 @@ static struct aps_draw float_draw_of(const struct aps_cast_options *options)
         known->draw = aps_draw_init(options);
     }
     return known->draw;
+}
+
+/* --- the greatest magnitude ------------------------------------------------ */
+
+#define NAME(x) x##_8
+#define LANES 8
+#include "codec/greatest_variant.h"
+
+#define NAME(x) x##_16
+#define LANES 16
+#include "codec/greatest_variant.h"
+
+/* aps_kernel_greatest, by vectors of the length that the CPU has registers for. */
+APS_INLINE uint32_t greatest_body(const aps_any_float *x, size_t n,
+                                  enum vectors vectors)
+{
+    return vectors == VBMI   ? greatest_16(x, n)
+           : vectors == AVX2 ? greatest_8(x, n)
+                             : aps_kernel_greatest(x, n);
 }
 
 /* --- kernel bodies ------------------------------------------------------- */
@@ -343,8 +363,7 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     }                                                                          \
     target static uint32_t greatest_##name(const float *x, size_t n)           \
     {                                                                          \
-        return (vectors) == PLAIN ? aps_kernel_greatest((const void *)x, n)    \
-                                  : greatest_body((const void *)x, n);         \
+        return greatest_body((const void *)x, n, vectors);                     \
     }                                                                          \
     static const struct aps_float_variant variant_##name = {                   \
         .cpu = #name,                                                          \
