@@ -11,6 +11,7 @@
 #include "reduce/direct.h"
 
 #define CHUNK_UNIT APS_CODEC_GRANULE
+#define SUM_ALIGNMENT 64 /* bytes, of a cache line */
 
 /* In GPUs' memory a single group needs fewer results, and longer chunks: a wait
  * for a kernel takes some 10 us, and a chunk has a few, in which a GPU encodes a
@@ -53,8 +54,10 @@ static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
 
 static int buffers_allocate_sums(struct aps_chunk_buffers *slots)
 {
-    for (int i = 0; i < APS_SUM_TURNS; i++) {
-        slots->sums[i] = malloc(slots->sum * sizeof(float));
+    for (size_t i = 0; i < slots->sum_turns; i++) {
+        /* Codecs add cache lines, none of which is to be in two. */
+        slots->sums[i] = aligned_alloc(
+            SUM_ALIGNMENT, aps_block_aligned(slots->sum * sizeof(float)));
         if (!slots->sums[i])
             return -1;
     }
@@ -73,6 +76,7 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
         .granule = granule,
         .result_turns =
             groups->groups > 1 ? APS_RESULT_TURNS : APS_ALONE_RESULT_TURNS,
+        .sum_turns = groups->groups > 1 ? APS_SUM_TURNS : APS_ALONE_SUM_TURNS,
     };
     buffers_choose_chunk(slots, groups->largest, longest);
     slots->sum = aps_chunk_room_sum(&slots->room, narrow);
@@ -94,7 +98,7 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
 /* In a rank's region: its sums, its slot, the results of what it owns. */
 static size_t buffers_region_sums(const struct aps_chunk_buffers *slots)
 {
-    return APS_SUM_TURNS * aps_block_stride_widest(slots->sum);
+    return slots->sum_turns * aps_block_stride_widest(slots->sum);
 }
 
 static size_t buffers_region_bytes(const struct aps_chunk_buffers *slots)
@@ -126,6 +130,7 @@ int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
         .results = 1,
         .granule = host->granule,
         .result_turns = alone ? APS_DEVICE_RESULT_TURNS : 0,
+        .sum_turns = APS_SUM_TURNS,
     };
     buffers_set_device_chunk(slots, alone ? DEVICE_CHUNK : host->room.chunk);
     while (slots->room.chunk / 2 >= least &&
@@ -183,7 +188,7 @@ unsigned char *aps_chunk_buffers_result(const struct aps_chunk_buffers *slots,
 
 float *aps_chunk_buffers_sum(const struct aps_chunk_buffers *slots, size_t c)
 {
-    const size_t turn = c % APS_SUM_TURNS;
+    const size_t turn = c % slots->sum_turns;
 
     if (slots->peers)
         return (float *)(void *)(aps_gpu_ipc_region(

@@ -30,6 +30,7 @@ struct aps_chunk_buffers {
     size_t granule;             /* of codecs, at most */
     struct aps_chunk_room room; /* of each turn */
     size_t result_turns;
+    size_t sum_turns;
     float *sums[APS_SUM_TURNS]; /* the host's, of an owner; owned */
     size_t sum;                 /* elements that a sum has room for */
 };
