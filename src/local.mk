@@ -79,7 +79,7 @@ libcore_la_SOURCES = \
 	src/codec/nearest_vbmi.h src/codec/nvfp4.h src/codec/words_vbmi.h \
 	src/codec/pack.h src/codec/pack_blocks.h src/codec/put.h \
 	src/codec/pack_chunk.h src/codec/pack_vbmi.h \
-	src/codec/stream.c src/codec/stream.h \
+	src/codec/stream.c src/codec/stream.h src/codec/sum_vbmi.h \
 	src/codec/table_avx2.h src/codec/table_vbmi.h src/codec/tile.h \
 	src/version.c \
 	src/compress/compressor.c src/compress/compressor.h \

@@ -11,6 +11,9 @@
 /* Elements summed at a time over all blocks, at most. */
 #define TILE APS_BLOCK_PART
 
+/* Blocks whose places a codec is told at a time, at most. */
+#define SUMMANDS 256
+
 /* fp32 and format. */
 static void accumulate_add_tile(const struct aps_wire *wire, int turn,
                                 struct aps_block_part part, size_t n,
@@ -76,6 +79,33 @@ static bool accumulate_hides_overflow(const struct aps_wire *wire)
            wire->sums.format.saturate;
 }
 
+/* fp32, by the codec in one go. False, and nothing is summed: it does not do that. */
+static bool accumulate_by_codec(const struct aps_wire *wire, int count,
+                                const unsigned char *blocks, size_t stride,
+                                size_t n, float *sum,
+                                struct aps_magnitude *magnitude)
+{
+    const struct aps_codec *codec = &wire->codec;
+    struct aps_summand summands[SUMMANDS];
+    struct aps_magnitude found;
+
+    if (!codec->sum || wire->accumulate != APS_ACCUMULATE_FP32 || count < 2 ||
+        count > SUMMANDS)
+        return false;
+    for (int i = 0; i < count; i++) {
+        const unsigned char *block = blocks + (size_t)i * stride;
+
+        summands[i].wire = block + aps_block_header_bytes(wire);
+        summands[i].scaling =
+            aps_block_scaling(wire, block, &summands[i].flags);
+    }
+    if (!codec->sum(codec, summands, count, n, sum, &found))
+        return false;
+    if (magnitude)
+        *magnitude = found;
+    return true;
+}
+
 void aps_accumulate(const struct aps_wire *wire, int count,
                     const unsigned char *blocks, size_t stride, size_t n,
                     float *sum, struct aps_magnitude *magnitude)
@@ -84,6 +114,8 @@ void aps_accumulate(const struct aps_wire *wire, int count,
     const size_t most = aps_block_part_most(wire);
     const bool watch = magnitude && accumulate_hides_overflow(wire);
 
+    if (accumulate_by_codec(wire, count, blocks, stride, n, sum, magnitude))
+        return;
     if (magnitude)
         *magnitude = (struct aps_magnitude){0, true};
     for (size_t begin = 0; begin < n; begin += most) {

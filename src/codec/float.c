@@ -346,6 +346,12 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
         decode_body(codec, wire, n, scaling, flags, vectors, APS_PUT_ADD,      \
                     sum);                                                      \
     }                                                                          \
+    target static bool sum_##name(                                             \
+        const struct aps_codec *codec, const struct aps_summand *summands,     \
+        int count, size_t n, float *sum, struct aps_magnitude *magnitude)      \
+    {                                                                          \
+        return sum_body(codec, summands, count, n, vectors, sum, magnitude);   \
+    }                                                                          \
     target static bool stream_##name(                                          \
         const struct aps_codec *codec, const void *wire, size_t n,             \
         struct aps_scaling scaling, unsigned flags, float *x)                  \
@@ -371,6 +377,7 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
         .encode_stats = encode_stats_##name,                                   \
         .decode = decode_##name,                                               \
         .decode_add = decode_add_##name,                                       \
+        .sum = sum_##name,                                                     \
         .stream = stream_##name,                                               \
         .round = round_##name,                                                 \
         .max_finite = max_finite_##name,                                       \
@@ -437,6 +444,7 @@ void aps_float_codec_init(const struct aps_format *format,
         .encode_stats = variant->encode_stats,
         .decode = variant->decode,
         .decode_add = variant->decode_add,
+        .sum = variant->sum,
         .stream = variant->stream,
         .round = variant->round,
     };

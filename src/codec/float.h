@@ -28,6 +28,9 @@ struct aps_float_variant {
     void (*decode_add)(const struct aps_codec *codec, const void *wire,
                        size_t n, struct aps_scaling scaling, unsigned flags,
                        float *sum);
+    bool (*sum)(const struct aps_codec *codec,
+                const struct aps_summand *summands, int count, size_t n,
+                float *sum, struct aps_magnitude *magnitude);
     bool (*stream)(const struct aps_codec *codec, const void *wire, size_t n,
                    struct aps_scaling scaling, unsigned flags, float *x);
     void (*round)(const struct aps_codec *codec, size_t n,

@@ -292,7 +292,7 @@ mx_decode_64(const struct aps_table *table,
     const uint8_t first = wire[0], second = wire[1 + half];
     const __mmask64 low = ((uint64_t)1 << half) - 1;
     __m512i codes = _mm512_maskz_loadu_epi8(low, wire + 1);
-    __m512 scale[2];
+    __m512 scale[2], y[4];
 
     if (first == APS_MX_NAN || second == APS_MX_NAN)
         return 1;
@@ -300,8 +300,9 @@ mx_decode_64(const struct aps_table *table,
     scale[1] = _mm512_set1_ps(aps_blocks_pow2(second - APS_MX_BIAS));
     codes = _mm512_mask_loadu_epi8(codes, low << half, wire + 2);
     codes = aps_table_unpack_codes(unpack, half == 32, codes);
-    aps_table_look_up(table, APS_TABLE_ANY(add ? APS_PUT_ADD : APS_PUT), codes,
-                      false, 0, scale, seen, x);
+    aps_table_look_up(table, (struct aps_table_how){.sign = true}, codes, scale,
+                      y);
+    aps_table_store_64(x, y, add ? APS_PUT_ADD : APS_PUT, false, 0, seen);
     return 0;
 }
 

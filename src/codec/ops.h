@@ -69,6 +69,20 @@ static inline void aps_encode_stats_add(struct aps_encode_stats *sum,
     sum->nonfinite += more->nonfinite;
 }
 
+/* What a search for exponents needs to know of an array: the greatest finite
+ * magnitude (0 for none), and whether all of the array is known to be finite. */
+struct aps_magnitude {
+    float max;
+    bool finite;
+};
+
+/* An array of codes that goes into a sum: what decode asks for. */
+struct aps_summand {
+    const void *wire;
+    struct aps_scaling scaling;
+    unsigned flags;
+};
+
 struct aps_codec {
     struct aps_format format;
     const char *cpu; /* "avx512", "avx2" or "plain": the variant chosen */
@@ -95,6 +109,13 @@ struct aps_codec {
     void (*decode_add)(const struct aps_codec *codec, const void *wire,
                        size_t n, struct aps_scaling scaling, unsigned flags,
                        float *sum);
+
+    /* sum[n] = the sum of `count` >= 2 summands in their order, by decode and
+     * decode_add; and its magnitude. False, and nothing is written, where this codec
+     * does not do that in one go, at least with these scalings. NULL: it never does. */
+    bool (*sum)(const struct aps_codec *codec,
+                const struct aps_summand *summands, int count, size_t n,
+                float *sum, struct aps_magnitude *magnitude);
 
     /* As decode, past the caches (stream.h), to an x that begins with a cache line.
      * False, and nothing is written, where this codec does not do that by itself, at
@@ -134,12 +155,5 @@ size_t aps_codec_elements(const struct aps_codec *codec, size_t bytes);
  * two bits. */
 size_t aps_codec_elements_fp32(const struct aps_codec *codec, size_t bytes);
 size_t aps_codec_elements_most(size_t bytes);
-
-/* What a search for exponents needs to know of an array: the greatest finite
- * magnitude (0 for none), and whether all of the array is known to be finite. */
-struct aps_magnitude {
-    float max;
-    bool finite;
-};
 
 #endif

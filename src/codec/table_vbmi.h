@@ -38,9 +38,6 @@ struct aps_table_how {
     enum aps_put put;
 };
 
-/* Codes of any width. */
-#define APS_TABLE_ANY(to) ((struct aps_table_how){.sign = true, .put = (to)})
-
 /* Is there a NaN in sums? Also if there was an INF. */
 struct aps_table_seen {
     __m512 special[2]; /* NaN then */
@@ -187,12 +184,11 @@ APS_TARGET_VBMI APS_INLINE __m512i aps_table_bytes(const __m512i *bytes,
                    : _mm512_permutex2var_epi8(bytes[0], codes, bytes[1]);
 }
 
-/* The values of 64 codes, times scale[0] those of the first half, times scale[1]
- * the others. With `tail`, those of `some`: masks cost. */
+/* y[4] = the values of 64 codes, times scale[0] those of the first half, times scale[1]
+ * the others. */
 APS_TARGET_VBMI APS_INLINE void
 aps_table_look_up(const struct aps_table *table, struct aps_table_how how,
-                  __m512i codes, bool tail, uint64_t some, const __m512 *scale,
-                  struct aps_table_seen *seen, aps_any_float *x)
+                  __m512i codes, const __m512 *scale, __m512 *y)
 {
     const __m512i odd = _mm512_set1_epi32((int)0xffff0000u);
     const __m512i low = aps_table_bytes(table->low, how, codes);
@@ -206,13 +202,31 @@ aps_table_look_up(const struct aps_table *table, struct aps_table_how how,
     for (int q = 0; q < 4; q++) {
         const __m512i bits = q % 2 == 0 ? _mm512_slli_epi32(half[q / 2], 16)
                                         : _mm512_and_si512(half[q / 2], odd);
-        __m512 y = _mm512_castsi512_ps(bits);
 
+        y[q] = _mm512_castsi512_ps(bits);
         if (!how.scaled)
-            y = _mm512_mul_ps(y, scale[q / 2]);
-        aps_table_store(x + 16 * q, y, how.put, tail,
-                        (__mmask16)(some >> 16 * q), &seen->special[q % 2]);
+            y[q] = _mm512_mul_ps(y[q], scale[q / 2]);
     }
+}
+
+/* x[64] = (or +=) y; with `tail`, those of `some`: masks cost. */
+APS_TARGET_VBMI APS_INLINE void
+aps_table_store_64(aps_any_float *x, const __m512 *y, enum aps_put put,
+                   bool tail, uint64_t some, struct aps_table_seen *seen)
+{
+    for (int q = 0; q < 4; q++)
+        aps_table_store(x + 16 * q, y[q], put, tail,
+                        (__mmask16)(some >> 16 * q), &seen->special[q % 2]);
+}
+
+/* 64 packed codes, as aps_table_look_up takes them. */
+APS_TARGET_VBMI APS_INLINE __m512i aps_table_load(
+    const struct aps_table_unpack *unpack, unsigned width, const uint8_t *wire)
+{
+    return aps_table_unpack_codes(
+        unpack, width == 8,
+        width < 8 ? _mm512_maskz_loadu_epi8(unpack->bytes, wire)
+                  : _mm512_loadu_si512(wire));
 }
 
 /* 64 values, or n < 64 with `tail`. */
@@ -223,17 +237,18 @@ aps_table_decode_codes(const struct aps_table *table,
                        bool tail, struct aps_table_seen *seen, aps_any_float *x)
 {
     const uint64_t some = tail ? ((uint64_t)1 << n) - 1 : ~UINT64_C(0);
+    __m512 y[4];
     __m512i codes;
 
     if (tail)
-        codes = _mm512_maskz_loadu_epi8(
-            ((uint64_t)1 << (n * width + 7) / 8) - 1, wire);
-    else if (width < 8)
-        codes = _mm512_maskz_loadu_epi8(unpack->bytes, wire);
+        codes = aps_table_unpack_codes(
+            unpack, width == 8,
+            _mm512_maskz_loadu_epi8(((uint64_t)1 << (n * width + 7) / 8) - 1,
+                                    wire));
     else
-        codes = _mm512_loadu_si512(wire);
-    codes = aps_table_unpack_codes(unpack, width == 8, codes);
-    aps_table_look_up(table, how, codes, tail, some, table->scale, seen, x);
+        codes = aps_table_load(unpack, width, wire);
+    aps_table_look_up(table, how, codes, table->scale, y);
+    aps_table_store_64(x, y, how.put, tail, some, seen);
 }
 
 APS_TARGET_VBMI APS_INLINE void

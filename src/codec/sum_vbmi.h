@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sum of several arrays of codes of up to 8 bits by the tables of table_vbmi.h, in
+ * one go: no value of a summand passes memory, and the greatest magnitude of the sums
+ * is found on the way. Included by x86-64 builds only.
+ */
+#ifndef APS_CODEC_SUM_VBMI_H
+#define APS_CODEC_SUM_VBMI_H
+
+#include <immintrin.h>
+#include <stdbool.h>
+
+#include "codec/table_vbmi.h"
+
+#define APS_SUM_MOST 8 /* summands at a time: streams that a core follows */
+
+/* The wires at a time. */
+struct aps_sum {
+    struct aps_table table[APS_SUM_MOST];
+    const uint8_t *wire[APS_SUM_MOST];
+    bool scaled; /* all of their tables are */
+};
+
+/* sum[4] (+)= the values of 64 codes of summand s, from 64-value i on. */
+APS_TARGET_VBMI APS_INLINE void
+aps_sum_add(const struct aps_sum *from, int s,
+            const struct aps_table_unpack *unpack, unsigned width,
+            struct aps_table_how how, bool first, size_t i, __m512 *sum)
+{
+    const struct aps_table *table = &from->table[s];
+    __m512 y[4];
+
+    aps_table_look_up(
+        table, how,
+        aps_table_load(unpack, width, from->wire[s] + i / 8 * width),
+        table->scale, y);
+    for (int q = 0; q < 4; q++)
+        sum[q] = first ? y[q] : _mm512_add_ps(sum[q], y[q]);
+}
+
+/* x[n] = (or +=) the sum of `count` wires; n is a multiple of 64. The greatest bit
+ * pattern of the sums' magnitudes. */
+APS_TARGET_VBMI APS_INLINE uint32_t
+aps_sum_body(const struct aps_sum *constants, int count, unsigned width,
+             struct aps_table_how how, bool more, size_t n, aps_any_float *x)
+{
+    struct aps_sum all, *const from = &all; /* in registers, of two */
+    const struct aps_table_unpack unpack = aps_table_unpack_make(width);
+    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+    __m512i greatest[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+
+    for (int s = 0; s < count; s++) {
+        all.table[s] = constants->table[s];
+        all.wire[s] = constants->wire[s];
+    }
+    for (size_t i = 0; i < n; i += APS_TABLE_CODES) {
+        __m512 sum[4];
+
+        aps_tile_ask_to_write(x + i, APS_TABLE_CODES);
+        for (int q = 0; more && q < 4; q++)
+            sum[q] = _mm512_loadu_ps((const void *)(x + i + 16 * q));
+        aps_sum_add(from, 0, &unpack, width, how, !more, i, sum);
+        for (int s = 1; s < count; s++)
+            aps_sum_add(from, s, &unpack, width, how, false, i, sum);
+        for (int q = 0; q < 4; q++) {
+            _mm512_storeu_ps((void *)(x + i + 16 * q), sum[q]);
+            greatest[q % 2] = _mm512_max_epu32(
+                greatest[q % 2],
+                _mm512_and_si512(_mm512_castps_si512(sum[q]), magnitude));
+        }
+    }
+    return _mm512_reduce_max_epu32(_mm512_max_epu32(greatest[0], greatest[1]));
+}
+
+/* The same in a loop of its own for two. */
+APS_TARGET_VBMI APS_INLINE uint32_t aps_sum_count(const struct aps_sum *from,
+                                                  int count, unsigned width,
+                                                  struct aps_table_how how,
+                                                  bool more, size_t n,
+                                                  aps_any_float *x)
+{
+    if (count == 2 && !more)
+        return aps_sum_body(from, 2, width, how, false, n, x);
+    return aps_sum_body(from, count, width, how, more, n, x);
+}
+
+/* ... and for codes of these widths. */
+APS_TARGET_VBMI static inline uint32_t aps_sum_width(const struct aps_sum *from,
+                                                     int count, unsigned width,
+                                                     bool more, size_t n,
+                                                     aps_any_float *x)
+{
+    struct aps_table_how how = {.scaled = true};
+
+    if (!from->scaled) {
+        how = (struct aps_table_how){.sign = true};
+        return aps_sum_count(from, count, width, how, more, n, x);
+    }
+    if (width == 8) {
+        how.sign = true;
+        return aps_sum_count(from, count, 8, how, more, n, x);
+    }
+    if (width == 7)
+        return aps_sum_count(from, count, 7, how, more, n, x);
+    how.few = true;
+    return aps_sum_count(from, count, width, how, more, n, x);
+}
+
+#endif
