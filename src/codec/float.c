@@ -141,6 +141,35 @@ APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
     return marker ? APS_BLOCK_NAN : 0;
 }
 
+/* To nearest, with a scaling that is a guess; and the magnitude of x. */
+APS_INLINE bool encode_search_body(const struct aps_codec *codec,
+                                   const float *x, size_t n,
+                                   struct aps_scaling scaling,
+                                   enum vectors vectors, void *wire,
+                                   struct aps_magnitude *magnitude)
+{
+#if defined(__x86_64__)
+    const struct aps_kernel kernel = aps_kernel_init(&codec->format);
+    const aps_any_float *in = (const void *)x;
+    struct aps_nearest nearest;
+
+    if (vectors != VBMI || !aps_nearest_suits(&codec->format) ||
+        !aps_scaling_is_simple(&codec->format, scaling))
+        return false;
+    nearest =
+        aps_nearest_make(&kernel, (unsigned)codec->format.width,
+                         scaling.factor * aps_float_pow2(scaling.exponent));
+    if (!nearest.folded)
+        return false;
+    *magnitude = magnitude_of(aps_nearest_search(&nearest, in, n, wire), in, n);
+    return true;
+#else
+    (void)codec, (void)x, (void)n, (void)scaling, (void)vectors, (void)wire;
+    (void)magnitude;
+    return false;
+#endif
+}
+
 /* To nearest, whatever the scaling. */
 APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
                                         const float *x, size_t n,
@@ -325,6 +354,14 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
         return encode_any_body(codec, x, n, scaling, options, vectors, wire,   \
                                NULL);                                          \
     }                                                                          \
+    target static bool encode_search_##name(                                   \
+        const struct aps_codec *codec, const float *x, size_t n,               \
+        struct aps_scaling scaling, void *wire,                                \
+        struct aps_magnitude *magnitude)                                       \
+    {                                                                          \
+        return encode_search_body(codec, x, n, scaling, vectors, wire,         \
+                                  magnitude);                                  \
+    }                                                                          \
     target static unsigned encode_stats_##name(                                \
         const struct aps_codec *codec, const float *x, size_t n,               \
         struct aps_scaling scaling, const struct aps_cast_options *options,    \
@@ -374,6 +411,7 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     static const struct aps_float_variant variant_##name = {                   \
         .cpu = #name,                                                          \
         .encode = encode_##name,                                               \
+        .encode_search = encode_search_##name,                                 \
         .encode_stats = encode_stats_##name,                                   \
         .decode = decode_##name,                                               \
         .decode_add = decode_add_##name,                                       \
@@ -441,6 +479,7 @@ void aps_float_codec_init(const struct aps_format *format,
         .format = *format,
         .cpu = variant->cpu,
         .encode = variant->encode,
+        .encode_search = variant->encode_search,
         .encode_stats = variant->encode_stats,
         .decode = variant->decode,
         .decode_add = variant->decode_add,

@@ -19,6 +19,9 @@ struct aps_float_variant {
     unsigned (*encode)(const struct aps_codec *codec, const float *x, size_t n,
                        struct aps_scaling scaling,
                        const struct aps_cast_options *options, void *wire);
+    bool (*encode_search)(const struct aps_codec *codec, const float *x,
+                          size_t n, struct aps_scaling scaling, void *wire,
+                          struct aps_magnitude *magnitude);
     unsigned (*encode_stats)(const struct aps_codec *codec, const float *x,
                              size_t n, struct aps_scaling scaling,
                              const struct aps_cast_options *options, void *wire,

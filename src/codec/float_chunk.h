@@ -9,6 +9,16 @@
 #include "codec/kernel.h"
 #include "codec/pack_chunk.h"
 
+/* Of an array whose greatest bit pattern is known. */
+APS_INLINE struct aps_magnitude magnitude_of(uint32_t greatest,
+                                             const aps_any_float *x, size_t n)
+{
+    if (greatest < APS_FLOAT_INF)
+        return (struct aps_magnitude){aps_float_from_bits(greatest), true};
+    return (struct aps_magnitude){
+        aps_float_from_bits(aps_kernel_max_finite(x, n)), false};
+}
+
 /* What a variant is compiled for, beyond what the compiler makes of loops. */
 enum vectors { PLAIN, AVX2, VBMI };
 

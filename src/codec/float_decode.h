@@ -163,18 +163,12 @@ APS_TARGET_VBMI static uint32_t sum_vbmi(const struct aps_codec *codec,
 }
 #endif
 
-/* The magnitude of sums whose greatest bit pattern is known; a NaN becomes the
- * canonical one. */
-APS_INLINE struct aps_magnitude sum_settle(uint32_t greatest, size_t n,
-                                           aps_any_float *sum)
+/* A NaN of the sums becomes the canonical one. */
+APS_INLINE void sum_settle(size_t n, aps_any_float *sum)
 {
-    if (greatest < APS_FLOAT_INF)
-        return (struct aps_magnitude){aps_float_from_bits(greatest), true};
     for (size_t i = 0; i < n; i++)
         if (sum[i] != sum[i])
             sum[i] = aps_float_from_bits(APS_FLOAT_NAN);
-    return (struct aps_magnitude){
-        aps_float_from_bits(aps_kernel_max_finite(sum, n)), false};
 }
 
 APS_INLINE bool sum_body(const struct aps_codec *codec,
@@ -204,7 +198,10 @@ APS_INLINE bool sum_body(const struct aps_codec *codec,
             codec, (const uint8_t *)summands[s].wire + at, n - whole,
             summands[s].scaling, summands[s].flags, sum + whole);
     next = aps_kernel_greatest(x + whole, n - whole);
-    *magnitude = sum_settle(next > greatest ? next : greatest, n, x);
+    greatest = next > greatest ? next : greatest;
+    if (greatest > APS_FLOAT_INF)
+        sum_settle(n, x);
+    *magnitude = magnitude_of(greatest, x, n);
     return true;
 #else
     (void)codec, (void)summands, (void)count, (void)n, (void)vectors;

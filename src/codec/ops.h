@@ -95,7 +95,16 @@ struct aps_codec {
                        struct aps_scaling scaling,
                        const struct aps_cast_options *options, void *wire);
 
-    /* The same bytes; adds to *stats. */
+    /* As encode to nearest with a scaling that is a guess, and the magnitude of x in
+     * the same pass: where scaling.bounded then proves true, the bytes are encode's
+     * and there is no marker, else they have any value. False, and nothing is
+     * written, where this codec does not do that, at least with this scaling. NULL:
+     * it never does. */
+    bool (*encode_search)(const struct aps_codec *codec, const float *x,
+                          size_t n, struct aps_scaling scaling, void *wire,
+                          struct aps_magnitude *magnitude);
+
+    /* The same bytes as encode's; adds to *stats. */
     unsigned (*encode_stats)(const struct aps_codec *codec, const float *x,
                              size_t n, struct aps_scaling scaling,
                              const struct aps_cast_options *options, void *wire,

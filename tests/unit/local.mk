@@ -17,6 +17,7 @@ UNIT_TESTS = \
 	tests/unit/codec_random \
 	tests/unit/codec_large \
 	tests/unit/codec_levels \
+	tests/unit/codec_passes \
 	tests/unit/codec_sizes \
 	tests/unit/correlated \
 	tests/unit/digits \
@@ -29,6 +30,7 @@ UNIT_TESTS = \
 	tests/unit/format_get \
 	tests/unit/gemm tests/unit/gemm_blocks \
 	tests/unit/given \
+	tests/unit/guess \
 	tests/unit/glob \
 	tests/unit/json \
 	tests/unit/grammar \
@@ -177,6 +179,10 @@ tests_unit_codec_large_SOURCES = tests/unit/codec_large.c \
 	tests/unit/formats.h tests/unit/wire.h
 tests_unit_codec_large_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_large_LDADD = $(UNIT_LIBS) -lm
+tests_unit_codec_passes_SOURCES = tests/unit/codec_passes.c \
+	tests/unit/formats.h tests/unit/wire.h
+tests_unit_codec_passes_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_codec_passes_LDADD = $(UNIT_LIBS) -lm
 tests_unit_codec_levels_SOURCES = tests/unit/codec_levels.c
 tests_unit_codec_levels_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_levels_LDADD = $(UNIT_LIBS) -lm
@@ -462,6 +468,10 @@ tests_unit_within_SOURCES = tests/unit/within.c \
 	pmpi/reduce/block.c pmpi/reduce/block.h
 tests_unit_within_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_within_LDADD = $(UNIT_LIBS) -lm
+tests_unit_guess_SOURCES = tests/unit/guess.c \
+	pmpi/reduce/block.c pmpi/reduce/block.h
+tests_unit_guess_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_guess_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_states_SOURCES = tests/unit/scale_states.c \
 	pmpi/comm/place.c pmpi/comm/place.h \
 	pmpi/comm/scale_states.c pmpi/comm/scale_states.h

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocks whose scale is guessed from what lay at their place before: the bytes are
+ * those of a block that nobody has guessed, whether the guess is right or not.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "codec/codec.h"
+#include "codec/memory.h"
+#include "number/draw.h"
+#include "reduce/block.h"
+#include "scale/scale.h"
+#include "tests/tap/tap.h"
+
+#define COUNT 9001 /* more than two tiles, and a rest */
+
+static float values[2 * COUNT];
+static unsigned char block[COUNT * 4 + 64], expected[COUNT * 4 + 64];
+
+/* The codec's own, counted. */
+static bool (*search)(const struct aps_codec *, const float *, size_t,
+                      struct aps_scaling, void *, struct aps_magnitude *);
+static int searches, encodes;
+static unsigned (*encode)(const struct aps_codec *, const float *, size_t,
+                          struct aps_scaling, const struct aps_cast_options *,
+                          void *);
+
+static bool count_search(const struct aps_codec *codec, const float *x,
+                         size_t n, struct aps_scaling scaling, void *wire,
+                         struct aps_magnitude *magnitude)
+{
+    searches++;
+    return search(codec, x, n, scaling, wire, magnitude);
+}
+
+static unsigned count_encode(const struct aps_codec *codec, const float *x,
+                             size_t n, struct aps_scaling scaling,
+                             const struct aps_cast_options *options, void *wire)
+{
+    encodes++;
+    return encode(codec, x, n, scaling, options, wire);
+}
+
+static uint32_t draw(void)
+{
+    static uint32_t state = 7;
+
+    state = state * 1664525u + 1013904223u;
+    return state >> 8;
+}
+
+/* Below 2^exponent; the greatest is that. */
+static void fill(float *x, int exponent)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        x[i] = ldexpf((float)draw() * 0x1p-24f, exponent - (int)(draw() % 20)) *
+               (draw() % 2 ? 1 : -1);
+    x[COUNT - 2] = -ldexpf(1, exponent);
+}
+
+static struct aps_wire wire_of(const char *format, enum aps_scale_kind scale,
+                               enum aps_rounding rounding)
+{
+    struct aps_wire wire = {.memory = &aps_memory_host,
+                            .scale = {.kind = scale},
+                            .rounding = rounding};
+
+    aps_codec_init(aps_format_get(format, NULL), &wire.codec);
+    search = wire.codec.encode_search;
+    encode = wire.codec.encode;
+    if (search)
+        wire.codec.encode_search = count_search;
+    wire.codec.encode = count_encode;
+    return wire;
+}
+
+/* Encode x[COUNT]: the bytes, beside those that follow from the search. */
+static bool encodes_alike(const struct aps_wire *wire, const float *x)
+{
+    const struct aps_origin origin = {.ranks = 1};
+    const struct aps_cast_options options = aps_block_options(wire, &origin);
+    const size_t bytes = aps_block_bytes(wire, COUNT);
+    const struct aps_block_draft draft =
+        aps_block_draft_of(wire, aps_magnitude_of(x, COUNT), 0, NULL);
+    const unsigned flags =
+        encode(&wire->codec, x, COUNT, draft.scaling, &options,
+               expected + aps_block_header_bytes(wire));
+    int exponent;
+
+    aps_block_write_header(wire, &draft, flags, expected);
+    memset(block, 0x55, sizeof block);
+    exponent =
+        aps_block_encode(wire, &origin, &aps_memory_host, x, COUNT, 0, block);
+    return exponent == draft.exponent && memcmp(block, expected, bytes) == 0 &&
+           block[bytes] == 0x55;
+}
+
+static void test_bytes(const char *format)
+{
+    const struct aps_wire wire =
+        wire_of(format, APS_SCALE_APS_TIGHT, APS_ROUND_NEAREST);
+    const float specials[] = {INFINITY, -INFINITY, NAN, 0x1p-149f};
+    bool alike = true;
+
+    for (int exponent = -30; exponent <= 30; exponent++)
+        for (int step = 0; step < 4; step++) {
+            fill(values, exponent);
+            alike &= encodes_alike(&wire, values);
+        }
+    for (size_t s = 0; s < sizeof specials / sizeof *specials; s++)
+        for (int step = 0; step < 8; step++) {
+            fill(values, 0);
+            if (step > 3)
+                values[step * 1000] = specials[s];
+            alike &= encodes_alike(&wire, values);
+        }
+    for (int step = 0; step < 4; step++) {
+        memset(values, 0, COUNT * sizeof *values);
+        alike &= encodes_alike(&wire, values);
+    }
+    ok(alike, "%s: a guess changes no byte", format);
+}
+
+/* When the codec is asked to encode by a guess, and when that was enough. */
+static void test_calls(void)
+{
+    const struct aps_wire wire =
+        wire_of("e4m3", APS_SCALE_APS_TIGHT, APS_ROUND_NEAREST);
+    float *const other = values + COUNT;
+
+    if (!search) {
+        skip(5, "the codec of this CPU does not encode beside a search");
+        return;
+    }
+    fill(values, 3);
+    fill(other, -7);
+    encodes_alike(&wire, values);
+    encodes_alike(&wire, values);
+    encodes_alike(&wire, other);
+    encodes_alike(&wire, other);
+    searches = encodes = 0;
+    encodes_alike(&wire, values);
+    encodes_alike(&wire, other);
+    ok(searches == 2 && encodes == 0,
+       "the third block at a place is guessed, one place apart from another");
+    searches = encodes = 0;
+    fill(values, 4);
+    encodes_alike(&wire, values);
+    ok(searches == 1 && encodes == 1, "a wrong guess is encoded again");
+    searches = encodes = 0;
+    encodes_alike(&wire, values);
+    ok(searches == 0 && encodes == 1, "and the next one is not guessed");
+    searches = encodes = 0;
+    encodes_alike(&wire, values);
+    ok(searches == 1 && encodes == 0, "until there were two alike");
+    {
+        const struct aps_wire random =
+            wire_of("e4m3", APS_SCALE_APS_TIGHT, APS_ROUND_STOCHASTIC);
+        const struct aps_wire agreed =
+            wire_of("e4m3", APS_SCALE_APS, APS_ROUND_NEAREST);
+
+        searches = 0;
+        encodes_alike(&random, values);
+        encodes_alike(&agreed, values);
+        ok(searches == 0, "nor is what random bits round, or ranks agree on");
+    }
+}
+
+int main(void)
+{
+    static const char *const formats[] = {"e4m3",  "e5m2", "e4m3fn",   "e3m0",
+                                          "e3m2",  "e2m3", "e5m2-sat", "e2m4",
+                                          "e5m10", "e8m7", "e6m9"};
+
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
+        test_bytes(formats[f]);
+    test_calls();
+    return done_testing();
+}
