@@ -288,12 +288,12 @@ static int block_encode(const struct aps_wire *wire,
 }
 
 /*
- * Where a block's scale follows from its own magnitude, its values are read twice: by a
- * search, and by the encoder. They are read once where the exponent is guessed right:
- * the guess is that of the last block whose values lay here, as a layer's do in every
- * step, if the one before had the same. A wrong one costs nothing where values come from
- * memory, and two thirds of search and encode where they are in the L2 cache. The bytes
- * are the same in any case, so that ranks may guess as they like.
+ * Where a block's scale follows from its own magnitude, its values are read twice, by a
+ * search and by the encoder; but once where its exponent is guessed right. The guess is
+ * the exponent of the last block whose values lay here, as a layer's do in every step,
+ * if the one before had the same. A wrong guess costs nothing where values come from
+ * memory, and two thirds of the time of search and encoder where they are in the L2
+ * cache. The bytes are the same in any case, so that ranks may guess differently.
  */
 #define GUESSES 1024 /* 2^10 */
 
