@@ -20,6 +20,13 @@
  * used yet. */
 #define APS_TILE_AHEAD ((size_t)1536)
 
+/* Once a page, a line so much further on is asked for: the page is then in the tables
+ * that translate addresses, and the machine's own prefetch begins there. Measured on
+ * Intel's Emerald Rapids, pages of 4 KiB: encode takes 0.88 of the time from memory,
+ * and 0.96 from the last-level cache. */
+#define APS_TILE_PAGE 4096 /* bytes */
+#define APS_TILE_PAGE_AHEAD (2 * APS_TILE_PAGE / sizeof(float))
+
 /* Is asking worth it? Measured: on an EPYC of AMD, whose memory others use, too, a
  * search takes 1.3 times as long with it, an all-reduce of 4 Mi floats 1.13 times with
  * 2 ranks, and of 25.6 Mi 1.2 times with 8 ranks on 2 cores. On Intel's Emerald Rapids
@@ -45,19 +52,32 @@ APS_INLINE void aps_tile_ask(const aps_any_float *x, size_t n)
 #endif
 }
 
+/* Is x[n] the first of its page, of steps of so many floats? */
+APS_INLINE bool aps_tile_begins_page(const aps_any_float *x, size_t n)
+{
+    return (uintptr_t)x % APS_TILE_PAGE < n * sizeof *x;
+}
+
 /* If it is, ask for what a loop will read after x[n], which it reads now. */
 APS_INLINE void aps_tile_ask_ahead(const aps_any_float *x, size_t n)
 {
-    if (aps_tile_asks())
-        aps_tile_ask(x + APS_TILE_AHEAD, n);
+    if (!aps_tile_asks())
+        return;
+    aps_tile_ask(x + APS_TILE_AHEAD, n);
+    if (aps_tile_begins_page(x, n))
+        aps_tile_ask(x + APS_TILE_PAGE_AHEAD, 1);
 }
 
 /* The same for what a loop will write, or read and write. */
 APS_INLINE void aps_tile_ask_to_write(const aps_any_float *x, size_t n)
 {
 #if defined(__GNUC__)
-    for (size_t i = 0; i < n && aps_tile_asks(); i += 64 / sizeof *x)
+    if (!aps_tile_asks())
+        return;
+    for (size_t i = 0; i < n; i += 64 / sizeof *x)
         __builtin_prefetch(x + APS_TILE_AHEAD + i, 1);
+    if (aps_tile_begins_page(x, n))
+        __builtin_prefetch(x + APS_TILE_PAGE_AHEAD, 1);
 #else
     (void)x, (void)n;
 #endif
