@@ -136,10 +136,12 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/direct_devices.c pmpi/reduce/direct_devices.h \
 	pmpi/reduce/exchange.c pmpi/reduce/exchange.h \
 	pmpi/reduce/exponent.c pmpi/reduce/exponent.h \
+	pmpi/reduce/guess.c pmpi/reduce/guess.h \
 	pmpi/reduce/gpu_ipc.c pmpi/reduce/gpu_ipc.h \
 	pmpi/reduce/history.c \
 	pmpi/reduce/hierarchical.c pmpi/reduce/hierarchical.h \
 	pmpi/reduce/hierarchical_devices.c pmpi/reduce/hierarchical_devices.h \
+	pmpi/reduce/hierarchical_places.h \
 	pmpi/reduce/hierarchical_stages.c pmpi/reduce/hierarchical_stages.h \
 	pmpi/reduce/hierarchical_state.h \
 	pmpi/reduce/master.c pmpi/reduce/master.h \

@@ -6,7 +6,7 @@
 noinst_LTLIBRARIES += libkernels.la
 libkernels_la_SOURCES = \
 	src/codec/float.c src/codec/float.h src/codec/float_chunk.h \
-	src/codec/float_decode.h \
+	src/codec/float_decode.h src/codec/float_sum.h \
 	src/codec/bfp.c src/codec/integer.c src/codec/levels.c \
 	src/codec/mx.c src/codec/nvfp4.c src/codec/sign.c \
 	src/compress/bracket.c src/compress/bracket.h \

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reduce/block_part.h"
+#include "reduce/guess.h"
 
 /* Elements summed at a time over all blocks, at most. */
 #define TILE APS_BLOCK_PART
@@ -79,17 +80,13 @@ static bool accumulate_hides_overflow(const struct aps_wire *wire)
            wire->sums.format.saturate;
 }
 
-/* fp32, by the codec in one go. False, and nothing is summed: it does not do that. */
-static bool accumulate_by_codec(const struct aps_wire *wire, int count,
-                                const unsigned char *blocks, size_t stride,
-                                size_t n, float *sum,
-                                struct aps_magnitude *magnitude)
+/* What a codec is told of blocks that it adds in one go, in FP32. False: it is not
+ * to. */
+static bool accumulate_tell_codec(const struct aps_wire *wire, int count,
+                                  const unsigned char *blocks, size_t stride,
+                                  struct aps_summand summands[SUMMANDS])
 {
-    const struct aps_codec *codec = &wire->codec;
-    struct aps_summand summands[SUMMANDS];
-    struct aps_magnitude found;
-
-    if (!codec->sum || wire->accumulate != APS_ACCUMULATE_FP32 || count < 2 ||
+    if (wire->accumulate != APS_ACCUMULATE_FP32 || count < 2 ||
         count > SUMMANDS)
         return false;
     for (int i = 0; i < count; i++) {
@@ -99,11 +96,93 @@ static bool accumulate_by_codec(const struct aps_wire *wire, int count,
         summands[i].scaling =
             aps_block_scaling(wire, block, &summands[i].flags);
     }
-    if (!codec->sum(codec, summands, count, n, sum, &found))
+    return true;
+}
+
+/* False, and nothing is summed: the codec does not do that in one go. */
+static bool accumulate_by_codec(const struct aps_wire *wire, int count,
+                                const unsigned char *blocks, size_t stride,
+                                size_t n, float *sum,
+                                struct aps_magnitude *magnitude)
+{
+    const struct aps_codec *codec = &wire->codec;
+    struct aps_summand summands[SUMMANDS];
+    struct aps_magnitude found;
+
+    if (!codec->sum ||
+        !accumulate_tell_codec(wire, count, blocks, stride, summands) ||
+        !codec->sum(codec, summands, count, n, sum, &found))
         return false;
     if (magnitude)
         *magnitude = found;
     return true;
+}
+
+/* The scaling that the sum's block is expected to have. False: nobody knows. */
+static bool accumulate_guess(const struct aps_wire *wire, const float *place,
+                             int exponent, struct aps_scaling *scaling)
+{
+    if (!aps_scale_ops_of(&wire->scale)->per_block)
+        (void)aps_block_choose_scaling(wire, (struct aps_magnitude){0, true},
+                                       exponent, scaling);
+    else if (aps_guess_exponent(APS_GUESS_SUMS, place, &exponent))
+        *scaling = aps_scale_scaling(&wire->scale, exponent);
+    else
+        return false;
+    return true;
+}
+
+/* The block in one go, by a guess. False: it has any bytes. */
+static bool accumulate_encode_by_codec(const struct aps_wire *wire, int count,
+                                       const unsigned char *blocks,
+                                       size_t stride, size_t n,
+                                       const float *place, int exponent,
+                                       unsigned char *block,
+                                       struct aps_scale_record *before)
+{
+    const struct aps_codec *codec = &wire->codec;
+    struct aps_summand summands[SUMMANDS];
+    struct aps_magnitude magnitude = {0, true};
+    struct aps_scaling guessed;
+    struct aps_block_draft draft;
+
+    if (!codec->sum_encode || wire->rounding != APS_ROUND_NEAREST ||
+        !accumulate_guess(wire, place, exponent, &guessed) ||
+        !accumulate_tell_codec(wire, count, blocks, stride, summands) ||
+        !codec->sum_encode(codec, summands, count, n, guessed,
+                           block + aps_block_header_bytes(wire),
+                           &magnitude.max))
+        return false;
+    *before = aps_accumulate_record(wire, count, blocks, stride, magnitude);
+    draft = aps_block_draft_of(wire, magnitude, exponent, before);
+    if (!aps_block_draft_is(&draft, guessed))
+        return false;
+    aps_block_write_header(wire, &draft, 0, block);
+    return true;
+}
+
+struct aps_scale_record
+aps_accumulate_encode(const struct aps_wire *wire, int count,
+                      const unsigned char *blocks, size_t stride, size_t n,
+                      const struct aps_origin *origin, const float *place,
+                      int exponent, float *scratch, unsigned char *block)
+{
+    const bool measures = aps_wire_measures(wire);
+    struct aps_magnitude magnitude = {0, false};
+    struct aps_scale_record before;
+    int used;
+
+    if (accumulate_encode_by_codec(wire, count, blocks, stride, n, place,
+                                   exponent, block, &before))
+        return before;
+    aps_accumulate(wire, count, blocks, stride, n, scratch,
+                   measures ? &magnitude : NULL);
+    before = aps_accumulate_record(wire, count, blocks, stride, magnitude);
+    used = aps_block_encode_sum(wire, origin, &aps_memory_host, scratch, n,
+                                &magnitude, exponent, &before, block);
+    if (aps_scale_ops_of(&wire->scale)->per_block)
+        aps_guess_note(APS_GUESS_SUMS, place, used);
+    return before;
 }
 
 void aps_accumulate(const struct aps_wire *wire, int count,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "number/draw.h"
+#include "reduce/guess.h"
 
 #define CACHE_LINE 64
 
@@ -244,6 +245,14 @@ aps_block_draft_of(const struct aps_wire *wire, struct aps_magnitude magnitude,
     return draft;
 }
 
+bool aps_block_draft_is(const struct aps_block_draft *draft,
+                        struct aps_scaling guessed)
+{
+    return draft->scaling.bounded &&
+           draft->scaling.exponent == guessed.exponent &&
+           draft->scaling.factor == guessed.factor;
+}
+
 void aps_block_write_header(const struct aps_wire *wire,
                             const struct aps_block_draft *draft, unsigned flags,
                             unsigned char *block)
@@ -287,40 +296,6 @@ static int block_encode(const struct aps_wire *wire,
     return draft->exponent;
 }
 
-/*
- * Where a block's scale follows from its own magnitude, its values are read twice, by a
- * search and by the encoder; but once where its exponent is guessed right. The guess is
- * the exponent of the last block whose values lay here, as a layer's do in every step,
- * if the one before had the same. A wrong guess costs nothing where values come from
- * memory, and two thirds of the time of search and encoder where they are in the L2
- * cache. The bytes are the same in any case, so that ranks may guess differently.
- */
-#define GUESSES 1024 /* 2^10 */
-
-static _Thread_local struct guess {
-    const float *x;
-    int exponent; /* of the last block's scaling */
-    bool repeated;
-} guesses[GUESSES];
-
-/* Blocks begin at multiples of cache lines from each other (Knuth's multiplicative
- * hashing). */
-static struct guess *block_guess_of(const float *x)
-{
-    const uint32_t line = (uint32_t)((uintptr_t)x / CACHE_LINE);
-
-    return &guesses[(line * 2654435769u) >> 22];
-}
-
-static void block_note_guess(const float *x, int exponent)
-{
-    struct guess *known = block_guess_of(x);
-
-    known->repeated = known->x == x && known->exponent == exponent;
-    known->exponent = exponent;
-    known->x = x;
-}
-
 /* Encode by a guess, which is right if the magnitude that is found leads to the same
  * scaling. False: there is none. */
 static bool block_encode_by_guess(const struct aps_wire *wire,
@@ -332,13 +307,14 @@ static bool block_encode_by_guess(const struct aps_wire *wire,
                                   struct aps_magnitude *magnitude)
 {
     const struct aps_codec *codec = &wire->codec;
-    const struct guess *known = block_guess_of(x);
+    int exponent;
 
-    if (known->x != x || !known->repeated || !codec->encode_search || watch ||
+    if (!codec->encode_search || watch || memory != &aps_memory_host ||
+        wire->rounding != APS_ROUND_NEAREST ||
         !aps_scale_ops_of(&wire->scale)->per_block ||
-        wire->rounding != APS_ROUND_NEAREST || memory != &aps_memory_host)
+        !aps_guess_exponent(APS_GUESS_VALUES, x, &exponent))
         return false;
-    *scaling = aps_scale_scaling(&wire->scale, known->exponent);
+    *scaling = aps_scale_scaling(&wire->scale, exponent);
     return codec->encode_search(codec, x, n, *scaling, values, magnitude);
 }
 
@@ -362,10 +338,8 @@ static int block_encode_values_of_rank(const struct aps_wire *wire,
         magnitude = memory->magnitude(x, n);
     draft = aps_block_draft_of(wire, magnitude, exponent, NULL);
     if (aps_scale_ops_of(&wire->scale)->per_block)
-        block_note_guess(x, draft.scaling.exponent);
-    if (encoded && draft.scaling.bounded &&
-        draft.scaling.exponent == guessed.exponent &&
-        draft.scaling.factor == guessed.factor) {
+        aps_guess_note(APS_GUESS_VALUES, x, draft.scaling.exponent);
+    if (encoded && aps_block_draft_is(&draft, guessed)) {
         aps_block_write_header(wire, &draft, 0, block);
         return draft.exponent;
     }

@@ -192,6 +192,11 @@ struct aps_block_draft
 aps_block_draft_of(const struct aps_wire *wire, struct aps_magnitude magnitude,
                    int exponent, const struct aps_scale_record *contributions);
 
+/* Are values that were encoded with this scaling, as if they were bounded, what the
+ * block should have (codec's encode_search)? They need no marker. */
+bool aps_block_draft_is(const struct aps_block_draft *draft,
+                        struct aps_scaling guessed);
+
 /* Write it, with the codec's marker. */
 void aps_block_write_header(const struct aps_wire *wire,
                             const struct aps_block_draft *draft, unsigned flags,

@@ -308,7 +308,6 @@ static void direct_sum_slice(const struct aps_direct *direct,
                              const struct aps_chunk *chunk, unsigned char *to,
                              struct aps_cost *cost)
 {
-    const bool measure = aps_wire_measures(wire);
     const size_t stride = aps_chunk_stride(chunk);
 
     for (int p = 0; p < chunk->count; p++) {
@@ -318,19 +317,13 @@ static void direct_sum_slice(const struct aps_direct *direct,
         const struct aps_origin origin =
             aps_piece_sum_origin(piece, wire, slice, direct->rank);
         const size_t n = slice.length;
-        const unsigned char *contributions = incoming + piece->offset;
-        struct aps_magnitude magnitude = {0, false};
-        struct aps_scale_record before;
 
         if (n == 0)
             continue;
-        aps_accumulate(wire, direct->size, contributions, stride, n,
-                       scratch->sum, measure ? &magnitude : NULL);
-        before = aps_accumulate_record(wire, direct->size, contributions,
-                                       stride, magnitude);
-        aps_block_encode_sum(wire, &origin, &aps_memory_host, scratch->sum, n,
-                             &magnitude, piece->sum_exponent, &before,
-                             to + piece->offset);
+        (void)aps_accumulate_encode(
+            wire, direct->size, incoming + piece->offset, stride, n, &origin,
+            piece->out + slice.begin, piece->sum_exponent, scratch->sum,
+            to + piece->offset);
         aps_cost_add(cost, wire, n, direct->size - 1);
     }
 }

@@ -7,78 +7,7 @@
 
 #include "reduce/accumulate.h"
 #include "reduce/hierarchical_devices.h"
-
-static struct aps_chunk *stages_chunk_of(const struct aps_hierarchical_run *run,
-                                         size_t k)
-{
-    return &run->h->chunks[k % APS_HIERARCHICAL_TURNS];
-}
-
-static struct aps_chunk *
-stages_across_of(const struct aps_hierarchical_run *run, size_t k)
-{
-    return &run->h->across_chunks[k % APS_DIRECT_TURNS];
-}
-
-/* How many elements of chunk k this rank owns. */
-static size_t stages_own_elements(const struct aps_hierarchical_run *run,
-                                  size_t k)
-{
-    const struct aps_hierarchical *h = run->h;
-    const int rank = aps_shm_group_rank(h->node);
-
-    return rank < h->owners ? aps_chunk_slice_elements(stages_chunk_of(run, k),
-                                                       h->owners, rank)
-                            : 0;
-}
-
-/* And of a piece of it. */
-static size_t stages_own_length(const struct aps_hierarchical_run *run,
-                                const struct aps_piece *piece)
-{
-    return aps_piece_slice(piece, run->h->owners,
-                           aps_shm_group_rank(run->h->node))
-        .length;
-}
-
-/* Where a piece lies in a slice of a slot, or of an exact result. */
-static size_t stages_slot_offset(const struct aps_hierarchical_run *run,
-                                 const struct aps_piece *piece)
-{
-    return run->exact_inside ? piece->base * sizeof(float) : piece->offset;
-}
-
-static bool stages_is_owner(const struct aps_hierarchical *h)
-{
-    return aps_shm_group_rank(h->node) < h->owners;
-}
-
-static bool stages_is_on_devices(const struct aps_hierarchical_run *run)
-{
-    return run->slots->peers != NULL;
-}
-
-/* Chunk k's slice of `owner` in the slot of a rank, ... */
-static unsigned char *stages_slot_slice(const struct aps_hierarchical_run *run,
-                                        size_t k, int rank, int owner)
-{
-    return aps_chunk_buffers_slice(run->slots, &run->layout, run->h->done + k,
-                                   rank, owner);
-}
-
-/* ... its result, one part a group, ... */
-static unsigned char *
-stages_result_slice(const struct aps_hierarchical_run *run, size_t k, int owner)
-{
-    return aps_chunk_buffers_result(run->results, &run->layout,
-                                    run->h->done + k, owner);
-}
-
-/* ... and this owner's sum. */
-static float *stages_sum_of(const struct aps_hierarchical_run *run, size_t k)
-{
-    return aps_chunk_buffers_sum(run->slots, run->h->done + k);
-}
+#include "reduce/hierarchical_places.h"
 
 /* Until `ranks` ranks have made the mark for the chunk `behind` chunks ago. */
 static void stages_await(const struct aps_hierarchical_run *run,
@@ -159,14 +88,14 @@ static void stages_contribute_piece(struct aps_hierarchical_run *run, size_t k,
     struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
 
-    if (stages_is_on_devices(run)) {
+    if (aps_stage_is_on_devices(run)) {
         aps_hierarchical_devices_contribute(run, k, piece);
         return;
     }
     for (int owner = 0; owner < h->owners; owner++) {
         struct aps_slice slice = aps_piece_slice(piece, h->owners, owner);
-        unsigned char *to = stages_slot_slice(run, k, rank, owner) +
-                            stages_slot_offset(run, piece);
+        unsigned char *to = aps_stage_slot_slice(run, k, rank, owner) +
+                            aps_stage_slot_offset(run, piece);
 
         if (slice.length == 0)
             continue;
@@ -189,7 +118,7 @@ void aps_hierarchical_contribute(void *state, size_t k)
 {
     struct aps_hierarchical_run *run = state;
     struct aps_hierarchical *h = run->h;
-    struct aps_chunk *chunk = stages_chunk_of(run, k);
+    struct aps_chunk *chunk = aps_stage_chunk(run, k);
 
     if (h->broken)
         return;
@@ -211,8 +140,9 @@ static unsigned char *
 stages_contribution(const struct aps_hierarchical_run *run, size_t k,
                     int member, const struct aps_piece *piece)
 {
-    return stages_slot_slice(run, k, member, aps_shm_group_rank(run->h->node)) +
-           stages_slot_offset(run, piece);
+    return aps_stage_slot_slice(run, k, member,
+                                aps_shm_group_rank(run->h->node)) +
+           aps_stage_slot_offset(run, piece);
 }
 
 /* FP32 slots in rank order, and the magnitude of the sum. */
@@ -251,46 +181,68 @@ static void stages_sum_piece(struct aps_hierarchical_run *run, size_t k,
                              struct aps_piece *piece,
                              struct aps_magnitude *magnitude)
 {
-    const size_t length = stages_own_length(run, piece);
-    float *total = stages_sum_of(run, k) + piece->base;
+    const size_t length = aps_stage_own_length(run, piece);
+    float *total = aps_stage_sum(run, k) + piece->base;
 
     *magnitude = (struct aps_magnitude){0, false};
     if (length == 0)
         return;
     if (run->exact_inside)
         stages_sum_exact(run, k, piece, length, total, magnitude);
-    else if (stages_is_on_devices(run))
+    else if (aps_stage_is_on_devices(run))
         aps_hierarchical_devices_sum(run, k, piece, magnitude);
     else
         stages_sum_encoded(run, k, piece, length, total, magnitude);
 }
 
-/* One group: the sum is the result, which a GPU has left already. */
-static void stages_leave_result(struct aps_hierarchical_run *run, size_t k,
-                                const struct aps_piece *piece,
-                                struct aps_magnitude magnitude)
+/* Where our result of a piece is to be. */
+static unsigned char *stages_result_of(const struct aps_hierarchical_run *run,
+                                       size_t k, const struct aps_piece *piece)
+{
+    return aps_stage_result_slice(run, k, aps_shm_group_rank(run->h->node)) +
+           aps_stage_slot_offset(run, piece);
+}
+
+/* One group whose sums stay FP32: the sum is the result. */
+static void stages_leave_exact(struct aps_hierarchical_run *run, size_t k,
+                               const struct aps_piece *piece)
+{
+    const size_t length = aps_stage_own_length(run, piece);
+
+    if (length == 0)
+        return;
+    memcpy(stages_result_of(run, k, piece), aps_stage_sum(run, k) + piece->base,
+           length * sizeof(float));
+    hierarchical_count_fp32(run, length);
+}
+
+/* One group, and codes in the host's memory: the results are blocks of the sums, which
+ * need not be stored. */
+static bool stages_leaves_blocks(const struct aps_hierarchical_run *run)
+{
+    return aps_hierarchical_is_alone(run->h) && !run->exact_inside &&
+           !aps_stage_is_on_devices(run);
+}
+
+static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
+                               struct aps_piece *piece)
 {
     const struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
     const struct aps_slice slice = aps_piece_slice(piece, h->owners, rank);
     const struct aps_origin origin =
         aps_piece_sum_origin(piece, &run->inside, slice, rank);
-    const size_t length = slice.length;
-    const float *total = stages_sum_of(run, k) + piece->base;
-    unsigned char *result =
-        stages_result_slice(run, k, rank) + stages_slot_offset(run, piece);
 
-    if (length == 0 || stages_is_on_devices(run))
+    if (slice.length == 0)
         return;
-    if (stages_is_exact(run)) {
-        memcpy(result, total, length * sizeof *total);
-        hierarchical_count_fp32(run, length);
-        return;
-    }
-    aps_block_encode_sum(&run->inside, &origin, &aps_memory_host, total, length,
-                         &magnitude, piece->sum_exponent, &piece->before,
-                         result);
-    aps_cost_add(run->cost, &run->inside, length, 1);
+    piece->before = aps_accumulate_encode(
+        &run->inside, aps_shm_group_size(h->node),
+        stages_contribution(run, k, 0, piece),
+        aps_shm_group_slot_stride(h->node), slice.length, &origin,
+        piece->out + slice.begin, piece->sum_exponent,
+        aps_stage_sum(run, k) + piece->base, stages_result_of(run, k, piece));
+    piece->summed = true;
+    aps_cost_add(run->cost, &run->inside, slice.length, 1);
 }
 
 void aps_hierarchical_sum(void *state, size_t k)
@@ -298,18 +250,25 @@ void aps_hierarchical_sum(void *state, size_t k)
     struct aps_hierarchical_run *run = state;
     struct aps_hierarchical *h = run->h;
     const int ranks = aps_shm_group_size(h->node);
-    struct aps_chunk *chunk = stages_chunk_of(run, k);
+    struct aps_chunk *chunk = aps_stage_chunk(run, k);
     struct aps_magnitude magnitudes[APS_PIECES_MOST];
     float max[APS_PIECES_MOST];
 
-    if (h->broken || (k > 0 && !stages_is_owner(h)))
+    if (h->broken || (k > 0 && !aps_stage_is_owner(h)))
         return;
     stages_await(run, APS_SHM_GROUP_CONTRIBUTED, ranks, k, 0);
     /* Also a rank that owns nothing, before it waits for what owns it. */
-    if ((k == 0 && stages_meet_another_length(run)) || !stages_is_owner(h))
+    if ((k == 0 && stages_meet_another_length(run)) || !aps_stage_is_owner(h))
         return;
-    if (run->results->peers) /* the sums and the result, in one go */
+    if (run->results->peers || stages_leaves_blocks(run)) /* in one go */
         stages_await_result(run, k);
+    if (stages_leaves_blocks(run)) {
+        for (int p = 0; p < chunk->count; p++)
+            stages_leave_block(run, k, &chunk->pieces[p]);
+        aps_shm_group_mark(h->node, APS_SHM_GROUP_SUMMED);
+        aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
+        return;
+    }
     for (int p = 0; p < chunk->count; p++)
         stages_sum_piece(run, k, &chunk->pieces[p], &magnitudes[p]);
     stages_watch_device(run);
@@ -321,12 +280,12 @@ void aps_hierarchical_sum(void *state, size_t k)
     aps_shm_group_mark(h->node, APS_SHM_GROUP_SUMMED);
     if (aps_hierarchical_is_alone(h)) {
         stages_await_result(run, k);
-        for (int p = 0; p < chunk->count; p++)
-            stages_leave_result(run, k, &chunk->pieces[p], magnitudes[p]);
+        for (int p = 0; p < chunk->count && stages_is_exact(run); p++)
+            stages_leave_exact(run, k, &chunk->pieces[p]);
         aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
         return;
     }
-    if (stages_own_elements(run, k) > 0)
+    if (aps_stage_own_elements(run, k) > 0)
         stages_fail(run, aps_exponent_begin(&h->sums[k % APS_SUM_TURNS],
                                             &h->groups.peers, run->wire,
                                             chunk->count, max));
@@ -342,16 +301,16 @@ stages_begin_across(const struct aps_hierarchical_run *run, size_t k,
     const struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
     const bool lost = aps_hierarchical_device_failed(run);
-    const struct aps_chunk *chunk = stages_chunk_of(run, k);
-    struct aps_chunk *across = stages_across_of(run, k);
+    const struct aps_chunk *chunk = aps_stage_chunk(run, k);
+    struct aps_chunk *across = aps_stage_across_chunk(run, k);
     float *total =
-        lost ? aps_chunk_buffers_sum(&h->host, k) : stages_sum_of(run, k);
+        lost ? aps_chunk_buffers_sum(&h->host, k) : aps_stage_sum(run, k);
 
     if (lost)
         memset(total, 0, chunk->elements * sizeof *total);
     aps_chunk_inner(chunk, h->owners, rank, total,
-                    stages_is_on_devices(run) && !lost ? run->wire->memory
-                                                       : &aps_memory_host,
+                    aps_stage_is_on_devices(run) && !lost ? run->wire->memory
+                                                          : &aps_memory_host,
                     across);
     for (int p = 0; p < across->count && exponents; p++)
         across->pieces[p].exponent = across->pieces[p].sum_exponent =
@@ -359,7 +318,7 @@ stages_begin_across(const struct aps_hierarchical_run *run, size_t k,
     for (int p = 0; p < across->count && run->exact_inside; p++)
         across->pieces[p].before.lost |=
             aps_shm_group_lost_state(h->node, h->calls);
-    across->blocks = stages_result_slice(run, k, rank);
+    across->blocks = aps_stage_result_slice(run, k, rank);
     across->stride = run->layout.part_stride;
     return across;
 }
@@ -371,7 +330,7 @@ void aps_hierarchical_offer(void *state, size_t k)
     int exponents[APS_PIECES_MOST] = {0};
     const struct aps_chunk *across;
 
-    if (h->broken || stages_own_elements(run, k) == 0)
+    if (h->broken || aps_stage_own_elements(run, k) == 0)
         return;
     stages_await_result(run, k);
     stages_fail(run, aps_exponent_end(&h->sums[k % APS_SUM_TURNS], run->wire,
@@ -386,10 +345,10 @@ void aps_hierarchical_turn(void *state, size_t k)
 {
     struct aps_hierarchical_run *run = state;
 
-    if (run->h->broken || stages_own_elements(run, k) == 0)
+    if (run->h->broken || aps_stage_own_elements(run, k) == 0)
         return;
     stages_fail(run, aps_direct_reduce_slice(run->h->across, run->wire, k,
-                                             stages_across_of(run, k),
+                                             aps_stage_across_chunk(run, k),
                                              &run->across));
 }
 
@@ -397,15 +356,15 @@ void aps_hierarchical_finish(void *state, size_t k)
 {
     struct aps_hierarchical_run *run = state;
     struct aps_hierarchical *h = run->h;
-    const struct aps_chunk *chunk = stages_chunk_of(run, k);
+    const struct aps_chunk *chunk = aps_stage_chunk(run, k);
 
-    if (h->broken || !stages_is_owner(h))
+    if (h->broken || !aps_stage_is_owner(h))
         return;
-    if (stages_own_elements(run, k) > 0)
+    if (aps_stage_own_elements(run, k) > 0)
         stages_fail(run, aps_direct_receive_results(h->across, k));
     for (int p = 0; p < chunk->count && aps_shm_group_size(h->node) > 1; p++)
         aps_cost_add(run->cost, run->wire,
-                     stages_own_length(run, &chunk->pieces[p]), 1);
+                     aps_stage_own_length(run, &chunk->pieces[p]), 1);
     aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
 }
 
@@ -419,7 +378,7 @@ stages_results_record(const struct aps_hierarchical_run *run, size_t k,
     for (int owner = 0; owner < h->owners; owner++) {
         const struct aps_scale_record part = aps_results_record(
             run->wire, h->groups.groups,
-            stages_result_slice(run, k, owner) + piece->inner_offset,
+            aps_stage_result_slice(run, k, owner) + piece->inner_offset,
             run->layout.part_stride,
             aps_piece_slice(piece, h->owners, owner).length);
 
@@ -448,11 +407,11 @@ static void stages_collect_piece(struct aps_hierarchical_run *run, size_t k,
     }
     for (int owner = 0; owner < h->owners; owner++) {
         const struct aps_slice slice = aps_piece_slice(piece, h->owners, owner);
-        const unsigned char *result = stages_result_slice(run, k, owner);
+        const unsigned char *result = aps_stage_result_slice(run, k, owner);
 
         if (exact && slice.length > 0)
             piece->memory->copy_in(piece->out + slice.begin,
-                                   result + stages_slot_offset(run, piece),
+                                   result + aps_stage_slot_offset(run, piece),
                                    slice.length);
         else if (!exact)
             aps_block_batch_decode_slices(
@@ -466,7 +425,7 @@ void aps_hierarchical_collect(void *state, size_t k)
 {
     struct aps_hierarchical_run *run = state;
     struct aps_hierarchical *h = run->h;
-    const struct aps_chunk *chunk = stages_chunk_of(run, k);
+    const struct aps_chunk *chunk = aps_stage_chunk(run, k);
 
     if (h->broken)
         return;
@@ -485,7 +444,7 @@ void aps_hierarchical_leave_results(const struct aps_hierarchical_run *run,
 {
     const struct aps_hierarchical *h = run->h;
 
-    if (run->results->peers && stages_is_owner(h) && chunks > 0)
+    if (run->results->peers && aps_stage_is_owner(h) && chunks > 0)
         stages_await(run, APS_SHM_GROUP_COLLECTED, aps_shm_group_size(h->node),
                      chunks - 1, 0);
 }

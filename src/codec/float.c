@@ -13,6 +13,7 @@
 #include "base/least.h"
 #include "codec/float_chunk.h"
 #include "codec/float_decode.h"
+#include "codec/float_sum.h"
 #include "codec/kernel.h"
 #include "codec/pack_chunk.h"
 #include "codec/rounding.h"
@@ -389,6 +390,14 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     {                                                                          \
         return sum_body(codec, summands, count, n, vectors, sum, magnitude);   \
     }                                                                          \
+    target static bool sum_encode_##name(                                      \
+        const struct aps_codec *codec, const struct aps_summand *summands,     \
+        int count, size_t n, struct aps_scaling scaling, void *wire,           \
+        float *max)                                                            \
+    {                                                                          \
+        return sum_encode_body(codec, summands, count, n, scaling, vectors,    \
+                               wire, max);                                     \
+    }                                                                          \
     target static bool stream_##name(                                          \
         const struct aps_codec *codec, const void *wire, size_t n,             \
         struct aps_scaling scaling, unsigned flags, float *x)                  \
@@ -410,14 +419,16 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     }                                                                          \
     static const struct aps_float_variant variant_##name = {                   \
         .cpu = #name,                                                          \
-        .encode = encode_##name,                                               \
-        .encode_search = encode_search_##name,                                 \
-        .encode_stats = encode_stats_##name,                                   \
-        .decode = decode_##name,                                               \
-        .decode_add = decode_add_##name,                                       \
-        .sum = sum_##name,                                                     \
-        .stream = stream_##name,                                               \
-        .round = round_##name,                                                 \
+        .codec = {.cpu = #name,                                                \
+                  .encode = encode_##name,                                     \
+                  .encode_search = encode_search_##name,                       \
+                  .encode_stats = encode_stats_##name,                         \
+                  .decode = decode_##name,                                     \
+                  .decode_add = decode_add_##name,                             \
+                  .sum = sum_##name,                                           \
+                  .sum_encode = sum_encode_##name,                             \
+                  .stream = stream_##name,                                     \
+                  .round = round_##name},                                      \
         .max_finite = max_finite_##name,                                       \
         .greatest = greatest_##name,                                           \
     };
@@ -475,16 +486,6 @@ void aps_float_codec_init(const struct aps_format *format,
                           const struct aps_float_variant *variant,
                           struct aps_codec *codec)
 {
-    *codec = (struct aps_codec){
-        .format = *format,
-        .cpu = variant->cpu,
-        .encode = variant->encode,
-        .encode_search = variant->encode_search,
-        .encode_stats = variant->encode_stats,
-        .decode = variant->decode,
-        .decode_add = variant->decode_add,
-        .sum = variant->sum,
-        .stream = variant->stream,
-        .round = variant->round,
-    };
+    *codec = variant->codec;
+    codec->format = *format;
 }

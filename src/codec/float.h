@@ -15,29 +15,8 @@
 #include "codec/ops.h"
 
 struct aps_float_variant {
-    const char *cpu; /* "avx512", "avx2" or "plain" */
-    unsigned (*encode)(const struct aps_codec *codec, const float *x, size_t n,
-                       struct aps_scaling scaling,
-                       const struct aps_cast_options *options, void *wire);
-    bool (*encode_search)(const struct aps_codec *codec, const float *x,
-                          size_t n, struct aps_scaling scaling, void *wire,
-                          struct aps_magnitude *magnitude);
-    unsigned (*encode_stats)(const struct aps_codec *codec, const float *x,
-                             size_t n, struct aps_scaling scaling,
-                             const struct aps_cast_options *options, void *wire,
-                             struct aps_encode_stats *stats);
-    void (*decode)(const struct aps_codec *codec, const void *wire, size_t n,
-                   struct aps_scaling scaling, unsigned flags, float *x);
-    void (*decode_add)(const struct aps_codec *codec, const void *wire,
-                       size_t n, struct aps_scaling scaling, unsigned flags,
-                       float *sum);
-    bool (*sum)(const struct aps_codec *codec,
-                const struct aps_summand *summands, int count, size_t n,
-                float *sum, struct aps_magnitude *magnitude);
-    bool (*stream)(const struct aps_codec *codec, const void *wire, size_t n,
-                   struct aps_scaling scaling, unsigned flags, float *x);
-    void (*round)(const struct aps_codec *codec, size_t n,
-                  struct aps_scaling scaling, float *sum);
+    const char *cpu;        /* "avx512", "avx2" or "plain" */
+    struct aps_codec codec; /* but for the format */
     /* Bit patterns: of the greatest finite magnitude, and of the greatest, NaN
      * above INF. */
     uint32_t (*max_finite)(const float *x, size_t n);

@@ -13,7 +13,6 @@
 #include "codec/put.h"
 #include "codec/scaling.h"
 #if defined(__x86_64__)
-#include "codec/sum_vbmi.h"
 #include "codec/table_avx2.h"
 #include "codec/table_vbmi.h"
 #include "codec/words_vbmi.h"
@@ -126,88 +125,6 @@ APS_INLINE bool stream_body(const struct aps_codec *codec, const void *wire,
         return false;
     decode_body(codec, wire, n, scaling, flags, vectors, APS_PUT_STREAM, x);
     return true;
-}
-
-#if defined(__x86_64__)
-#define SUM_TILE                                                               \
-    (4 * APS_TILE) /* of which many sums wait for more in the L2 cache */
-
-/* Values [begin, begin + n), multiples of 64, some summands at a time: the greatest bit
- * pattern of the sums' magnitudes. */
-APS_TARGET_VBMI static uint32_t sum_vbmi(const struct aps_codec *codec,
-                                         const struct aps_summand *summands,
-                                         int count, size_t begin, size_t n,
-                                         aps_any_float *x)
-{
-    const unsigned width = (unsigned)codec->format.width;
-    uint32_t greatest = 0;
-
-    for (int s = 0; s < count; s += APS_SUM_MOST) {
-        const int these = count - s < APS_SUM_MOST ? count - s : APS_SUM_MOST;
-        struct aps_sum from = {.scaled = true};
-
-        for (int i = 0; i < these; i++) {
-            const struct aps_summand *summand = &summands[s + i];
-            struct aps_kernel kernel = aps_kernel_init(&codec->format);
-
-            if (summand->flags & APS_BLOCK_NAN)
-                aps_kernel_mark(&kernel);
-            from.table[i] = aps_table_make(
-                &kernel, width, aps_float_pow2(-summand->scaling.exponent));
-            from.scaled &= from.table[i].scaled;
-            from.wire[i] = (const uint8_t *)summand->wire + begin / 8 * width;
-        }
-        greatest = aps_sum_width(&from, these, width, s > 0, n, x + begin);
-    }
-    return greatest;
-}
-#endif
-
-/* A NaN of the sums becomes the canonical one. */
-APS_INLINE void sum_settle(size_t n, aps_any_float *sum)
-{
-    for (size_t i = 0; i < n; i++)
-        if (sum[i] != sum[i])
-            sum[i] = aps_float_from_bits(APS_FLOAT_NAN);
-}
-
-APS_INLINE bool sum_body(const struct aps_codec *codec,
-                         const struct aps_summand *summands, int count,
-                         size_t n, enum vectors vectors, float *sum,
-                         struct aps_magnitude *magnitude)
-{
-#if defined(__x86_64__)
-    const size_t whole = n / APS_TABLE_CODES * APS_TABLE_CODES;
-    const size_t at = whole / 8 * (size_t)codec->format.width;
-    const size_t tile = count > APS_SUM_MOST ? SUM_TILE : whole;
-    aps_any_float *x = (void *)sum;
-    uint32_t greatest = 0, next;
-
-    if (vectors != VBMI || codec->format.width > APS_TABLE_WIDTH)
-        return false;
-    for (int s = 0; s < count; s++)
-        if (!aps_scaling_inverse_is_simple(summands[s].scaling))
-            return false;
-    for (size_t i = 0; i < whole; i += tile) {
-        next =
-            sum_vbmi(codec, summands, count, i, aps_least(tile, whole - i), x);
-        greatest = next > greatest ? next : greatest;
-    }
-    for (int s = 0; s < count && whole < n; s++)
-        (s == 0 ? codec->decode : codec->decode_add)(
-            codec, (const uint8_t *)summands[s].wire + at, n - whole,
-            summands[s].scaling, summands[s].flags, sum + whole);
-    next = aps_kernel_greatest(x + whole, n - whole);
-    greatest = next > greatest ? next : greatest;
-    if (greatest > APS_FLOAT_INF)
-        sum_settle(n, x);
-    *magnitude = magnitude_of(greatest, x, n);
-    return true;
-#else
-    (void)codec, (void)summands, (void)count, (void)n, (void)vectors;
-    (void)sum, (void)magnitude;
-    return false;
-#endif
 }
 
 /* What is not finite stays so, also where the format has no code for it. */

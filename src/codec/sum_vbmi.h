@@ -2,7 +2,8 @@
 /*
  * The sum of several arrays of codes of up to 8 bits by the tables of table_vbmi.h, in
  * one go: no value of a summand passes memory, and the greatest magnitude of the sums
- * is found on the way. Included by x86-64 builds only.
+ * is found on the way. Sums are stored, or encoded again by nearest_vbmi.h. Included by
+ * x86-64 builds only.
  */
 #ifndef APS_CODEC_SUM_VBMI_H
 #define APS_CODEC_SUM_VBMI_H
@@ -10,6 +11,7 @@
 #include <immintrin.h>
 #include <stdbool.h>
 
+#include "codec/nearest_vbmi.h"
 #include "codec/table_vbmi.h"
 
 #define APS_SUM_MOST 8 /* summands at a time: streams that a core follows */
@@ -22,7 +24,7 @@ struct aps_sum {
 };
 
 /* sum[4] (+)= the values of 64 codes of summand s, from 64-value i on. */
-APS_TARGET_VBMI APS_INLINE void
+APS_CODEC_AVX512 APS_INLINE void
 aps_sum_add(const struct aps_sum *from, int s,
             const struct aps_table_unpack *unpack, unsigned width,
             struct aps_table_how how, bool first, size_t i, __m512 *sum)
@@ -38,13 +40,30 @@ aps_sum_add(const struct aps_sum *from, int s,
         sum[q] = first ? y[q] : _mm512_add_ps(sum[q], y[q]);
 }
 
-/* x[n] = (or +=) the sum of `count` wires; n is a multiple of 64. The greatest bit
- * pattern of the sums' magnitudes. */
-APS_TARGET_VBMI APS_INLINE uint32_t
+/* Where sums go to: floats; or codes, which are right if the sums turn out to be
+ * bounded. */
+struct aps_sum_to {
+    aps_any_float *x;
+    const struct aps_nearest *nearest; /* folded; NULL: no codes */
+    uint8_t *codes;
+};
+
+/* What is known where a loop is compiled, of the summands and of the codes. */
+struct aps_sum_how {
+    struct aps_table_how from;
+    struct aps_nearest_how to;
+    bool more;  /* summands are added to what x holds */
+    bool codes; /* of sums */
+};
+
+/* The sum of `count` wires; n is a multiple of 64. The greatest bit pattern of the
+ * sums' magnitudes. */
+APS_CODEC_AVX512 APS_INLINE uint32_t
 aps_sum_body(const struct aps_sum *constants, int count, unsigned width,
-             struct aps_table_how how, bool more, size_t n, aps_any_float *x)
+             struct aps_sum_how how, size_t n, struct aps_sum_to to)
 {
     struct aps_sum all, *const from = &all; /* in registers, of two */
+    struct aps_nearest nearest;
     const struct aps_table_unpack unpack = aps_table_unpack_make(width);
     const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
     __m512i greatest[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
@@ -53,57 +72,92 @@ aps_sum_body(const struct aps_sum *constants, int count, unsigned width,
         all.table[s] = constants->table[s];
         all.wire[s] = constants->wire[s];
     }
+    if (how.codes)
+        nearest = *to.nearest;
     for (size_t i = 0; i < n; i += APS_TABLE_CODES) {
+        __m512i bits[4];
         __m512 sum[4];
 
-        aps_tile_ask_to_write(x + i, APS_TABLE_CODES);
-        for (int q = 0; more && q < 4; q++)
-            sum[q] = _mm512_loadu_ps((const void *)(x + i + 16 * q));
-        aps_sum_add(from, 0, &unpack, width, how, !more, i, sum);
+        if (!how.codes)
+            aps_tile_ask_to_write(to.x + i, APS_TABLE_CODES);
+        for (int q = 0; how.more && q < 4; q++)
+            sum[q] = _mm512_loadu_ps((const void *)(to.x + i + 16 * q));
+        aps_sum_add(from, 0, &unpack, width, how.from, !how.more, i, sum);
         for (int s = 1; s < count; s++)
-            aps_sum_add(from, s, &unpack, width, how, false, i, sum);
+            aps_sum_add(from, s, &unpack, width, how.from, false, i, sum);
         for (int q = 0; q < 4; q++) {
-            _mm512_storeu_ps((void *)(x + i + 16 * q), sum[q]);
+            bits[q] = _mm512_castps_si512(sum[q]);
             greatest[q % 2] = _mm512_max_epu32(
-                greatest[q % 2],
-                _mm512_and_si512(_mm512_castps_si512(sum[q]), magnitude));
+                greatest[q % 2], _mm512_and_si512(bits[q], magnitude));
+            if (!how.codes)
+                _mm512_storeu_ps((void *)(to.x + i + 16 * q), sum[q]);
         }
+        if (how.codes)
+            aps_nearest_bytes(&nearest, how.to, bits, NULL,
+                              to.codes + i / 8 * width);
     }
     return _mm512_reduce_max_epu32(_mm512_max_epu32(greatest[0], greatest[1]));
 }
 
 /* The same in a loop of its own for two. */
-APS_TARGET_VBMI APS_INLINE uint32_t aps_sum_count(const struct aps_sum *from,
-                                                  int count, unsigned width,
-                                                  struct aps_table_how how,
-                                                  bool more, size_t n,
-                                                  aps_any_float *x)
+APS_CODEC_AVX512 APS_INLINE uint32_t aps_sum_count(const struct aps_sum *from,
+                                                   int count, unsigned width,
+                                                   struct aps_sum_how how,
+                                                   size_t n,
+                                                   struct aps_sum_to to)
 {
-    if (count == 2 && !more)
-        return aps_sum_body(from, 2, width, how, false, n, x);
-    return aps_sum_body(from, count, width, how, more, n, x);
+    if (count == 2 && !how.more)
+        return aps_sum_body(from, 2, width, how, n, to);
+    return aps_sum_body(from, count, width, how, n, to);
 }
 
 /* ... and for codes of these widths. */
-APS_TARGET_VBMI static inline uint32_t aps_sum_width(const struct aps_sum *from,
-                                                     int count, unsigned width,
-                                                     bool more, size_t n,
-                                                     aps_any_float *x)
+APS_CODEC_AVX512 APS_INLINE uint32_t aps_sum_width(const struct aps_sum *from,
+                                                   int count, unsigned width,
+                                                   struct aps_sum_how how,
+                                                   size_t n,
+                                                   struct aps_sum_to to)
 {
-    struct aps_table_how how = {.scaled = true};
-
     if (!from->scaled) {
-        how = (struct aps_table_how){.sign = true};
-        return aps_sum_count(from, count, width, how, more, n, x);
+        how.from.sign = true;
+        return aps_sum_count(from, count, width, how, n, to);
     }
+    how.from.scaled = true;
     if (width == 8) {
-        how.sign = true;
-        return aps_sum_count(from, count, 8, how, more, n, x);
+        how.from.sign = true;
+        return aps_sum_count(from, count, 8, how, n, to);
     }
-    if (width == 7)
-        return aps_sum_count(from, count, 7, how, more, n, x);
-    how.few = true;
-    return aps_sum_count(from, count, width, how, more, n, x);
+    how.to.narrow = true;
+    if (width == 7) {
+        how.to.odd = true;
+        return aps_sum_count(from, count, 7, how, n, to);
+    }
+    how.from.few = true;
+    if (width % 2 == 0 || !how.codes)
+        return aps_sum_count(from, count, width, how, n, to);
+    how.to.odd = true;
+    return aps_sum_count(from, count, width, how, n, to);
+}
+
+/* x[n] = (or +=, if there is `more`) the sum. */
+APS_CODEC_AVX512 static inline uint32_t
+aps_sum_store(const struct aps_sum *from, int count, unsigned width, bool more,
+              size_t n, aps_any_float *x)
+{
+    return aps_sum_width(from, count, width, (struct aps_sum_how){.more = more},
+                         n, (struct aps_sum_to){.x = x});
+}
+
+/* codes[n] = the sum's. All of the tables are scaled. */
+APS_CODEC_AVX512 static inline uint32_t
+aps_sum_encode(const struct aps_sum *from, int count, unsigned width, size_t n,
+               const struct aps_nearest *nearest, uint8_t *codes)
+{
+    return aps_sum_width(
+        from, count, width,
+        (struct aps_sum_how){.to = {.folded = true, .bounded = true},
+                             .codes = true},
+        n, (struct aps_sum_to){.nearest = nearest, .codes = codes});
 }
 
 #endif

@@ -24,6 +24,7 @@ sim_engine = \
 	pmpi/reduce/block_part.c \
 	pmpi/progress/agree.c \
 	pmpi/reduce/block.c \
+	pmpi/reduce/guess.c \
 	pmpi/reduce/direct.c \
 	pmpi/reduce/direct_devices.c \
 	pmpi/reduce/exponent.c \

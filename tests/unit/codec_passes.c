@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What codecs do in one pass instead of several has the bits of the several: sums of
- * arrays of codes, and encode with a guessed scaling beside the search for the greatest
- * magnitude.
+ * arrays of codes, encoded or not, and encode with a guessed scaling beside the search
+ * for the greatest magnitude.
  */
 #include "config.h"
 
@@ -139,6 +139,67 @@ static void test_unscaled(const struct aps_codec *codec, const char *cpu)
        codec->format.name, cpu);
 }
 
+/* --- sums that are encoded ---------------------------------------------------- */
+
+/* Of a scaling that is right, and of one that is wrong. */
+static bool sums_encode_alike(const struct aps_codec *codec, int count,
+                              size_t n, size_t offset, bool specials,
+                              bool *encodes)
+{
+    struct aps_summand summands[COUNT];
+    const size_t bytes = aps_codec_bytes(codec, n);
+    struct aps_scaling scaling = {.factor = 1};
+    struct aps_magnitude magnitude;
+    unsigned char *const wire = room + GUARD + offset;
+    int exponent;
+    float max = -1;
+    bool bounded;
+
+    draw_summands(codec, count, n, specials, summands);
+    for (int s = 0; s < count; s++)
+        (s == 0 ? codec->decode : codec->decode_add)(
+            codec, summands[s].wire, n, summands[s].scaling, summands[s].flags,
+            expected);
+    magnitude = aps_magnitude_of(expected, n);
+    frexp(magnitude.max, &exponent);
+    scaling.exponent = (int)(random_bits() % 4) - exponent;
+    bounded = magnitude.finite &&
+              ldexp(magnitude.max, scaling.exponent) <= codec->format.max;
+    memset(room, 0x5a, sizeof room);
+    *encodes = codec->sum_encode && codec->sum_encode(codec, summands, count, n,
+                                                      scaling, wire, &max);
+    if (!guards_intact(offset, bytes))
+        return false;
+    if (!*encodes)
+        return true;
+    scaling.bounded = bounded;
+    return magnitude.finite && max == magnitude.max &&
+           (!bounded ||
+            (codec->encode(codec, expected, n, scaling, NULL, wires[0]) == 0 &&
+             memcmp(wire, wires[0], bytes) == 0));
+}
+
+static void test_sums_encode(const struct aps_codec *codec, const char *cpu)
+{
+    static const size_t sizes[] = {0, 1, 63, 64, 65, 1000, 4096, N - 64};
+    static const int counts[] = {2, 3, 8, 9};
+    bool alike = true, any = false;
+
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (int specials = 0; specials < 2; specials++) {
+                bool encodes;
+
+                alike &=
+                    sums_encode_alike(codec, counts[c], sizes[s],
+                                      random_bits() % 64, specials, &encodes);
+                any |= encodes && sizes[s] > 64 && counts[c] > 2;
+            }
+    ok(alike, "%s %s: a sum encoded in one pass", codec->format.name, cpu);
+    if (strcmp(cpu, "avx512") == 0 && codec->format.width <= 8)
+        ok(any, "%s %s: does encode sums", codec->format.name, cpu);
+}
+
 /* --- encode beside the search ------------------------------------------------ */
 
 /* What the search has found, and the codes where the guess is right. */
@@ -204,6 +265,7 @@ int main(void)
                 continue; /* not this CPU's */
             test_sums(&codec, cpus[c]);
             test_unscaled(&codec, cpus[c]);
+            test_sums_encode(&codec, cpus[c]);
             test_search(&codec, cpus[c]);
         }
     return done_testing();

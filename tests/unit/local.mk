@@ -460,16 +460,19 @@ tests_unit_pinned_pool_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pinned_pool_LDADD = $(UNIT_LIBS) -lpthread
 tests_unit_slices_SOURCES = tests/unit/slices.c \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
+	pmpi/reduce/guess.c pmpi/reduce/guess.h \
 	pmpi/reduce/block_batch.c pmpi/reduce/block_batch.h \
 	pmpi/reduce/chunk.c pmpi/reduce/chunk.h pmpi/reduce/history.c
 tests_unit_slices_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_slices_LDADD = $(UNIT_LIBS)
 tests_unit_within_SOURCES = tests/unit/within.c \
-	pmpi/reduce/block.c pmpi/reduce/block.h
+	pmpi/reduce/block.c pmpi/reduce/block.h \
+	pmpi/reduce/guess.c pmpi/reduce/guess.h
 tests_unit_within_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_within_LDADD = $(UNIT_LIBS) -lm
 tests_unit_guess_SOURCES = tests/unit/guess.c \
-	pmpi/reduce/block.c pmpi/reduce/block.h
+	pmpi/reduce/block.c pmpi/reduce/block.h \
+	pmpi/reduce/guess.c pmpi/reduce/guess.h
 tests_unit_guess_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_guess_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_states_SOURCES = tests/unit/scale_states.c \
@@ -479,6 +482,7 @@ tests_unit_scale_states_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_scale_states_LDADD = $(UNIT_LIBS)
 tests_unit_redone_pieces_SOURCES = tests/unit/redone_pieces.c \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
+	pmpi/reduce/guess.c pmpi/reduce/guess.h \
 	pmpi/reduce/block_batch.c pmpi/reduce/block_batch.h \
 	pmpi/reduce/chunk.c pmpi/reduce/chunk.h pmpi/reduce/history.c
 tests_unit_redone_pieces_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
@@ -488,12 +492,14 @@ tests_unit_spares_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_spares_LDADD = $(UNIT_LIBS)
 tests_unit_chunk_layout_SOURCES = tests/unit/chunk_layout.c \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
+	pmpi/reduce/guess.c pmpi/reduce/guess.h \
 	pmpi/reduce/chunk_layout.c pmpi/reduce/chunk_layout.h
 tests_unit_chunk_layout_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_chunk_layout_LDADD = $(UNIT_LIBS)
 tests_unit_elements_SOURCES = tests/unit/elements.c tests/unit/rounded.h \
 	pmpi/compressed/elements.c pmpi/compressed/elements.h \
-	pmpi/reduce/block.c pmpi/reduce/block.h
+	pmpi/reduce/block.c pmpi/reduce/block.h \
+	pmpi/reduce/guess.c pmpi/reduce/guess.h
 tests_unit_elements_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_elements_LDADD = $(UNIT_LIBS) -lm
 tests_unit_driver_SOURCES = tests/unit/driver.c \
