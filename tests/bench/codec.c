@@ -46,6 +46,7 @@ struct data {
     float *x;
     float *y;
     unsigned char *wire;
+    unsigned char *codes; /* of sums */
     struct aps_codec codec;
     struct aps_scaling scaling;
 };
@@ -95,6 +96,19 @@ static void run_bounded(struct data *d)
     d->codec.encode(&d->codec, d->x, d->n, scaling, NULL, d->wire);
 }
 
+/* As by a scale of each block that is guessed, and found by a search. */
+static void run_guessed(struct data *d)
+{
+    struct aps_magnitude magnitude;
+
+    if (d->codec.encode_search &&
+        d->codec.encode_search(&d->codec, d->x, d->n, d->scaling, d->wire,
+                               &magnitude))
+        return;
+    run_max(d);
+    run_bounded(d);
+}
+
 static void run_stochastic(struct data *d)
 {
     static const struct aps_cast_options options = {
@@ -129,6 +143,25 @@ static void run_decode_add(struct data *d)
     d->codec.decode_add(&d->codec, d->wire, d->n, d->scaling, 0, d->y);
 }
 
+/* Two arrays of codes to the codes of their sum. */
+static void run_sum_encode(struct data *d)
+{
+    const struct aps_summand one = {.wire = d->wire, .scaling = d->scaling};
+    const struct aps_summand summands[] = {one, one};
+    struct aps_scaling scaling = d->scaling;
+    float max;
+
+    scaling.exponent--; /* that of a sum of two */
+    if (d->codec.sum_encode && d->codec.sum_encode(&d->codec, summands, 2, d->n,
+                                                   scaling, d->codes, &max))
+        return;
+    run_decode(d);
+    run_decode_add(d);
+    sink = aps_magnitude_of(d->y, d->n).max;
+    scaling.bounded = true;
+    d->codec.encode(&d->codec, d->y, d->n, scaling, NULL, d->codes);
+}
+
 /* Decoded past the caches, as long arrays are. */
 static void run_stream(struct data *d)
 {
@@ -145,9 +178,11 @@ static const struct {
     {"max", run_max},
     {"encode", run_encode},
     {"bounded", run_bounded},
+    {"guessed", run_guessed},
     {"decode", run_decode},
     {"decode_add", run_decode_add},
     {"stream", run_stream},
+    {"sum_encode", run_sum_encode},
     {"stochastic", run_stochastic},
     {"correlated", run_correlated},
     {"statistics", run_stats},
@@ -237,13 +272,15 @@ static struct data data_create(size_t n)
     d.x = aligned_alloc(4096, bytes);
     d.y = aligned_alloc(4096, bytes);
     d.wire = aligned_alloc(4096, bytes);
-    if (!d.x || !d.y || !d.wire) {
+    d.codes = aligned_alloc(4096, bytes);
+    if (!d.x || !d.y || !d.wire || !d.codes) {
         perror("codec");
         exit(1);
     }
     fill(d.x, d.n);
     memset(d.y, 0, bytes);
     memset(d.wire, 0, bytes);
+    memset(d.codes, 0, bytes);
     return d;
 }
 
@@ -252,6 +289,7 @@ static void data_destroy(struct data *d)
     free(d->x);
     free(d->y);
     free(d->wire);
+    free(d->codes);
 }
 
 static void data_set_format(struct data *d, const char *name)

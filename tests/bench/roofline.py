@@ -14,11 +14,12 @@ reads, and that of memcpy. What a byte costs that is read is 1 / search; one tha
 is written, 1 / memcpy - 1 / search.
 
 Calls: a rank of P that reduces n floats in codes of w bits
-  aps:       searches its n floats in memory, and encodes them from there;
-  aps-tight: searches each block in memory, and encodes it from the L2 cache;
-  both:      decode n / P of each of P ranks to a sum in the L2 cache, search the
-             sum, encode it, and decode n values to memory, past the caches
-             (`stream`) or not, as is faster.
+  aps:       searches its n floats in memory, and encodes them from there
+             (`bounded`);
+  aps-tight: encodes its n floats beside the search (`guessed`);
+  both:      add the codes of n / P values of P ranks, in the L2 cache, and encode the
+             sum (`sum_encode`, measured for two ranks), and decode n values to memory,
+             past the caches (`stream`) or not, as is faster.
 FP32 bytes are those of the program's buffers that a rank reads and writes, per
 value; wire bytes those of the shared memory. `bytes` is the time that the FP32
 bytes alone take, as `passes` measured it: no library can be faster there. `kernels`
@@ -66,14 +67,16 @@ def slower(a, b):
     }
 
 
-# Bytes of FP32 read and written by a kernel, and codes read and written (0 or 1).
+# Bytes of FP32 read and written by a kernel, and arrays of codes read and written.
 KERNELS = {
     "max": (4, 0, 0, 0),
     "encode": (4, 0, 0, 1),
     "bounded": (4, 0, 0, 1),
+    "guessed": (4, 0, 0, 1),
     "decode": (0, 4, 1, 0),
     "decode_add": (4, 4, 1, 0),
     "stream": (0, 4, 1, 0),
+    "sum_encode": (0, 0, 2, 1),
 }
 
 
@@ -116,12 +119,14 @@ def call_bytes(scale, width, ranks):
 
 def call_seconds(scale, n, cache, memory, ranks):
     """Of a rank's kernels, at the rates of rows `cache` and `memory`."""
-    own = memory["max"], (memory if scale == "aps" else cache)["bounded"]
-    sums = [cache["decode"]] + [cache["decode_add"]] * (ranks - 1)
-    sums += [cache["max"], cache["bounded"]]
-    total = sum(1 / rate for rate in own)
+    if scale == "aps":
+        total = 1 / memory["max"] + 1 / memory["bounded"]
+    else:
+        total = 1 / memory["guessed"]
     total += 1 / max(memory["decode"], memory["stream"])
-    total += sum(1 / rate for rate in sums) / ranks
+    # of two summands; another one takes half of what is not the encoder's
+    two, encode = 1 / cache["sum_encode"], 1 / cache["bounded"]
+    total += (two + max(0, two - encode) * (ranks - 2) / 2) / ranks
     return 4e-9 * n * total
 
 

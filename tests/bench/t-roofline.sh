@@ -16,11 +16,11 @@ kernels()
 {
     cat >"$1" <<END
 256 KiB of floats: GB/s, and as a multiple of memcpy
-  cpu     format    bits memcpy         read          max       encode      bounded       decode   decode_add       stream
-  plain   e4m3         8   40.0   20.0 0.50x   80.0 2.00x   20.0 0.50x   25.0 0.62x   50.0 1.25x   40.0 1.00x   30.0 0.75x
+  cpu     format    bits memcpy         read          max       encode      bounded      guessed       decode   decode_add       stream   sum_encode
+  plain   e4m3         8   40.0   20.0 0.50x   80.0 2.00x   20.0 0.50x   25.0 0.62x   20.0 0.50x   50.0 1.25x   40.0 1.00x   30.0 0.75x   20.0 0.50x
 262144 KiB of floats: GB/s, and as a multiple of memcpy
-  cpu     format    bits memcpy         read          max       encode      bounded       decode   decode_add       stream
-  plain   e4m3         8   10.0   20.0 2.00x   20.0 2.00x   $2 1.20x   16.0 1.60x   12.5 1.25x   10.0 1.00x   11.0 1.10x
+  cpu     format    bits memcpy         read          max       encode      bounded      guessed       decode   decode_add       stream   sum_encode
+  plain   e4m3         8   10.0   20.0 2.00x   20.0 2.00x   $2 1.20x   16.0 1.60x   15.0 1.50x   12.5 1.25x   10.0 1.00x   11.0 1.10x   10.0 1.00x
 END
 }
 
@@ -28,8 +28,8 @@ kernels r-kernels-1.txt 12.0
 kernels r-kernels-2.txt 11.0
 cat >r-instructions.txt <<'END'
 instructions a value
-  cpu     format    bits        max     encode    bounded     decode decode_add     stream
-  plain   e4m3         8      0.500      1.250          -      0.750      1.500      0.625
+  cpu     format    bits        max     encode    bounded    guessed     decode decode_add     stream sum_encode
+  plain   e4m3         8      0.500      1.250          -      1.000      0.750      1.500      0.625      1.125
 END
 printf '%s 1000000 %s 500.0\n' aps 612.3 aps-tight 411.8 codes8 38.6 >r-passes.txt
 for scale in aps aps-tight; do
@@ -50,16 +50,19 @@ check "decode and add by nine bytes" \
     matches 'e4m3 *decode_add * 5 * 4 * 1.500 * 10.0 * 1.00 * 8.9$'
 check "decode past the caches by five" \
     matches 'e4m3 *stream * 1 * 4 * 0.625 * 11.0 * 1.10 * 16.0$'
+check "a sum of codes by three" \
+    matches 'e4m3 *sum_encode * 2 * 1 * 1.125 * 10.0 * 1.00 * 26.7$'
 check "instructions that were not counted are not shown" \
     lines 2 out ' - '
-# aps: 4 bytes at 20, 16 and 12.5 GB/s; half of them at 50, 40, 80 and 25
+# aps: 4 bytes at 20, 16 and 12.5 GB/s; half of them at 20
 check "a call of aps reads FP32 twice" \
-    matches '1000000 e4m3 * 8 * 4 * 2 * 1.5 * 612 * 965 * 39 * 1500 * 1.55 * 2.50 * 1.75$'
-check "one of aps-tight once from memory" \
-    matches '1000000 e4m3 * 4 * 4 * 2 * 1.5 * 412 * 875 * 39 * 1500 * 1.71 '
+    matches '1000000 e4m3 * 8 * 4 * 2 * 1.5 * 612 * 870 * 39 * 1500 * 1.72 * 2.50 * 1.75$'
+# 4 bytes at 15 and 12.5; half of them at 20
+check "one of aps-tight once" \
+    matches '1000000 e4m3 * 4 * 4 * 2 * 1.5 * 412 * 687 * 39 * 1500 * 2.18 '
 timed "$PYTHON3" "$top_srcdir/tests/bench/roofline.py" --ranks 4 --cores 2 r
-# ... and a quarter of them at 50, three times at 40, at 80 and 25: 917.5 us
-check "four ranks share two cores" matches '1000000 e4m3 .* 612 * 1835 * 39 * 1500'
+# ... and a quarter of them at 20, and once more without the encoder's at 25: 830 us
+check "four ranks share two cores" matches '1000000 e4m3 .* 612 * 1660 * 39 * 1500'
 
 timed env FORMATS=e4m3 KIB='16 64' SIZES=4Ki PYTHON3="$PYTHON3" \
     sh "$top_srcdir/tests/bench/roofline.sh" --seconds 0 --rounds 2
