@@ -122,14 +122,18 @@ static bool accumulate_by_codec(const struct aps_wire *wire, int count,
 static bool accumulate_guess(const struct aps_wire *wire, const float *place,
                              int exponent, struct aps_scaling *scaling)
 {
-    if (!aps_scale_ops_of(&wire->scale)->per_block)
-        (void)aps_block_choose_scaling(wire, (struct aps_magnitude){0, true},
-                                       exponent, scaling);
-    else if (aps_guess_exponent(APS_GUESS_SUMS, place, &exponent))
-        *scaling = aps_scale_scaling(&wire->scale, exponent);
-    else
-        return false;
+    if (aps_scale_ops_of(&wire->scale)->per_block)
+        return aps_block_guess_scaling(wire, APS_GUESS_SUMS, place, scaling);
+    (void)aps_block_choose_scaling(wire, (struct aps_magnitude){0, true},
+                                   exponent, scaling);
     return true;
+}
+
+static void accumulate_note(const struct aps_wire *wire, const float *place,
+                            struct aps_magnitude magnitude)
+{
+    if (aps_scale_ops_of(&wire->scale)->per_block)
+        aps_guess_note(APS_GUESS_SUMS, place, magnitude.max);
 }
 
 /* The block in one go, by a guess. False: it has any bytes. */
@@ -157,6 +161,7 @@ static bool accumulate_encode_by_codec(const struct aps_wire *wire, int count,
     draft = aps_block_draft_of(wire, magnitude, exponent, before);
     if (!aps_block_draft_is(&draft, guessed))
         return false;
+    accumulate_note(wire, place, magnitude);
     aps_block_write_header(wire, &draft, 0, block);
     return true;
 }
@@ -170,7 +175,6 @@ aps_accumulate_encode(const struct aps_wire *wire, int count,
     const bool measures = aps_wire_measures(wire);
     struct aps_magnitude magnitude = {0, false};
     struct aps_scale_record before;
-    int used;
 
     if (accumulate_encode_by_codec(wire, count, blocks, stride, n, place,
                                    exponent, block, &before))
@@ -178,10 +182,9 @@ aps_accumulate_encode(const struct aps_wire *wire, int count,
     aps_accumulate(wire, count, blocks, stride, n, scratch,
                    measures ? &magnitude : NULL);
     before = aps_accumulate_record(wire, count, blocks, stride, magnitude);
-    used = aps_block_encode_sum(wire, origin, &aps_memory_host, scratch, n,
-                                &magnitude, exponent, &before, block);
-    if (aps_scale_ops_of(&wire->scale)->per_block)
-        aps_guess_note(APS_GUESS_SUMS, place, used);
+    aps_block_encode_sum(wire, origin, &aps_memory_host, scratch, n, &magnitude,
+                         exponent, &before, block);
+    accumulate_note(wire, place, magnitude);
     return before;
 }
 

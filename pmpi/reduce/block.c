@@ -245,6 +245,22 @@ aps_block_draft_of(const struct aps_wire *wire, struct aps_magnitude magnitude,
     return draft;
 }
 
+bool aps_block_guess_scaling(const struct aps_wire *wire,
+                             enum aps_guess_kind kind, const float *place,
+                             struct aps_scaling *scaling)
+{
+    struct aps_magnitude before = {0, true}, last = {0, true};
+    struct aps_scaling other;
+    float max[2];
+
+    if (!aps_guess_recall(kind, place, max))
+        return false;
+    last.max = max[0];
+    before.max = max[1];
+    return aps_block_choose_scaling(wire, last, 0, scaling) ==
+           aps_block_choose_scaling(wire, before, 0, &other);
+}
+
 bool aps_block_draft_is(const struct aps_block_draft *draft,
                         struct aps_scaling guessed)
 {
@@ -307,14 +323,12 @@ static bool block_encode_by_guess(const struct aps_wire *wire,
                                   struct aps_magnitude *magnitude)
 {
     const struct aps_codec *codec = &wire->codec;
-    int exponent;
 
     if (!codec->encode_search || watch || memory != &aps_memory_host ||
         wire->rounding != APS_ROUND_NEAREST ||
         !aps_scale_ops_of(&wire->scale)->per_block ||
-        !aps_guess_exponent(APS_GUESS_VALUES, x, &exponent))
+        !aps_block_guess_scaling(wire, APS_GUESS_VALUES, x, scaling))
         return false;
-    *scaling = aps_scale_scaling(&wire->scale, exponent);
     return codec->encode_search(codec, x, n, *scaling, values, magnitude);
 }
 
@@ -338,7 +352,7 @@ static int block_encode_values_of_rank(const struct aps_wire *wire,
         magnitude = memory->magnitude(x, n);
     draft = aps_block_draft_of(wire, magnitude, exponent, NULL);
     if (aps_scale_ops_of(&wire->scale)->per_block)
-        aps_guess_note(APS_GUESS_VALUES, x, draft.scaling.exponent);
+        aps_guess_note(APS_GUESS_VALUES, x, magnitude.max);
     if (encoded && aps_block_draft_is(&draft, guessed)) {
         aps_block_write_header(wire, &draft, 0, block);
         return draft.exponent;

@@ -13,6 +13,7 @@
 #include "codec/codec.h"
 #include "codec/memory.h"
 #include "policy/policy.h"
+#include "reduce/guess.h"
 
 /* On the wire, in the byte order of the (homogeneous) machine. */
 struct aps_block_header {
@@ -191,6 +192,12 @@ struct aps_block_draft {
 struct aps_block_draft
 aps_block_draft_of(const struct aps_wire *wire, struct aps_magnitude magnitude,
                    int exponent, const struct aps_scale_record *contributions);
+
+/* The scaling that a block of this place is expected to have, whose exponent its own
+ * magnitude decides (guess.h). False: nobody knows. */
+bool aps_block_guess_scaling(const struct aps_wire *wire,
+                             enum aps_guess_kind kind, const float *place,
+                             struct aps_scaling *scaling);
 
 /* Are values that were encoded with this scaling, as if they were bounded, what the
  * block should have (codec's encode_search)? They need no marker. */

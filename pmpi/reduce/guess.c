@@ -10,8 +10,7 @@
 
 struct guess {
     uintptr_t place;
-    int exponent; /* of the last block */
-    bool repeated;
+    float max[2]; /* the last one first; -1 is none */
 };
 
 static _Thread_local struct guess guesses[1 << INDEX_BITS];
@@ -31,22 +30,23 @@ static struct guess *guess_of(uintptr_t place)
     return &guesses[line * 2654435769u >> (32 - INDEX_BITS)];
 }
 
-bool aps_guess_exponent(enum aps_guess_kind kind, const float *place,
-                        int *exponent)
+bool aps_guess_recall(enum aps_guess_kind kind, const float *place,
+                      float max[2])
 {
     const uintptr_t at = guess_place(kind, place);
     const struct guess *guess = guess_of(at);
 
-    *exponent = guess->exponent;
-    return guess->place == at && guess->repeated;
+    max[0] = guess->max[0];
+    max[1] = guess->max[1];
+    return guess->place == at && max[1] >= 0;
 }
 
-void aps_guess_note(enum aps_guess_kind kind, const float *place, int exponent)
+void aps_guess_note(enum aps_guess_kind kind, const float *place, float max)
 {
     const uintptr_t at = guess_place(kind, place);
     struct guess *guess = guess_of(at);
 
-    guess->repeated = guess->place == at && guess->exponent == exponent;
-    guess->exponent = exponent;
+    guess->max[1] = guess->place == at ? guess->max[0] : -1;
+    guess->max[0] = max;
     guess->place = at;
 }
