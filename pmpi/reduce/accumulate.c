@@ -118,31 +118,28 @@ static bool accumulate_by_codec(const struct aps_wire *wire, int count,
     return true;
 }
 
-/* The scaling that the sum's block is expected to have. False: nobody knows. */
+/* The scaling that the sum's block is expected to have. False: nobody knows, or values
+ * beyond the format are expected. */
 static bool accumulate_guess(const struct aps_wire *wire, const float *place,
                              int exponent, struct aps_scaling *scaling)
 {
+    struct aps_magnitude expected = {0, true};
+    float max[2];
+
     if (aps_scale_ops_of(&wire->scale)->per_block)
         return aps_block_guess_scaling(wire, APS_GUESS_SUMS, place, scaling);
-    (void)aps_block_choose_scaling(wire, (struct aps_magnitude){0, true},
-                                   exponent, scaling);
-    return true;
+    if (aps_guess_recall(APS_GUESS_SUMS, place, max))
+        expected.max = max[0];
+    (void)aps_block_choose_scaling(wire, expected, exponent, scaling);
+    return scaling->bounded;
 }
 
-static void accumulate_note(const struct aps_wire *wire, const float *place,
-                            struct aps_magnitude magnitude)
-{
-    if (aps_scale_ops_of(&wire->scale)->per_block)
-        aps_guess_note(APS_GUESS_SUMS, place, magnitude.max);
-}
-
-/* The block in one go, by a guess. False: it has any bytes. */
-static bool accumulate_encode_by_codec(const struct aps_wire *wire, int count,
-                                       const unsigned char *blocks,
-                                       size_t stride, size_t n,
-                                       const float *place, int exponent,
-                                       unsigned char *block,
-                                       struct aps_scale_record *before)
+/* The block in one go, by a guess. False: it has any bytes, and what is found of the
+ * sums is a hint. */
+static bool accumulate_encode_by_codec(
+    const struct aps_wire *wire, int count, const unsigned char *blocks,
+    size_t stride, size_t n, const float *place, int exponent,
+    unsigned char *block, struct aps_scale_record *before, float *max)
 {
     const struct aps_codec *codec = &wire->codec;
     struct aps_summand summands[SUMMANDS];
@@ -154,14 +151,13 @@ static bool accumulate_encode_by_codec(const struct aps_wire *wire, int count,
         !accumulate_guess(wire, place, exponent, &guessed) ||
         !accumulate_tell_codec(wire, count, blocks, stride, summands) ||
         !codec->sum_encode(codec, summands, count, n, guessed,
-                           block + aps_block_header_bytes(wire),
-                           &magnitude.max))
+                           block + aps_block_header_bytes(wire), max))
         return false;
+    magnitude.max = *max;
     *before = aps_accumulate_record(wire, count, blocks, stride, magnitude);
     draft = aps_block_draft_of(wire, magnitude, exponent, before);
     if (!aps_block_draft_is(&draft, guessed))
         return false;
-    accumulate_note(wire, place, magnitude);
     aps_block_write_header(wire, &draft, 0, block);
     return true;
 }
@@ -175,16 +171,19 @@ aps_accumulate_encode(const struct aps_wire *wire, int count,
     const bool measures = aps_wire_measures(wire);
     struct aps_magnitude magnitude = {0, false};
     struct aps_scale_record before;
+    float max = 0;
 
-    if (accumulate_encode_by_codec(wire, count, blocks, stride, n, place,
-                                   exponent, block, &before))
-        return before;
-    aps_accumulate(wire, count, blocks, stride, n, scratch,
-                   measures ? &magnitude : NULL);
-    before = aps_accumulate_record(wire, count, blocks, stride, magnitude);
-    aps_block_encode_sum(wire, origin, &aps_memory_host, scratch, n, &magnitude,
-                         exponent, &before, block);
-    accumulate_note(wire, place, magnitude);
+    if (!accumulate_encode_by_codec(wire, count, blocks, stride, n, place,
+                                    exponent, block, &before, &max)) {
+        aps_accumulate(wire, count, blocks, stride, n, scratch,
+                       measures ? &magnitude : NULL);
+        before = aps_accumulate_record(wire, count, blocks, stride, magnitude);
+        aps_block_encode_sum(wire, origin, &aps_memory_host, scratch, n,
+                             &magnitude, exponent, &before, block);
+        if (measures)
+            max = magnitude.max;
+    }
+    aps_guess_note(APS_GUESS_SUMS, place, max);
     return before;
 }
 

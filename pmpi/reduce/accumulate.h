@@ -46,7 +46,7 @@ struct aps_scale_record aps_accumulate_record(const struct aps_wire *wire,
 /*
  * Such a sum as a block, encoded by `exponent` (aps_block_encode_sum); and its record,
  * before it is cast. scratch[n] is for the sum, where it must be stored; `place` is
- * where the result goes, only to know it by (guess.h).
+ * where the result goes, only to know it by (guess.h), or NULL.
  */
 struct aps_scale_record
 aps_accumulate_encode(const struct aps_wire *wire, int count,

@@ -322,8 +322,8 @@ static void direct_sum_slice(const struct aps_direct *direct,
             continue;
         (void)aps_accumulate_encode(
             wire, direct->size, incoming + piece->offset, stride, n, &origin,
-            piece->out + slice.begin, piece->sum_exponent, scratch->sum,
-            to + piece->offset);
+            piece->out ? piece->out + slice.begin : NULL, piece->sum_exponent,
+            scratch->sum, to + piece->offset);
         aps_cost_add(cost, wire, n, direct->size - 1);
     }
 }

@@ -3,17 +3,23 @@
 
 #include "reduce/guess.h"
 
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "number/bits.h"
 
 #define CACHE_LINE 64
 #define INDEX_BITS 10
 
-struct guess {
-    uintptr_t place;
-    float max[2]; /* the last one first; -1 is none */
-};
+/* Not of a thread, whose stack thread-local memory of a preloaded library is taken
+ * from. */
+static struct guess {
+    _Atomic(uintptr_t) place;
+    _Atomic(uint32_t) max[2]; /* bit patterns, the last one first; or NONE */
+} guesses[1 << INDEX_BITS];
 
-static _Thread_local struct guess guesses[1 << INDEX_BITS];
+#define NONE UINT32_MAX /* a NaN's */
 
 /* Blocks that are reduced together begin whole granules apart, of several lines, so
  * that a line further on no other one begins. */
@@ -30,23 +36,38 @@ static struct guess *guess_of(uintptr_t place)
     return &guesses[line * 2654435769u >> (32 - INDEX_BITS)];
 }
 
+static uint32_t guess_max(const struct guess *guess, int i)
+{
+    return atomic_load_explicit(&guess->max[i], memory_order_relaxed);
+}
+
+static bool guess_is_of(const struct guess *guess, uintptr_t place)
+{
+    return atomic_load_explicit(&guess->place, memory_order_relaxed) == place;
+}
+
 bool aps_guess_recall(enum aps_guess_kind kind, const float *place,
                       float max[2])
 {
     const uintptr_t at = guess_place(kind, place);
     const struct guess *guess = guess_of(at);
+    const uint32_t last = guess_max(guess, 0), before = guess_max(guess, 1);
 
-    max[0] = guess->max[0];
-    max[1] = guess->max[1];
-    return guess->place == at && max[1] >= 0;
+    max[0] = aps_float_from_bits(last);
+    max[1] = aps_float_from_bits(before);
+    return place && guess_is_of(guess, at) && last != NONE && before != NONE;
 }
 
 void aps_guess_note(enum aps_guess_kind kind, const float *place, float max)
 {
     const uintptr_t at = guess_place(kind, place);
     struct guess *guess = guess_of(at);
+    const uint32_t before = guess_is_of(guess, at) ? guess_max(guess, 0) : NONE;
 
-    guess->max[1] = guess->place == at ? guess->max[0] : -1;
-    guess->max[0] = max;
-    guess->place = at;
+    if (!place)
+        return;
+    atomic_store_explicit(&guess->max[1], before, memory_order_relaxed);
+    atomic_store_explicit(&guess->max[0], aps_float_bits(max),
+                          memory_order_relaxed);
+    atomic_store_explicit(&guess->place, at, memory_order_relaxed);
 }

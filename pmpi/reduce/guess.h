@@ -2,12 +2,13 @@
 /*
  * What blocks' scales are guessed by. Where a scale follows from the block's own
  * magnitude, its values are read twice, by a search and by the encoder; but once where
- * the scale is guessed right. The guess is that the greatest magnitude leads to the same
- * scale as the last two did of blocks at this place: a layer's blocks have their places
- * in every step. A wrong guess costs nothing where values come from memory, and two
- * thirds of the time of search and encoder where they are in the L2 cache.
+ * the scale is guessed right. The guess is that the greatest magnitude leads to the
+ * scale that the last two led to of blocks at this place: a layer's blocks have their
+ * places in every step. A wrong guess costs nothing where values come from memory, and
+ * two thirds of the time of search and encoder where they are in the L2 cache.
  *
- * Local to a thread. Who guesses gets the same bytes as who does not, so that ranks may
+ * A process has one table, which all threads read and write as they like: at worst a
+ * guess is wrong. Who guesses gets the same bytes as who does not, so that ranks may
  * guess differently.
  */
 #ifndef APS_PMPI_REDUCE_GUESS_H
@@ -16,7 +17,7 @@
 #include <stdbool.h>
 
 /* Blocks of a rank's values are known by where these lie, and blocks of sums by where
- * their results go; neither is read. */
+ * their results go; neither is read. NULL is no place: nothing is known of it. */
 enum aps_guess_kind { APS_GUESS_VALUES, APS_GUESS_SUMS };
 
 /* The greatest magnitudes of the last two blocks. False: there were none. */

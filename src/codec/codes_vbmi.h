@@ -69,8 +69,10 @@ aps_codes_64_make(unsigned width)
     c.together = _mm512_loadu_si512(together);
     c.sign = _mm512_set1_epi8((char)(1u << (width - 1)));
     c.to_sign = _mm512_set1_epi32((int)(8 - width));
-    c.two = _mm512_set1_epi16((short)(1u | 1u << (8 + width)));
-    c.four = _mm512_set1_epi32((int)(1u | 1u << (16 + 2 * width)));
+    if (width < 8) {
+        c.two = _mm512_set1_epi16((short)(1u | 1u << (8 + width)));
+        c.four = _mm512_set1_epi32((int)(1u | 1u << (16 + 2 * width)));
+    }
     c.eight = _mm512_set1_epi64(4 * (int64_t)width);
     return c;
 }
