@@ -4,6 +4,7 @@
 #include "reduce/accumulate.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "reduce/block_part.h"
@@ -14,6 +15,8 @@
 
 /* Blocks whose places a codec is told at a time, at most. */
 #define SUMMANDS 256
+
+#define CACHE_LINE 64
 
 /* fp32 and format. */
 static void accumulate_add_tile(const struct aps_wire *wire, int turn,
@@ -136,10 +139,13 @@ static bool accumulate_guess(const struct aps_wire *wire, const float *place,
 
 /* The block in one go, by a guess. False: it has any bytes, and what is found of the
  * sums is a hint. */
-static bool accumulate_encode_by_codec(
-    const struct aps_wire *wire, int count, const unsigned char *blocks,
-    size_t stride, size_t n, const float *place, int exponent,
-    unsigned char *block, struct aps_scale_record *before, float *max)
+static bool accumulate_encode_by_codec(const struct aps_wire *wire, int count,
+                                       const unsigned char *blocks,
+                                       size_t stride, size_t n,
+                                       const float *place, int exponent,
+                                       unsigned char *block, float *values,
+                                       struct aps_scale_record *before,
+                                       float *max)
 {
     const struct aps_codec *codec = &wire->codec;
     struct aps_summand summands[SUMMANDS];
@@ -151,7 +157,8 @@ static bool accumulate_encode_by_codec(
         !accumulate_guess(wire, place, exponent, &guessed) ||
         !accumulate_tell_codec(wire, count, blocks, stride, summands) ||
         !codec->sum_encode(codec, summands, count, n, guessed,
-                           block + aps_block_header_bytes(wire), max))
+                           block + aps_block_header_bytes(wire), values,
+                           wire->streams, max))
         return false;
     magnitude.max = *max;
     *before = aps_accumulate_record(wire, count, blocks, stride, magnitude);
@@ -166,15 +173,24 @@ struct aps_scale_record
 aps_accumulate_encode(const struct aps_wire *wire, int count,
                       const unsigned char *blocks, size_t stride, size_t n,
                       const struct aps_origin *origin, const float *place,
-                      int exponent, float *scratch, unsigned char *block)
+                      int exponent, float *scratch, unsigned char *block,
+                      float *values, bool *decoded)
 {
     const bool measures = aps_wire_measures(wire);
     struct aps_magnitude magnitude = {0, false};
     struct aps_scale_record before;
     float max = 0;
+    bool encoded;
 
-    if (!accumulate_encode_by_codec(wire, count, blocks, stride, n, place,
-                                    exponent, block, &before, &max)) {
+    /* past the caches only whole cache lines go */
+    if (wire->streams && (uintptr_t)values % CACHE_LINE != 0)
+        values = NULL;
+    encoded =
+        accumulate_encode_by_codec(wire, count, blocks, stride, n, place,
+                                   exponent, block, values, &before, &max);
+
+    *decoded = encoded && values;
+    if (!encoded) {
         aps_accumulate(wire, count, blocks, stride, n, scratch,
                        measures ? &magnitude : NULL);
         before = aps_accumulate_record(wire, count, blocks, stride, magnitude);

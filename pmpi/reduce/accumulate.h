@@ -47,11 +47,15 @@ struct aps_scale_record aps_accumulate_record(const struct aps_wire *wire,
  * Such a sum as a block, encoded by `exponent` (aps_block_encode_sum); and its record,
  * before it is cast. scratch[n] is for the sum, where it must be stored; `place` is
  * where the result goes, only to know it by (guess.h), or NULL.
+ *
+ * `values`, unless NULL, is host memory for what the block is decoded to, where that
+ * costs nothing: *decoded says whether it is there. Else it has any values.
  */
 struct aps_scale_record
 aps_accumulate_encode(const struct aps_wire *wire, int count,
                       const unsigned char *blocks, size_t stride, size_t n,
                       const struct aps_origin *origin, const float *place,
-                      int exponent, float *scratch, unsigned char *block);
+                      int exponent, float *scratch, unsigned char *block,
+                      float *values, bool *decoded);
 
 #endif

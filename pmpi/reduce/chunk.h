@@ -89,6 +89,7 @@ struct aps_piece {
     uint64_t first;              /* of in[0] in it */
     bool summed; /* `in` holds sums, of what `before` is the record; ... */
     struct aps_scale_record before; /* ... else that of no values */
+    bool placed;   /* this rank's own result is in `out` already */
     size_t base;   /* its place in a slice's values, in elements ... */
     size_t offset; /* ... and in a slice's blocks, in bytes; from the begin of
                       the slice, equal in all slices */

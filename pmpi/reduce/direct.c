@@ -317,13 +317,14 @@ static void direct_sum_slice(const struct aps_direct *direct,
         const struct aps_origin origin =
             aps_piece_sum_origin(piece, wire, slice, direct->rank);
         const size_t n = slice.length;
+        bool decoded;
 
         if (n == 0)
             continue;
         (void)aps_accumulate_encode(
             wire, direct->size, incoming + piece->offset, stride, n, &origin,
             piece->out ? piece->out + slice.begin : NULL, piece->sum_exponent,
-            scratch->sum, to + piece->offset);
+            scratch->sum, to + piece->offset, NULL, &decoded);
         aps_cost_add(cost, wire, n, direct->size - 1);
     }
 }

@@ -232,6 +232,8 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
     const struct aps_slice slice = aps_piece_slice(piece, h->owners, rank);
     const struct aps_origin origin =
         aps_piece_sum_origin(piece, &run->inside, slice, rank);
+    /* What a history may reduce again is collected when that is known. */
+    const bool places = piece->memory == &aps_memory_host && !piece->history;
 
     if (slice.length == 0)
         return;
@@ -240,7 +242,8 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
         stages_contribution(run, k, 0, piece),
         aps_shm_group_slot_stride(h->node), slice.length, &origin,
         piece->out + slice.begin, piece->sum_exponent,
-        aps_stage_sum(run, k) + piece->base, stages_result_of(run, k, piece));
+        aps_stage_sum(run, k) + piece->base, stages_result_of(run, k, piece),
+        places ? piece->out + slice.begin : NULL, &piece->placed);
     piece->summed = true;
     aps_cost_add(run->cost, &run->inside, slice.length, 1);
 }
@@ -413,7 +416,8 @@ static void stages_collect_piece(struct aps_hierarchical_run *run, size_t k,
             piece->memory->copy_in(piece->out + slice.begin,
                                    result + aps_stage_slot_offset(run, piece),
                                    slice.length);
-        else if (!exact)
+        else if (!exact &&
+                 (owner != aps_shm_group_rank(h->node) || !piece->placed))
             aps_block_batch_decode_slices(
                 &h->batch, piece->memory, h->groups.groups,
                 result + piece->inner_offset, run->layout.part_stride,

@@ -28,6 +28,14 @@ struct aps_codes_64 {
     __m512i fours; /* ... or of their codes, of an even width, the bytes */
 };
 
+/* Which byte code i of 64 is of what aps_codes_64_fields joins. */
+APS_INLINE unsigned aps_codes_64_place(unsigned i)
+{
+    const unsigned four = i / 4;
+
+    return 4 * (four % 4 * 4 + four / 4 % 2 * 2 + four / 8) + i % 4;
+}
+
 APS_CODEC_AVX512 APS_INLINE struct aps_codes_64
 aps_codes_64_make(unsigned width)
 {
@@ -54,7 +62,7 @@ aps_codes_64_make(unsigned width)
         high[i] = (uint8_t)(i % 32 * 4 + 3);
     }
     for (unsigned i = 0; i < 16; i++)
-        order[i] = i % 4 * 4 + i / 4 % 2 * 2 + i / 8;
+        order[i] = aps_codes_64_place(4 * i) / 4;
     for (unsigned lane = 0; lane < 8 && width < 8; lane++)
         for (unsigned i = 0; i < width; i++)
             together[n++] = (uint8_t)(8 * lane + i);

@@ -392,11 +392,11 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     }                                                                          \
     target static bool sum_encode_##name(                                      \
         const struct aps_codec *codec, const struct aps_summand *summands,     \
-        int count, size_t n, struct aps_scaling scaling, void *wire,           \
-        float *max)                                                            \
+        int count, size_t n, struct aps_scaling scaling, void *wire, float *x, \
+        bool stream, float *max)                                               \
     {                                                                          \
         return sum_encode_body(codec, summands, count, n, scaling, vectors,    \
-                               wire, max);                                     \
+                               wire, x, stream, max);                          \
     }                                                                          \
     target static bool stream_##name(                                          \
         const struct aps_codec *codec, const void *wire, size_t n,             \

@@ -88,37 +88,50 @@ sum_encode_rest(const struct aps_codec *codec, struct aps_sum *from, int count,
         memcpy(rest[s], from->wire[s] + at, bytes);
         from->wire[s] = rest[s];
     }
-    greatest = aps_sum_encode(from, count, width, 64, nearest, codes);
+    greatest =
+        aps_sum_encode(from, count, width, APS_SUM_CODES, 64,
+                       (struct aps_sum_to){.codes = codes, .nearest = nearest});
     memcpy(wire + at, codes, bytes);
     return greatest;
 }
 
-APS_CODEC_AVX512 static bool sum_encode_vbmi(const struct aps_codec *codec,
-                                             const struct aps_summand *summands,
-                                             int count, size_t n,
-                                             struct aps_scaling scaling,
-                                             uint8_t *wire, uint32_t *greatest)
+/* Where values are wanted, to x. */
+APS_CODEC_AVX512 static bool
+sum_encode_vbmi(const struct aps_codec *codec,
+                const struct aps_summand *summands, int count, size_t n,
+                struct aps_scaling scaling, uint8_t *wire, enum aps_sum_put put,
+                float *x, uint32_t *greatest)
 {
     const unsigned width = (unsigned)codec->format.width;
     const struct aps_kernel kernel = aps_kernel_init(&codec->format);
     const size_t whole = n / APS_TABLE_CODES * APS_TABLE_CODES;
     struct aps_nearest nearest;
+    struct aps_table values;
     struct aps_sum from;
     uint32_t rest;
 
     if (count > APS_SUM_MOST || !aps_nearest_suits(&codec->format) ||
-        !aps_scaling_is_simple(&codec->format, scaling))
+        !aps_scaling_is_simple(&codec->format, scaling) ||
+        !aps_scaling_inverse_is_simple(scaling))
         return false;
     nearest = aps_nearest_make(
         &kernel, width, scaling.factor * aps_float_pow2(scaling.exponent));
+    values = aps_table_make(&kernel, width, aps_float_pow2(-scaling.exponent));
     sum_make(codec, summands, count, 0, &from);
-    if (!nearest.folded || !from.scaled)
+    if (!nearest.folded || !from.scaled || !values.scaled)
         return false;
-    *greatest = aps_sum_encode(&from, count, width, whole, &nearest, wire);
+    *greatest = aps_sum_encode(&from, count, width, put, whole,
+                               (struct aps_sum_to){.x = (void *)x,
+                                                   .codes = wire,
+                                                   .nearest = &nearest,
+                                                   .values = &values});
     if (n == whole)
         return true;
     rest =
         sum_encode_rest(codec, &from, count, whole, n - whole, &nearest, wire);
+    if (put != APS_SUM_CODES)
+        codec->decode(codec, wire + whole / 8 * width, n - whole, scaling, 0,
+                      x + whole);
     *greatest = rest > *greatest ? rest : *greatest;
     return true;
 }
@@ -171,19 +184,28 @@ APS_INLINE bool sum_body(const struct aps_codec *codec,
 APS_INLINE bool sum_encode_body(const struct aps_codec *codec,
                                 const struct aps_summand *summands, int count,
                                 size_t n, struct aps_scaling scaling,
-                                enum vectors vectors, void *wire, float *max)
+                                enum vectors vectors, void *wire, float *x,
+                                bool stream, float *max)
 {
 #if defined(__x86_64__)
+    const bool begins_line = (uintptr_t)x % 64 == 0;
+    const enum aps_sum_put put = !x       ? APS_SUM_CODES
+                                 : stream ? APS_SUM_STREAM
+                                          : APS_SUM_VALUES;
     uint32_t greatest;
 
-    if (!sum_suits(codec, summands, count, vectors) ||
-        !sum_encode_vbmi(codec, summands, count, n, scaling, wire, &greatest))
+    if ((put == APS_SUM_STREAM && !begins_line) ||
+        !sum_suits(codec, summands, count, vectors) ||
+        !sum_encode_vbmi(codec, summands, count, n, scaling, wire, put, x,
+                         &greatest))
         return false;
+    if (put == APS_SUM_STREAM)
+        _mm_sfence();
     *max = aps_float_from_bits(greatest);
     return greatest < APS_FLOAT_INF;
 #else
     (void)codec, (void)summands, (void)count, (void)n, (void)scaling;
-    (void)vectors, (void)wire, (void)max;
+    (void)vectors, (void)wire, (void)x, (void)stream, (void)max;
     return false;
 #endif
 }

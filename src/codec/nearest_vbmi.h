@@ -215,11 +215,10 @@ APS_CODEC_AVX512 APS_INLINE uint64_t aps_nearest_nonzero(const __m512i *x,
     return nonzero;
 }
 
-/* To 64 codes of up to 8 bits. */
-APS_CODEC_AVX512 APS_INLINE void
-aps_nearest_bytes(const struct aps_nearest *c, struct aps_nearest_how how,
-                  const __m512i *x, struct aps_nearest_seen *seen,
-                  uint8_t *wire)
+/* 64 codes of up to 8 bits, a byte each, as aps_codes_64_fields joins them. */
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_nearest_fields(const struct aps_nearest *c, struct aps_nearest_how how,
+                   const __m512i *x, struct aps_nearest_seen *seen)
 {
     __m512i word[2], code;
 
@@ -232,16 +231,15 @@ aps_nearest_bytes(const struct aps_nearest *c, struct aps_nearest_how how,
     if (!how.bounded)
         code = _mm512_min_epu8(code, c->overflow);
     /* code | (sign's field & sign) */
-    code = _mm512_ternarylogic_epi32(code, aps_codes_64_fields(c->high, word),
+    return _mm512_ternarylogic_epi32(code, aps_codes_64_fields(c->high, word),
                                      c->codes.sign, 0xf8);
-    if (how.counted) {
-        const uint64_t zero = _mm512_testn_epi8_mask(
-            aps_codes_64_in_order(&c->codes, code),
-            _mm512_set1_epi8((char)((1u << (c->codes.width - 1)) - 1)));
+}
 
-        seen->underflow +=
-            (uint64_t)__builtin_popcountll(zero & aps_nearest_nonzero(x, 4));
-    }
+/* To the wire. */
+APS_CODEC_AVX512 APS_INLINE void
+aps_nearest_put_fields(const struct aps_nearest *c, struct aps_nearest_how how,
+                       __m512i code, uint8_t *wire)
+{
     if (!how.narrow) {
         _mm512_storeu_si512(wire, aps_codes_64_in_order(&c->codes, code));
         return;
@@ -252,6 +250,25 @@ aps_nearest_bytes(const struct aps_nearest *c, struct aps_nearest_how how,
     else
         code = aps_codes_64_pack_even(&c->codes, code);
     _mm512_mask_storeu_epi8(wire, aps_codes_64_valid(&c->codes), code);
+}
+
+/* To 64 codes of up to 8 bits. */
+APS_CODEC_AVX512 APS_INLINE void
+aps_nearest_bytes(const struct aps_nearest *c, struct aps_nearest_how how,
+                  const __m512i *x, struct aps_nearest_seen *seen,
+                  uint8_t *wire)
+{
+    const __m512i code = aps_nearest_fields(c, how, x, seen);
+
+    if (how.counted) {
+        const uint64_t zero = _mm512_testn_epi8_mask(
+            aps_codes_64_in_order(&c->codes, code),
+            _mm512_set1_epi8((char)((1u << (c->codes.width - 1)) - 1)));
+
+        seen->underflow +=
+            (uint64_t)__builtin_popcountll(zero & aps_nearest_nonzero(x, 4));
+    }
+    aps_nearest_put_fields(c, how, code, wire);
 }
 
 /* To 32 codes of 16 bits. */

@@ -152,8 +152,9 @@ static void run_sum_encode(struct data *d)
     float max;
 
     scaling.exponent--; /* that of a sum of two */
-    if (d->codec.sum_encode && d->codec.sum_encode(&d->codec, summands, 2, d->n,
-                                                   scaling, d->codes, &max))
+    if (d->codec.sum_encode &&
+        d->codec.sum_encode(&d->codec, summands, 2, d->n, scaling, d->codes,
+                            NULL, false, &max))
         return;
     run_decode(d);
     run_decode_add(d);

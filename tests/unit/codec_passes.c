@@ -21,7 +21,7 @@
 static const char *const cpus[] = {"plain", "avx2", "avx512"};
 
 static float values[N], expected[N];
-static unsigned char wires[COUNT][N * 4];
+static unsigned char wires[COUNT][N * 4], coded[N * 4];
 /* Room for an array that begins behind a guard and up to GUARD bytes more. */
 static _Alignas(64) unsigned char room[sizeof values + 3 * GUARD];
 
@@ -141,6 +141,31 @@ static void test_unscaled(const struct aps_codec *codec, const char *cpu)
 
 /* --- sums that are encoded ---------------------------------------------------- */
 
+/* Room for values that begin 16 floats behind, and up to 15 more. */
+static _Alignas(64) float places[N + 48];
+
+/* The values beside the codes, past the caches or not, are what decode makes of these;
+ * nothing beside them is written. */
+static bool values_alike(const struct aps_codec *codec,
+                         const struct aps_summand *summands, int count,
+                         size_t n, struct aps_scaling scaling, bool stream)
+{
+    float *const x = places + 16 + (stream ? 0 : random_bits() % 16);
+    const unsigned char *const bytes = (const void *)places;
+    const size_t begin = (size_t)((unsigned char *)x - bytes);
+    float max;
+    bool intact = true;
+
+    memset(places, 0x5a, sizeof places);
+    if (!codec->sum_encode(codec, summands, count, n, scaling, coded, x, stream,
+                           &max))
+        return false;
+    codec->decode(codec, coded, n, scaling, 0, expected);
+    for (size_t i = 0; i < sizeof places; i++)
+        intact &= (i >= begin && i < begin + n * sizeof *x) || bytes[i] == 0x5a;
+    return intact && memcmp(x, expected, n * sizeof *x) == 0;
+}
+
 /* Of a scaling that is right, and of one that is wrong. */
 static bool sums_encode_alike(const struct aps_codec *codec, int count,
                               size_t n, size_t offset, bool specials,
@@ -166,8 +191,9 @@ static bool sums_encode_alike(const struct aps_codec *codec, int count,
     bounded = magnitude.finite &&
               ldexp(magnitude.max, scaling.exponent) <= codec->format.max;
     memset(room, 0x5a, sizeof room);
-    *encodes = codec->sum_encode && codec->sum_encode(codec, summands, count, n,
-                                                      scaling, wire, &max);
+    *encodes = codec->sum_encode &&
+               codec->sum_encode(codec, summands, count, n, scaling, wire, NULL,
+                                 false, &max);
     if (!guards_intact(offset, bytes))
         return false;
     if (!*encodes)
@@ -175,8 +201,10 @@ static bool sums_encode_alike(const struct aps_codec *codec, int count,
     scaling.bounded = bounded;
     return magnitude.finite && max == magnitude.max &&
            (!bounded ||
-            (codec->encode(codec, expected, n, scaling, NULL, wires[0]) == 0 &&
-             memcmp(wire, wires[0], bytes) == 0));
+            (codec->encode(codec, expected, n, scaling, NULL, coded) == 0 &&
+             memcmp(wire, coded, bytes) == 0 &&
+             values_alike(codec, summands, count, n, scaling, false) &&
+             values_alike(codec, summands, count, n, scaling, true)));
 }
 
 static void test_sums_encode(const struct aps_codec *codec, const char *cpu)
