@@ -232,7 +232,8 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
     const struct aps_slice slice = aps_piece_slice(piece, h->owners, rank);
     const struct aps_origin origin =
         aps_piece_sum_origin(piece, &run->inside, slice, rank);
-    /* What a history may reduce again is collected when that is known. */
+    /* What a history may reduce again is collected when that is known. No error can
+     * come between this stage and the last one in a single group of the host. */
     const bool places = piece->memory == &aps_memory_host && !piece->history;
 
     if (slice.length == 0)

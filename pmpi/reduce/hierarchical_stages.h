@@ -6,11 +6,12 @@
  *
  *   contribute   every rank encodes its chunk into its slot, one block an owner
  *   sum          every owner sums its blocks of all slots in rank order; in a
- *                single group it leaves the encoded sum in the result area
+ *                single group it leaves the encoded sum in the result area, and its
+ *                own values in the program's vector where these cost nothing more
  *   offer, turn, finish
  *                with several groups: `direct` on the sum, between the owners of
  *                the same slice, leaves it there
- *   collect      every rank decodes the result area
+ *   collect      every rank decodes what it has not yet of the result area
  *
  * No stage has a barrier: ranks count what they have done (shm_group.h), and a rank
  * waits only for what it needs. Slots and result areas are used by turns.
