@@ -48,8 +48,8 @@ struct aps_scale_record aps_accumulate_record(const struct aps_wire *wire,
  * before it is cast. scratch[n] is for the sum, where it must be stored; `place` is
  * where the result goes, only to know it by (guess.h), or NULL.
  *
- * `values`, unless NULL, is host memory for what the block is decoded to, where that
- * costs nothing: *decoded says whether it is there. Else it has any values.
+ * `values`, unless NULL, is host memory that may take what the block is decoded to:
+ * *decoded says whether it has. Where it has not, it may be overwritten all the same.
  */
 struct aps_scale_record
 aps_accumulate_encode(const struct aps_wire *wire, int count,
