@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/cache.h"
 #include "reduce/block_part.h"
 #include "reduce/guess.h"
 
@@ -15,8 +16,6 @@
 
 /* Blocks whose places a codec is told at a time, at most. */
 #define SUMMANDS 256
-
-#define CACHE_LINE 64
 
 /* fp32 and format. */
 static void accumulate_add_tile(const struct aps_wire *wire, int turn,
@@ -183,7 +182,7 @@ aps_accumulate_encode(const struct aps_wire *wire, int count,
     bool encoded;
 
     /* past the caches only whole cache lines go */
-    if (wire->streams && (uintptr_t)values % CACHE_LINE != 0)
+    if (wire->streams && (uintptr_t)values % APS_CACHE_LINE != 0)
         values = NULL;
     encoded =
         accumulate_encode_by_codec(wire, count, blocks, stride, n, place,

@@ -6,10 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cache.h"
 #include "number/draw.h"
 #include "reduce/guess.h"
-
-#define CACHE_LINE 64
 
 bool aps_wire_has_own_blocks(const struct aps_wire *wire)
 {
@@ -29,7 +28,7 @@ size_t aps_block_bytes(const struct aps_wire *wire, size_t n)
 
 size_t aps_block_aligned(size_t bytes)
 {
-    return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    return (bytes + APS_CACHE_LINE - 1) / APS_CACHE_LINE * APS_CACHE_LINE;
 }
 
 size_t aps_block_stride(const struct aps_wire *wire, size_t n)

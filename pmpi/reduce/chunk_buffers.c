@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cache.h"
 #include "reduce/block.h"
 #include "wire/pipeline_sizes.h"
 #include "reduce/direct.h"
 
 #define CHUNK_UNIT APS_CODEC_GRANULE
-#define SUM_ALIGNMENT 64 /* bytes, of a cache line */
 
 /* In GPUs' memory a single group needs fewer results, and longer chunks: a wait
  * for a kernel takes some 10 us, and a chunk has a few, in which a GPU encodes a
@@ -57,7 +57,7 @@ static int buffers_allocate_sums(struct aps_chunk_buffers *slots)
     for (size_t i = 0; i < slots->sum_turns; i++) {
         /* Codecs add cache lines, none of which is to be in two. */
         slots->sums[i] = aligned_alloc(
-            SUM_ALIGNMENT, aps_block_aligned(slots->sum * sizeof(float)));
+            APS_CACHE_LINE, aps_block_aligned(slots->sum * sizeof(float)));
         if (!slots->sums[i])
             return -1;
     }

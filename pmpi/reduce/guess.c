@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cache.h"
 #include "number/bits.h"
 
-#define CACHE_LINE 64
 #define INDEX_BITS 10
 
 /* Not of a thread, whose stack thread-local memory of a preloaded library is taken
@@ -25,13 +25,13 @@ static struct guess {
  * that a line further on no other one begins. */
 static uintptr_t guess_place(enum aps_guess_kind kind, const float *place)
 {
-    return (uintptr_t)place + (kind == APS_GUESS_SUMS ? CACHE_LINE : 0);
+    return (uintptr_t)place + (kind == APS_GUESS_SUMS ? APS_CACHE_LINE : 0);
 }
 
 /* Multiplicative hashing (Knuth, The Art of Computer Programming, 6.4). */
 static struct guess *guess_of(uintptr_t place)
 {
-    const uint32_t line = (uint32_t)(place / CACHE_LINE);
+    const uint32_t line = (uint32_t)(place / APS_CACHE_LINE);
 
     return &guesses[line * 2654435769u >> (32 - INDEX_BITS)];
 }

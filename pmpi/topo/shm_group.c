@@ -14,11 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cache.h"
 #include "base/quiet_write.h"
 #include "progress/agree.h"
 #include "progress/wait.h"
-
-#define CACHE_LINE 64
 
 /* The values that aps_shm_group_max_all exchanges at a time. */
 #define VALUES 32
@@ -38,7 +37,7 @@ struct shared {
     /* The last failed call of even and of odd number, or 0: a rank is at most
      * one call ahead of another. Numbers that wrap would meet the 0, or an old
      * failure, again. */
-    _Alignas(CACHE_LINE) _Atomic uint64_t failed[2];
+    _Alignas(APS_CACHE_LINE) _Atomic uint64_t failed[2];
     _Atomic uint64_t lost_state[2]; /* the same */
     _Atomic int device_failed;
     _Atomic int leavers;

@@ -4,12 +4,17 @@
  * beginning has left them before anybody reads it. A store to memory that is not in
  * a cache reads it first, and drives out something else; a streaming
  * (non-temporal) store does neither.
+ *
+ * And how long the lines of caches are.
  */
 #ifndef APS_BASE_CACHE_H
 #define APS_BASE_CACHE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Bytes of a line of every CPU that this library has kernels of its own for. */
+#define APS_CACHE_LINE 64
 
 /* Does an array of so many bytes pass the caches? What APSMPI_STREAM says, or by
  * the size of the last-level cache and the number of CPUs that share it. Chosen at

@@ -6,13 +6,14 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/cache.h"
 #include "base/least.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 #if defined(__x86_64__)
-#define LINE 64 /* bytes of a cache line: a part of one costs as much as all */
+#define LINE APS_CACHE_LINE /* a part of one costs as much as all */
 
 /* to[bytes], which no cache holds, = from[bytes], which the L1 cache holds. */
 static void stream_copy(unsigned char *to, const unsigned char *from,
