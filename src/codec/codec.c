@@ -55,7 +55,7 @@ int aps_codec_init_for(const struct aps_format *format, const char *cpu,
 
 void aps_codec_init(const struct aps_format *format, struct aps_codec *codec)
 {
-    (void)aps_codec_init_for(format, chosen_variant()->cpu, codec);
+    (void)aps_codec_init_for(format, chosen_variant()->codec.cpu, codec);
 }
 
 float aps_max_finite(const float *x, size_t n)

@@ -69,7 +69,7 @@ aps_codes_64_make(unsigned width)
     n = 0;
     for (unsigned four = 0; four < 16 && width < 8; four++)
         for (unsigned i = 0; i < width / 2; i++)
-            fours[n++] = (uint8_t)(4 * order[four] + i);
+            fours[n++] = (uint8_t)(aps_codes_64_place(4 * four) + i);
     c.order = _mm512_loadu_si512(order);
     c.fours = _mm512_loadu_si512(fours);
     c.low = _mm512_loadu_si512(low);

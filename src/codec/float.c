@@ -418,7 +418,6 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
         return greatest_body((const void *)x, n, vectors);                     \
     }                                                                          \
     static const struct aps_float_variant variant_##name = {                   \
-        .cpu = #name,                                                          \
         .codec = {.cpu = #name,                                                \
                   .encode = encode_##name,                                     \
                   .encode_search = encode_search_##name,                       \
@@ -476,7 +475,7 @@ const struct aps_float_variant *aps_float_variant_find(const char *cpu)
     const struct aps_float_variant *variant;
 
     for (int i = 0; (variant = supported(i)); i++) {
-        if (strcmp(variant->cpu, cpu) == 0)
+        if (strcmp(variant->codec.cpu, cpu) == 0)
             return variant;
     }
     return NULL;

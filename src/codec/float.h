@@ -15,7 +15,6 @@
 #include "codec/ops.h"
 
 struct aps_float_variant {
-    const char *cpu;        /* "avx512", "avx2" or "plain" */
     struct aps_codec codec; /* but for the format */
     /* Bit patterns: of the greatest finite magnitude, and of the greatest, NaN
      * above INF. */

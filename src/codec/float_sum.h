@@ -116,10 +116,15 @@ sum_encode_vbmi(const struct aps_codec *codec,
         return false;
     nearest = aps_nearest_make(
         &kernel, width, scaling.factor * aps_float_pow2(scaling.exponent));
-    values = aps_table_make(&kernel, width, aps_float_pow2(-scaling.exponent));
     sum_make(codec, summands, count, 0, &from);
-    if (!nearest.folded || !from.scaled || !values.scaled)
+    if (!nearest.folded || !from.scaled)
         return false;
+    if (put != APS_SUM_CODES) {
+        values =
+            aps_table_make(&kernel, width, aps_float_pow2(-scaling.exponent));
+        if (!values.scaled)
+            return false;
+    }
     *greatest = aps_sum_encode(&from, count, width, put, whole,
                                (struct aps_sum_to){.x = (void *)x,
                                                    .codes = wire,
@@ -188,14 +193,12 @@ APS_INLINE bool sum_encode_body(const struct aps_codec *codec,
                                 bool stream, float *max)
 {
 #if defined(__x86_64__)
-    const bool begins_line = (uintptr_t)x % 64 == 0;
     const enum aps_sum_put put = !x       ? APS_SUM_CODES
                                  : stream ? APS_SUM_STREAM
                                           : APS_SUM_VALUES;
     uint32_t greatest;
 
-    if ((put == APS_SUM_STREAM && !begins_line) ||
-        !sum_suits(codec, summands, count, vectors) ||
+    if (!sum_suits(codec, summands, count, vectors) ||
         !sum_encode_vbmi(codec, summands, count, n, scaling, wire, put, x,
                          &greatest))
         return false;

@@ -127,9 +127,10 @@ struct aps_codec {
                 float *sum, struct aps_magnitude *magnitude);
 
     /* As sum, and encode_search of the sums, which are left nowhere; wire is none of
-     * the summands'. x[n], unless NULL, is what decode makes of the wire, past the
-     * caches if `stream`. Also false, with bytes of any value at the wire and in x,
-     * where a sum is not finite; *max is the greatest magnitude. */
+     * the summands'. x[n], unless NULL, is what decode makes of the wire; if `stream`,
+     * past the caches, and x begins with a cache line. Also false, with bytes of any
+     * value at the wire and in x, where a sum is not finite; *max is the greatest
+     * magnitude. */
     bool (*sum_encode)(const struct aps_codec *codec,
                        const struct aps_summand *summands, int count, size_t n,
                        struct aps_scaling scaling, void *wire, float *x,

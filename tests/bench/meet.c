@@ -11,13 +11,13 @@
 
 /* Asked once: the C library reads a file for it, which would take longer than a short
  * call, and ranks would leave so much apart. */
-static bool ranks_share_cores(int size)
+bool meet_shares_cores(int ranks)
 {
     static long cores;
 
     if (cores == 0)
         cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return size > cores;
+    return ranks > cores;
 }
 
 void meet(void)
@@ -28,7 +28,7 @@ void meet(void)
     int done = 0, size;
 
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
-    naps = ranks_share_cores(size);
+    naps = meet_shares_cores(size);
     PMPI_Ibarrier(MPI_COMM_WORLD, &request);
     for (PMPI_Test(&request, &done, MPI_STATUS_IGNORE); !done;
          PMPI_Test(&request, &done, MPI_STATUS_IGNORE))

@@ -15,6 +15,9 @@
  */
 void meet(void);
 
+/* Do so many ranks on this node share cores? */
+bool meet_shares_cores(int ranks);
+
 /* COLLECTIVE. Nobody goes on when one rank cannot: the job ends with status 2,
  * and each such rank says why. */
 void meet_all_good(const char *program, bool good, const char *cause);

@@ -223,7 +223,7 @@ int main(int argc, char **argv)
         b.ranks = calloc((size_t)b.size, sizeof *b.ranks);
         meet_all_good("passes", b.in && b.out && b.other && b.ranks,
                       "out of memory");
-        if (b.size <= sysconf(_SC_NPROCESSORS_ONLN))
+        if (!meet_shares_cores(b.size))
             share(&b);
         for (size_t k = 0; k < b.n; k++)
             b.in[k] = (float)k;

@@ -355,8 +355,10 @@ static void test_max_finite(const struct aps_float_variant *variant)
                 greatest_pass && variant->greatest(x, sizes[s]) == greatest;
         }
     }
-    ok(pass, "max_finite %s: greatest magnitude that is finite", variant->cpu);
-    ok(greatest_pass, "greatest %s: greatest magnitude of all", variant->cpu);
+    ok(pass, "max_finite %s: greatest magnitude that is finite",
+       variant->codec.cpu);
+    ok(greatest_pass, "greatest %s: greatest magnitude of all",
+       variant->codec.cpu);
 }
 
 static void test_variants(void)

@@ -124,7 +124,8 @@ static void test_greatest(const struct aps_float_variant *variant)
             right &= variant->greatest(array, lengths[k]) == top;
             array[i] = array[lengths[k]] = 0;
         }
-    ok(right, "greatest %s: of a long array, wherever it lies", variant->cpu);
+    ok(right, "greatest %s: of a long array, wherever it lies",
+       variant->codec.cpu);
 }
 
 /* What differs, or NULL. */
