@@ -139,8 +139,10 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/guess.c pmpi/reduce/guess.h \
 	pmpi/reduce/gpu_ipc.c pmpi/reduce/gpu_ipc.h \
 	pmpi/reduce/history.c \
+	pmpi/reduce/handoff.c pmpi/reduce/handoff.h \
 	pmpi/reduce/hierarchical.c pmpi/reduce/hierarchical.h \
 	pmpi/reduce/hierarchical_devices.c pmpi/reduce/hierarchical_devices.h \
+	pmpi/reduce/hierarchical_handoff.h \
 	pmpi/reduce/hierarchical_places.h \
 	pmpi/reduce/hierarchical_stages.c pmpi/reduce/hierarchical_stages.h \
 	pmpi/reduce/hierarchical_state.h \

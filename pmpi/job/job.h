@@ -71,10 +71,13 @@ struct aps_counters {
     /* Layers in which it did, by what became of the values. */
     atomic_ullong overflowed[APS_OVERFLOW_KINDS];
     atomic_ullong device_bytes; /* of wire_bytes: sent from GPU memory */
-    atomic_ullong compressed;   /* layers that a compressor took */
-    atomic_ullong remembered;   /* bytes of what compressors keep, at most */
-    atomic_ullong shadowed;     /* layers that candidates were measured on */
-    atomic_ullong shadow_ns;    /* that took so long on this rank */
+    atomic_ullong
+        streamed_bytes;       /* of wire_bytes: to ranks of the node, past the
+                                     caches */
+    atomic_ullong compressed; /* layers that a compressor took */
+    atomic_ullong remembered; /* bytes of what compressors keep, at most */
+    atomic_ullong shadowed;   /* layers that candidates were measured on */
+    atomic_ullong shadow_ns;  /* that took so long on this rank */
     atomic_ullong
         shadow_begin; /* when the first call came that they are for; 0:
                                    none has */

@@ -80,6 +80,8 @@ static void summary_json_counters(struct aps_json *json,
                       atomic_load(&counters->remembered));
     aps_json_unsigned(json, "device_bytes",
                       atomic_load(&counters->device_bytes));
+    aps_json_unsigned(json, "streamed_bytes",
+                      atomic_load(&counters->streamed_bytes));
     aps_json_close_object(json);
 }
 

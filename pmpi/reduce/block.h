@@ -105,9 +105,10 @@ struct aps_cost {
     bool sampled; /* by the caller: `residual` is wanted */
     unsigned long long wire_bytes;
     unsigned long long fp32_bytes;
-    unsigned long long device_bytes; /* of wire_bytes, from a GPU's memory */
-    unsigned long long redone;       /* chunks that were reduced again */
-    unsigned long long compressed;   /* layers that a compressor took */
+    unsigned long long device_bytes;   /* of wire_bytes, from a GPU's memory */
+    unsigned long long streamed_bytes; /* of wire_bytes, past the caches */
+    unsigned long long redone;         /* chunks that were reduced again */
+    unsigned long long compressed;     /* layers that a compressor took */
     /* Layers in which a predicted scale let a value overflow, by what became of
      * it. */
     unsigned long long overflowed[APS_OVERFLOW_KINDS];

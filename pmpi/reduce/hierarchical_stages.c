@@ -7,6 +7,7 @@
 
 #include "reduce/accumulate.h"
 #include "reduce/hierarchical_devices.h"
+#include "reduce/hierarchical_handoff.h"
 #include "reduce/hierarchical_places.h"
 
 /* Until `ranks` ranks have made the mark for the chunk `behind` chunks ago. */
@@ -81,11 +82,48 @@ static void hierarchical_count_fp32(const struct aps_hierarchical_run *run,
     run->cost->fp32_bytes += n * sizeof(float);
 }
 
-/* Our values of a piece, in our slot: encoded when the batch has run. */
+/* Our values of a slice, in our slot, as they are; `away`: another rank owns it. */
+static void stages_contribute_exact(struct aps_hierarchical_run *run,
+                                    const struct aps_piece *piece,
+                                    struct aps_slice slice, bool away,
+                                    unsigned char *to)
+{
+    const float *from = piece->in + slice.begin;
+
+    if (piece->before.lost) /* values alone have no header */
+        aps_shm_group_lose_state(run->h->node, run->h->calls);
+    if (away && piece->memory == &aps_memory_host)
+        aps_stage_copy(run, to, from, slice.length);
+    else
+        piece->memory->copy_out(to, from, slice.length);
+    if (away)
+        hierarchical_count_fp32(run, slice.length);
+}
+
+/* Encoded: at once in the host's memory, else when the batch has run. */
+static void stages_contribute_block(struct aps_hierarchical_run *run,
+                                    const struct aps_piece *piece,
+                                    struct aps_slice slice, bool away,
+                                    unsigned char *to)
+{
+    struct aps_hierarchical *h = run->h;
+    const bool at_once = piece->memory == &aps_memory_host;
+
+    aps_piece_encode_together(
+        piece, &h->batch, aps_shm_group_rank(h->node),
+        aps_shm_group_size(h->node), slice,
+        away && at_once ? aps_handoff_make(&h->handoff, to) : to);
+    if (away && at_once)
+        aps_stage_pass(run, to, slice.length);
+    if (away)
+        aps_cost_add(run->cost, &run->inside, slice.length, 1);
+}
+
+/* Our values of a piece, in our slot. */
 static void stages_contribute_piece(struct aps_hierarchical_run *run, size_t k,
                                     const struct aps_piece *piece)
 {
-    struct aps_hierarchical *h = run->h;
+    const struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
 
     if (aps_stage_is_on_devices(run)) {
@@ -93,24 +131,16 @@ static void stages_contribute_piece(struct aps_hierarchical_run *run, size_t k,
         return;
     }
     for (int owner = 0; owner < h->owners; owner++) {
-        struct aps_slice slice = aps_piece_slice(piece, h->owners, owner);
+        const struct aps_slice slice = aps_piece_slice(piece, h->owners, owner);
         unsigned char *to = aps_stage_slot_slice(run, k, rank, owner) +
                             aps_stage_slot_offset(run, piece);
 
         if (slice.length == 0)
             continue;
-        if (run->exact_inside) {
-            if (piece->before.lost) /* values alone have no header */
-                aps_shm_group_lose_state(h->node, h->calls);
-            piece->memory->copy_out(to, piece->in + slice.begin, slice.length);
-            if (owner != rank)
-                hierarchical_count_fp32(run, slice.length);
-            continue;
-        }
-        aps_piece_encode_together(piece, &h->batch, rank,
-                                  aps_shm_group_size(h->node), slice, to);
-        if (owner != rank)
-            aps_cost_add(run->cost, &run->inside, slice.length, 1);
+        if (run->exact_inside)
+            stages_contribute_exact(run, piece, slice, owner != rank, to);
+        else
+            stages_contribute_block(run, piece, slice, owner != rank, to);
     }
 }
 
@@ -127,6 +157,7 @@ void aps_hierarchical_contribute(void *state, size_t k)
                                     aps_hierarchical_elements(run));
     aps_cut_next(&run->cut, chunk);
     stages_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_TURNS);
+    aps_stage_begin_handoff(run, k);
     aps_block_batch_begin(&h->batch, &run->inside, run->cost);
     for (int p = 0; p < chunk->count; p++)
         stages_contribute_piece(run, k, &chunk->pieces[p]);
@@ -211,8 +242,8 @@ static void stages_leave_exact(struct aps_hierarchical_run *run, size_t k,
 
     if (length == 0)
         return;
-    memcpy(stages_result_of(run, k, piece), aps_stage_sum(run, k) + piece->base,
-           length * sizeof(float));
+    aps_stage_copy(run, stages_result_of(run, k, piece),
+                   aps_stage_sum(run, k) + piece->base, length);
     hierarchical_count_fp32(run, length);
 }
 
@@ -235,6 +266,7 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
     /* What a history may reduce again is collected when that is known. No error can
      * come between this stage and the last one in a single group of the host. */
     const bool places = piece->memory == &aps_memory_host && !piece->history;
+    unsigned char *const to = stages_result_of(run, k, piece);
 
     if (slice.length == 0)
         return;
@@ -243,8 +275,9 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
         stages_contribution(run, k, 0, piece),
         aps_shm_group_slot_stride(h->node), slice.length, &origin,
         piece->out + slice.begin, piece->sum_exponent,
-        aps_stage_sum(run, k) + piece->base, stages_result_of(run, k, piece),
+        aps_stage_sum(run, k) + piece->base, aps_handoff_make(&h->handoff, to),
         places ? piece->out + slice.begin : NULL, &piece->placed);
+    aps_stage_pass(run, to, slice.length);
     piece->summed = true;
     aps_cost_add(run->cost, &run->inside, slice.length, 1);
 }

@@ -14,6 +14,7 @@
 #include "reduce/chunk_buffers.h"
 #include "reduce/direct.h"
 #include "reduce/exponent.h"
+#include "reduce/handoff.h"
 #include "wire/turns.h"
 #include "topo/shm_group.h"
 #include "topo/topology.h"
@@ -24,6 +25,7 @@ struct aps_hierarchical {
     struct aps_direct *whole;   /* every group is one rank: `direct` alone */
     struct aps_shm_group *node; /* of the slots */
     struct aps_chunk_buffers host;
+    struct aps_handoff handoff;       /* of blocks in the host's slots */
     struct aps_chunk_buffers devices; /* if GPUs are expected */
     struct aps_direct *across;    /* owners, when there are several groups */
     int owners;                   /* ranks of a group that own a slice */

@@ -392,6 +392,7 @@ static int reduction_redo(struct aps_reductions *reductions,
      * been sent again. */
     cost->wire_bytes += again.cost.wire_bytes;
     cost->device_bytes += again.cost.device_bytes;
+    cost->streamed_bytes += again.cost.streamed_bytes;
     cost->redone += again.cost.redone;
     return again.rc;
 }

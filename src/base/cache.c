@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/digits.h"
 #include "base/switch.h"
@@ -38,7 +39,30 @@ int aps_cache_passing_parse(const char *text, size_t *bytes)
     return 0;
 }
 
+int aps_cache_handoff_parse(const char *text, enum aps_cache_handoff *handoff)
+{
+    static const char *const names[] = {"auto", "store", "stream"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcasecmp(text, names[i]) == 0) {
+            *handoff = (enum aps_cache_handoff)i;
+            return 0;
+        }
+    }
+    return -1;
+}
+
 #if defined(__x86_64__)
+enum aps_cache_handoff aps_cache_handoff(void)
+{
+    const char *text = getenv("APSMPI_HANDOFF");
+    enum aps_cache_handoff handoff;
+
+    return text && aps_cache_handoff_parse(text, &handoff) == 0
+               ? handoff
+               : APS_CACHE_HANDOFF_AUTO;
+}
+
 /* CPUs of a list of the kernel's: 0-7,64-71. 0 where it is none. */
 static size_t cache_cpus(const char *list)
 {
@@ -92,6 +116,11 @@ static size_t cache_passing(void)
 }
 #else
 /* No store of C does it there. */
+enum aps_cache_handoff aps_cache_handoff(void)
+{
+    return APS_CACHE_HANDOFF_STORE;
+}
+
 static size_t cache_passing(void)
 {
     return SIZE_MAX;

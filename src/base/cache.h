@@ -5,7 +5,8 @@
  * a cache reads it first, and drives out something else; a streaming
  * (non-temporal) store does neither.
  *
- * And how long the lines of caches are.
+ * And how memory is written that another core has read; and how long the lines of
+ * caches are.
  */
 #ifndef APS_BASE_CACHE_H
 #define APS_BASE_CACHE_H
@@ -26,5 +27,18 @@ bool aps_cache_passed(size_t bytes);
  * SIZE_MAX; or `on`, which is 0: as the machine suggests. 0, or -1: it is none of
  * these. */
 int aps_cache_passing_parse(const char *text, size_t *bytes);
+
+/* What APSMPI_HANDOFF says: `auto`, as what is measured suggests (reduce/handoff.h),
+ * ordinary stores, or streaming ones. 0, or -1: it is none of these. */
+enum aps_cache_handoff {
+    APS_CACHE_HANDOFF_AUTO,
+    APS_CACHE_HANDOFF_STORE,
+    APS_CACHE_HANDOFF_STREAM
+};
+int aps_cache_handoff_parse(const char *text, enum aps_cache_handoff *handoff);
+
+/* What it says in this process, without it `auto`; always ordinary stores where this
+ * build has no others. */
+enum aps_cache_handoff aps_cache_handoff(void);
 
 #endif

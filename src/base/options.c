@@ -90,7 +90,7 @@ static bool set_enable(struct aps_options *options, const char *value)
     return aps_switch_parse(value, &options->enabled) == 0;
 }
 
-/* The choosers of codecs read these two; here only their spelling is checked. */
+/* Who uses these three reads them; here only their spelling is checked. */
 static bool set_cpu(struct aps_options *options, const char *value)
 {
     enum aps_cpu cpu;
@@ -105,6 +105,14 @@ static bool set_stream(struct aps_options *options, const char *value)
 
     (void)options;
     return aps_cache_passing_parse(value, &bytes) == 0;
+}
+
+static bool set_handoff(struct aps_options *options, const char *value)
+{
+    enum aps_cache_handoff handoff;
+
+    (void)options;
+    return aps_cache_handoff_parse(value, &handoff) == 0;
 }
 
 static bool set_test_nodes(struct aps_options *options, const char *value)
@@ -190,6 +198,10 @@ static const struct option {
      "results of so many bytes or more are written past the caches (default "
      "on: a quarter of a CPU's part of the last-level cache, at least 4Mi)",
      "on", true, set_stream},
+    {"APSMPI_HANDOFF", "auto|store|stream",
+     "how ranks of a node write what others read: by ordinary stores, past the "
+     "caches, or as a rank's own measurement suggests (default auto)",
+     "auto", false, set_handoff},
     {"APSMPI_CUDA", "FILE",
      "the plugin for buffers in GPU memory (default: libapsmpi-cuda.so beside "
      "libapsmpi.so)",

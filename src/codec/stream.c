@@ -15,7 +15,7 @@
 #if defined(__x86_64__)
 #define LINE APS_CACHE_LINE /* a part of one costs as much as all */
 
-/* to[bytes], which no cache holds, = from[bytes], which the L1 cache holds. */
+/* to[bytes] = from[bytes], which a cache of this core holds. */
 static void stream_copy(unsigned char *to, const unsigned char *from,
                         size_t bytes)
 {
@@ -90,11 +90,22 @@ void aps_stream_decode(const struct aps_codec *codec, const void *wire,
     /* Other stores are seen in order, these are not. */
     _mm_sfence();
 }
+
+void aps_stream_copy(void *to, const void *from, size_t bytes)
+{
+    stream_copy(to, from, bytes);
+    _mm_sfence();
+}
 #else
 void aps_stream_decode(const struct aps_codec *codec, const void *wire,
                        size_t n, struct aps_scaling scaling, unsigned flags,
                        float *x)
 {
     codec->decode(codec, wire, n, scaling, flags, x);
+}
+
+void aps_stream_copy(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
 }
 #endif

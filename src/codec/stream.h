@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decoding past the caches, by streaming stores: for what nobody reads soon
- * (base/cache.h).
+ * Decoding and copying past the caches, by streaming stores: for what nobody on this
+ * core reads soon (base/cache.h).
  */
 #ifndef APS_CODEC_STREAM_H
 #define APS_CODEC_STREAM_H
@@ -15,5 +15,10 @@
 void aps_stream_decode(const struct aps_codec *codec, const void *wire,
                        size_t n, struct aps_scaling scaling, unsigned flags,
                        float *x);
+
+/* to[bytes] = from[bytes], which do not overlap, past the caches: for what another
+ * core reads next, and has read before. Seen like ordinary stores. Without streaming
+ * stores memcpy. */
+void aps_stream_copy(void *to, const void *from, size_t bytes);
 
 #endif

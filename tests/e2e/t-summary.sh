@@ -61,6 +61,9 @@ check '... the counts are those of the text' holds \
 check '... also of the calls that passed' holds \
     '"%d (no rule matched, or a rule says fp32)" % sums["passed"]["rule"] in line
      and sums["passed"]["rule"] > 0'
+check '... none of the bytes came from a GPU, at most all past the caches' holds \
+    'sums["device_bytes"] == 0 and
+     0 <= sums["streamed_bytes"] <= sums["wire_bytes"]'
 check '... of overflows' holds 'sums["redone_chunks"] == 0 and
     sums["overflowed_layers"] == dict(redo=0, inf=0, saturate=0, zero=0)'
 check '... all of them' holds 'sums["calls"] == sums["rewritten"] +

@@ -139,6 +139,8 @@ says '^apsmpi: rank 2: .*odd.yaml:2:10: warning: min_count 9' 1 \
     "a policy with a warning on rank 2 only: said once, with the rank"
 odd "other kernels on rank 1" rounded 1 APSMPI_CPU plain a.yaml
 odd "results past the caches on rank 1" rounded 1 APSMPI_STREAM 64 a.yaml
+odd "slots past the caches on rank 1" rounded 1 APSMPI_HANDOFF stream \
+    hierarchical.yaml
 run "no policy" 4 "$mpi/agreement" native
 run "switched off" 4 -genv APSMPI_POLICY "$tmp/a.yaml" \
     -genv APSMPI_ENABLE off "$mpi/agreement" native

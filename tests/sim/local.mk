@@ -25,6 +25,7 @@ sim_engine = \
 	pmpi/progress/agree.c \
 	pmpi/reduce/block.c \
 	pmpi/reduce/guess.c \
+	pmpi/reduce/handoff.c \
 	pmpi/reduce/direct.c \
 	pmpi/reduce/direct_devices.c \
 	pmpi/reduce/exponent.c \

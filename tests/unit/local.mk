@@ -31,6 +31,7 @@ UNIT_TESTS = \
 	tests/unit/gemm tests/unit/gemm_blocks \
 	tests/unit/given \
 	tests/unit/guess \
+	tests/unit/handoff \
 	tests/unit/glob \
 	tests/unit/json \
 	tests/unit/grammar \
@@ -470,6 +471,11 @@ tests_unit_within_SOURCES = tests/unit/within.c \
 	pmpi/reduce/guess.c pmpi/reduce/guess.h
 tests_unit_within_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_within_LDADD = $(UNIT_LIBS) -lm
+tests_unit_handoff_SOURCES = tests/unit/handoff.c \
+	pmpi/reduce/handoff.c pmpi/reduce/handoff.h
+tests_unit_handoff_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_handoff_LDADD = $(UNIT_LIBS)
+
 tests_unit_guess_SOURCES = tests/unit/guess.c \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
 	pmpi/reduce/guess.c pmpi/reduce/guess.h
