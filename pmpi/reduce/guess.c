@@ -10,14 +10,15 @@
 #include "base/cache.h"
 #include "number/bits.h"
 
-#define INDEX_BITS 10
+#define SET_BITS 12
+#define WAYS 4 /* in a cache line */
 
-/* Not of a thread, whose stack thread-local memory of a preloaded library is taken
- * from. */
-static struct guess {
-    _Atomic(uintptr_t) place;
+/* A table of 256 KiB: not of a thread, whose stack thread-local memory of a preloaded
+ * library is taken from. */
+static _Alignas(APS_CACHE_LINE) struct guess {
+    _Atomic(uintptr_t) place; /* 0: nobody's */
     _Atomic(uint32_t) max[2]; /* bit patterns, the last one first; or NONE */
-} guesses[1 << INDEX_BITS];
+} guesses[1 << SET_BITS][WAYS];
 
 #define NONE UINT32_MAX /* a NaN's */
 
@@ -28,22 +29,42 @@ static uintptr_t guess_place(enum aps_guess_kind kind, const float *place)
     return (uintptr_t)place + (kind == APS_GUESS_SUMS ? APS_CACHE_LINE : 0);
 }
 
-/* Multiplicative hashing (Knuth, The Art of Computer Programming, 6.4). */
-static struct guess *guess_of(uintptr_t place)
+/* Blocks' places are multiples of a large power of two apart, which a single
+ * multiplication would bring together. (The mixing of MurmurHash3, Appleby 2011.) */
+static uint64_t guess_hash(uintptr_t place)
 {
-    const uint32_t line = (uint32_t)(place / APS_CACHE_LINE);
+    uint64_t x = place / APS_CACHE_LINE;
 
-    return &guesses[line * 2654435769u >> (32 - INDEX_BITS)];
-}
-
-static uint32_t guess_max(const struct guess *guess, int i)
-{
-    return atomic_load_explicit(&guess->max[i], memory_order_relaxed);
+    x ^= x >> 33;
+    x *= UINT64_C(0xff51afd7ed558ccd);
+    x ^= x >> 33;
+    x *= UINT64_C(0xc4ceb9fe1a85ec53);
+    return x ^ x >> 33;
 }
 
 static bool guess_is_of(const struct guess *guess, uintptr_t place)
 {
     return atomic_load_explicit(&guess->place, memory_order_relaxed) == place;
+}
+
+/* The place's; or else what is to become that: nobody's, or another's. */
+static struct guess *guess_of(uintptr_t place)
+{
+    const uint64_t hash = guess_hash(place);
+    struct guess *set = guesses[hash % (1 << SET_BITS)];
+
+    for (int i = 0; i < WAYS; i++)
+        if (guess_is_of(&set[i], place))
+            return &set[i];
+    for (int i = 0; i < WAYS; i++)
+        if (guess_is_of(&set[i], 0))
+            return &set[i];
+    return &set[hash >> SET_BITS & (WAYS - 1)];
+}
+
+static uint32_t guess_max(const struct guess *guess, int i)
+{
+    return atomic_load_explicit(&guess->max[i], memory_order_relaxed);
 }
 
 bool aps_guess_recall(enum aps_guess_kind kind, const float *place,
