@@ -71,9 +71,8 @@ struct aps_counters {
     /* Layers in which it did, by what became of the values. */
     atomic_ullong overflowed[APS_OVERFLOW_KINDS];
     atomic_ullong device_bytes; /* of wire_bytes: sent from GPU memory */
-    atomic_ullong
-        streamed_bytes;       /* of wire_bytes: to ranks of the node, past the
-                                     caches */
+    /* Of wire_bytes: to ranks of the node, past the caches. */
+    atomic_ullong streamed_bytes;
     atomic_ullong compressed; /* layers that a compressor took */
     atomic_ullong remembered; /* bytes of what compressors keep, at most */
     atomic_ullong shadowed;   /* layers that candidates were measured on */

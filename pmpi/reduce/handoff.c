@@ -12,8 +12,8 @@
 #include "base/clock.h"
 #include "codec/stream.h"
 
-/* One of so many chunks is measured: not always the first one of a call, which finds
- * other caches than the others. */
+/* One of so many chunks is measured, once each reader has been twice: not always the
+ * first one of a call, which finds other caches than the others. */
 #define CHUNKS 13
 
 /* So many lines are written by ordinary stores and as many by streaming ones, until
@@ -27,26 +27,50 @@
  * measured. */
 #define PART ((LINES + 2) * APS_CACHE_LINE)
 
-/* From now on, unless there is no memory for it. */
-static void handoff_begin_to_stream(struct aps_handoff *handoff)
+static void handoff_stop_measuring(struct aps_handoff *handoff)
+{
+    free(handoff->readers);
+    handoff->readers = NULL;
+}
+
+/* Room for what streams. False, and nothing will: there is no memory. */
+static bool handoff_make_room(struct aps_handoff *handoff)
 {
     if (!handoff->scratch)
         handoff->scratch = malloc(handoff->room);
-    handoff->streams = handoff->scratch != NULL;
+    if (!handoff->scratch)
+        handoff_stop_measuring(handoff);
+    return handoff->scratch != NULL;
 }
 
-void aps_handoff_init(struct aps_handoff *handoff, size_t room)
+/* The first reader from number `i` on that is not this rank itself, in a circle. */
+static int handoff_reader_from(const struct aps_handoff *handoff, int i)
+{
+    if (i == handoff->self)
+        i++;
+    if (i < handoff->count)
+        return i;
+    return handoff->self == 0 ? 1 : 0;
+}
+
+void aps_handoff_init(struct aps_handoff *handoff, int readers, int self,
+                      size_t room)
 {
     const enum aps_cache_handoff wanted = aps_cache_handoff();
+    const int others = readers - (self < readers);
 
     *handoff = (struct aps_handoff){
-        .room = room, .measures = wanted == APS_CACHE_HANDOFF_AUTO};
+        .count = readers, .self = self, .others = others, .room = room};
     if (wanted == APS_CACHE_HANDOFF_STREAM)
-        handoff_begin_to_stream(handoff);
+        handoff->streams = handoff_make_room(handoff);
+    if (wanted == APS_CACHE_HANDOFF_AUTO && others > 0)
+        handoff->readers = calloc((size_t)readers, sizeof *handoff->readers);
+    handoff->next = handoff_reader_from(handoff, 0);
 }
 
 void aps_handoff_clear(struct aps_handoff *handoff)
 {
+    handoff_stop_measuring(handoff);
     free(handoff->scratch);
     handoff->scratch = NULL;
     handoff->streams = false;
@@ -79,58 +103,85 @@ static int64_t handoff_time(unsigned char *part,
     return aps_clock_ns(CLOCK_MONOTONIC) - start;
 }
 
-void aps_handoff_judge(struct aps_handoff *handoff, int64_t store_ns,
-                       int64_t stream_ns)
+static bool handoff_streams_to_one(const struct aps_handoff *handoff)
 {
-    const bool slow = SLOW(store_ns, stream_ns);
-
-    if (slow == handoff->streams) {
-        handoff->doubted = false;
-    } else if (!handoff->doubted) {
-        handoff->doubted = true;
-    } else {
-        handoff->doubted = false;
-        if (slow)
-            handoff_begin_to_stream(handoff);
-        else
-            handoff->streams = false;
-    }
-    handoff->chunks = handoff->doubted ? 0 : CHUNKS - 1;
+    for (int i = 0; i < handoff->count; i++)
+        if (handoff->readers[i].streams)
+            return true;
+    return false;
 }
 
-void aps_handoff_begin(struct aps_handoff *handoff, unsigned char *to,
-                       size_t bytes)
+void aps_handoff_judge(struct aps_handoff *handoff, int reader,
+                       int64_t store_ns, int64_t stream_ns)
+{
+    struct aps_handoff_reader *of = &handoff->readers[reader];
+    const bool slow = SLOW(store_ns, stream_ns);
+
+    if (slow != of->streams && !of->doubted) {
+        of->doubted = true; /* and measured again */
+        return;
+    }
+    of->doubted = false;
+    if (slow && !handoff_make_room(handoff))
+        return;
+    of->streams = slow;
+    handoff->streams = handoff_streams_to_one(handoff);
+    handoff->next = handoff_reader_from(handoff, reader + 1);
+    if (handoff->measured < 2 * (unsigned)handoff->others)
+        handoff->measured++;
+    else
+        handoff->chunks = CHUNKS - 1;
+}
+
+int aps_handoff_next(struct aps_handoff *handoff)
+{
+    if (!handoff->readers)
+        return -1;
+    if (handoff->chunks > 0) {
+        handoff->chunks--;
+        return -1;
+    }
+    return handoff->next;
+}
+
+void aps_handoff_measure(struct aps_handoff *handoff, int reader,
+                         unsigned char *to, size_t bytes)
 {
     int64_t store_ns;
 
-    if (!handoff->measures || bytes < 2 * PART)
-        return;
-    if (handoff->chunks > 0) {
-        handoff->chunks--;
+    if (bytes < 2 * PART) {
+        handoff->next = handoff_reader_from(handoff, reader + 1);
         return;
     }
     store_ns = handoff_time(to, handoff_store);
-    aps_handoff_judge(handoff, store_ns,
+    aps_handoff_judge(handoff, reader, store_ns,
                       handoff_time(to + PART, handoff_stream));
 }
 
-unsigned char *aps_handoff_make(const struct aps_handoff *handoff,
-                                unsigned char *to)
+bool aps_handoff_streams(const struct aps_handoff *handoff, int reader)
 {
-    return handoff->streams ? handoff->scratch : to;
+    return handoff->readers && reader != APS_HANDOFF_ALL
+               ? handoff->readers[reader].streams
+               : handoff->streams;
 }
 
-void aps_handoff_pass(const struct aps_handoff *handoff, unsigned char *to,
-                      size_t bytes)
+unsigned char *aps_handoff_make(const struct aps_handoff *handoff, int reader,
+                                unsigned char *to)
 {
-    if (handoff->streams)
+    return aps_handoff_streams(handoff, reader) ? handoff->scratch : to;
+}
+
+void aps_handoff_pass(const struct aps_handoff *handoff, int reader,
+                      unsigned char *to, size_t bytes)
+{
+    if (aps_handoff_streams(handoff, reader))
         aps_stream_copy(to, handoff->scratch, bytes);
 }
 
-void aps_handoff_copy(const struct aps_handoff *handoff, unsigned char *to,
-                      const void *from, size_t bytes)
+void aps_handoff_copy(const struct aps_handoff *handoff, int reader,
+                      unsigned char *to, const void *from, size_t bytes)
 {
-    if (handoff->streams)
+    if (aps_handoff_streams(handoff, reader))
         aps_stream_copy(to, from, bytes);
     else
         memcpy(to, from, bytes);

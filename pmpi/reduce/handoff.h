@@ -5,7 +5,7 @@
  * in common, that takes less time than an encoder needs for a line of codes, and the
  * reader finds the line in the cache. Where they have none, as on two chiplets of an
  * EPYC, it takes a few times the encoder's; streaming stores, which wait for nobody and
- * leave lines in memory, do not. Nanoseconds a line, 512 KiB:
+ * leave lines in memory, do not. Nanoseconds a line, of 512 KiB that nobody encodes:
  *
  *                                         written          read
  *                                      store  stream   store  stream
@@ -13,8 +13,10 @@
  *   ... none                             36      2       2.5    1.8
  *   Intel Emerald Rapids                  4      7       2.9    3.5
  *
- * Each rank finds out for itself, by a few stores of both kinds now and then, since
- * bindings and virtual machines hide where ranks run, and may move them. Only time
+ * For each reader a rank finds out for itself, by a few stores of both kinds now and
+ * then, since bindings and virtual machines hide where ranks run, and may move them.
+ * What it measures is how long it waits until all of these few can be seen, which
+ * streaming stores have, too: they win where the reader's core is far away. Only time
  * depends on it, so that ranks may differ.
  */
 #ifndef APS_PMPI_REDUCE_HANDOFF_H
@@ -24,39 +26,59 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct aps_handoff {
-    unsigned char
-        *scratch;    /* [room], once it is needed: what streams is made here */
-    size_t room;     /* bytes of a block, at most */
-    unsigned chunks; /* until the next measurement */
-    bool measures;   /* else `streams` is what the user wants */
-    bool doubted;    /* the last measurement was against `streams` */
+struct aps_handoff_reader {
+    bool doubted; /* the last measurement was against `streams` */
     bool streams;
 };
 
-/* As APSMPI_HANDOFF says. */
-void aps_handoff_init(struct aps_handoff *handoff, size_t room);
+struct aps_handoff {
+    struct aps_handoff_reader *readers; /* [count]; NULL: none is measured */
+    int count;
+    int self;          /* is none of them for itself */
+    int others;        /* how many are */
+    int next;          /* whom the next measurement is of */
+    unsigned chunks;   /* until then */
+    unsigned measured; /* so far, at most twice each */
+    bool streams;      /* to one of them, or whatever is measured */
+    unsigned char
+        *scratch; /* [room], once it is needed: what is to be streamed is made
+                               here */
+    size_t room;  /* bytes of a block, at most */
+};
+
+/* Who reads all of them. */
+#define APS_HANDOFF_ALL (-1)
+
+/* As APSMPI_HANDOFF says; without memory for it by ordinary stores. Reader number
+ * `self` is this rank, which does not hand over to itself; it need not be one. */
+void aps_handoff_init(struct aps_handoff *handoff, int readers, int self,
+                      size_t room);
 void aps_handoff_clear(struct aps_handoff *handoff);
 
-/* Once a chunk, before any of it: to[bytes] in shared memory is what this rank will
- * write next, and may be overwritten with anything before. */
-void aps_handoff_begin(struct aps_handoff *handoff, unsigned char *to,
-                       size_t bytes);
+/* Once a chunk: the reader that is to be measured before any of the chunk is written,
+ * or -1. And its measurement: to[bytes] in shared memory is what this rank will write
+ * for it next, and may be overwritten with anything before; too few tell nothing. */
+int aps_handoff_next(struct aps_handoff *handoff);
+void aps_handoff_measure(struct aps_handoff *handoff, int reader,
+                         unsigned char *to, size_t bytes);
 
-/* What aps_handoff_begin does with a measurement, the times of as many stores of both
- * kinds. For it, and for tests. */
-void aps_handoff_judge(struct aps_handoff *handoff, int64_t store_ns,
-                       int64_t stream_ns);
+/* What becomes of a measurement, the times of as many stores of both kinds. For
+ * aps_handoff_measure, and for tests. */
+void aps_handoff_judge(struct aps_handoff *handoff, int reader,
+                       int64_t store_ns, int64_t stream_ns);
+
+/* Does what this reader reads pass the caches? */
+bool aps_handoff_streams(const struct aps_handoff *handoff, int reader);
 
 /* Where a block is to be made that goes to `to`, in this rank's memory or `to` itself;
  * and what brings its `bytes` there. One at a time. */
-unsigned char *aps_handoff_make(const struct aps_handoff *handoff,
+unsigned char *aps_handoff_make(const struct aps_handoff *handoff, int reader,
                                 unsigned char *to);
-void aps_handoff_pass(const struct aps_handoff *handoff, unsigned char *to,
-                      size_t bytes);
+void aps_handoff_pass(const struct aps_handoff *handoff, int reader,
+                      unsigned char *to, size_t bytes);
 
 /* to[bytes] = from[bytes], host memory that is the rank's own. */
-void aps_handoff_copy(const struct aps_handoff *handoff, unsigned char *to,
-                      const void *from, size_t bytes);
+void aps_handoff_copy(const struct aps_handoff *handoff, int reader,
+                      unsigned char *to, const void *from, size_t bytes);
 
 #endif

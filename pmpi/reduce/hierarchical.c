@@ -57,7 +57,7 @@ static int hierarchical_equip(struct aps_hierarchical *h,
 
     h->node = h->host.node;
     if (good)
-        aps_handoff_init(&h->handoff,
+        aps_handoff_init(&h->handoff, h->owners, aps_shm_group_rank(h->node),
                          aps_block_stride_widest(h->host.room.slice));
     if (good && hierarchical_equip_local(h, site) < 0) {
         snprintf(cause, size, "out of memory");

@@ -8,46 +8,54 @@
 
 #include "reduce/hierarchical_places.h"
 
-/* Before chunk k: what another rank has read of our slot, and will read again. */
-static inline void aps_stage_begin_handoff(struct aps_hierarchical_run *run,
-                                           size_t k)
+/* Before chunk k is written in our slot. */
+static inline void aps_stage_measure_handoff(struct aps_hierarchical_run *run,
+                                             size_t k)
 {
     struct aps_hierarchical *h = run->h;
+    const struct aps_chunk *chunk = aps_stage_chunk(run, k);
     const int rank = aps_shm_group_rank(h->node);
-    const int owner = rank == 0 ? 1 : 0;
-    struct aps_slice slice;
+    size_t bytes;
+    int owner;
 
-    if (owner >= h->owners || aps_stage_is_on_devices(run))
+    if (aps_stage_is_on_devices(run))
         return;
-    slice =
-        aps_piece_slice(&aps_stage_chunk(run, k)->pieces[0], h->owners, owner);
-    aps_handoff_begin(&h->handoff, aps_stage_slot_slice(run, k, rank, owner),
-                      aps_block_bytes(&run->inside, slice.length));
+    owner = aps_handoff_next(&h->handoff);
+    if (owner < 0)
+        return;
+    bytes =
+        run->exact_inside
+            ? aps_chunk_slice_elements(chunk, h->owners, owner) * sizeof(float)
+            : aps_chunk_slice_bytes(chunk, &run->inside, h->owners, owner);
+    aps_handoff_measure(&h->handoff, owner,
+                        aps_stage_slot_slice(run, k, rank, owner), bytes);
 }
 
 static inline void
-aps_stage_count_handoff(const struct aps_hierarchical_run *run, size_t bytes)
+aps_stage_count_handoff(const struct aps_hierarchical_run *run, int reader,
+                        size_t bytes)
 {
-    if (run->h->handoff.streams)
+    if (aps_handoff_streams(&run->h->handoff, reader))
         run->cost->streamed_bytes += bytes;
 }
 
-/* A block of n values, made where aps_handoff_make says, to ranks that read it. */
+/* A block of n values, made where aps_handoff_make says, to its reader. */
 static inline void aps_stage_pass(const struct aps_hierarchical_run *run,
-                                  unsigned char *to, size_t n)
+                                  int reader, unsigned char *to, size_t n)
 {
     const size_t bytes = aps_block_bytes(&run->inside, n);
 
-    aps_handoff_pass(&run->h->handoff, to, bytes);
-    aps_stage_count_handoff(run, bytes);
+    aps_handoff_pass(&run->h->handoff, reader, to, bytes);
+    aps_stage_count_handoff(run, reader, bytes);
 }
 
-/* x[n] to ranks that read it as FP32. */
+/* x[n] to a reader as FP32. */
 static inline void aps_stage_copy(const struct aps_hierarchical_run *run,
-                                  unsigned char *to, const float *x, size_t n)
+                                  int reader, unsigned char *to, const float *x,
+                                  size_t n)
 {
-    aps_handoff_copy(&run->h->handoff, to, x, n * sizeof *x);
-    aps_stage_count_handoff(run, n * sizeof *x);
+    aps_handoff_copy(&run->h->handoff, reader, to, x, n * sizeof *x);
+    aps_stage_count_handoff(run, reader, n * sizeof *x);
 }
 
 #endif

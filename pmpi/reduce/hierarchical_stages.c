@@ -82,18 +82,19 @@ static void hierarchical_count_fp32(const struct aps_hierarchical_run *run,
     run->cost->fp32_bytes += n * sizeof(float);
 }
 
-/* Our values of a slice, in our slot, as they are; `away`: another rank owns it. */
+/* Our values of an owner's slice, in our slot, as they are. */
 static void stages_contribute_exact(struct aps_hierarchical_run *run,
                                     const struct aps_piece *piece,
-                                    struct aps_slice slice, bool away,
+                                    struct aps_slice slice, int owner,
                                     unsigned char *to)
 {
+    const bool away = owner != aps_shm_group_rank(run->h->node);
     const float *from = piece->in + slice.begin;
 
     if (piece->before.lost) /* values alone have no header */
         aps_shm_group_lose_state(run->h->node, run->h->calls);
     if (away && piece->memory == &aps_memory_host)
-        aps_stage_copy(run, to, from, slice.length);
+        aps_stage_copy(run, owner, to, from, slice.length);
     else
         piece->memory->copy_out(to, from, slice.length);
     if (away)
@@ -103,19 +104,19 @@ static void stages_contribute_exact(struct aps_hierarchical_run *run,
 /* Encoded: at once in the host's memory, else when the batch has run. */
 static void stages_contribute_block(struct aps_hierarchical_run *run,
                                     const struct aps_piece *piece,
-                                    struct aps_slice slice, bool away,
+                                    struct aps_slice slice, int owner,
                                     unsigned char *to)
 {
     struct aps_hierarchical *h = run->h;
-    const bool at_once = piece->memory == &aps_memory_host;
+    const int rank = aps_shm_group_rank(h->node);
+    const bool passes = owner != rank && piece->memory == &aps_memory_host;
 
     aps_piece_encode_together(
-        piece, &h->batch, aps_shm_group_rank(h->node),
-        aps_shm_group_size(h->node), slice,
-        away && at_once ? aps_handoff_make(&h->handoff, to) : to);
-    if (away && at_once)
-        aps_stage_pass(run, to, slice.length);
-    if (away)
+        piece, &h->batch, rank, aps_shm_group_size(h->node), slice,
+        passes ? aps_handoff_make(&h->handoff, owner, to) : to);
+    if (passes)
+        aps_stage_pass(run, owner, to, slice.length);
+    if (owner != rank)
         aps_cost_add(run->cost, &run->inside, slice.length, 1);
 }
 
@@ -138,9 +139,9 @@ static void stages_contribute_piece(struct aps_hierarchical_run *run, size_t k,
         if (slice.length == 0)
             continue;
         if (run->exact_inside)
-            stages_contribute_exact(run, piece, slice, owner != rank, to);
+            stages_contribute_exact(run, piece, slice, owner, to);
         else
-            stages_contribute_block(run, piece, slice, owner != rank, to);
+            stages_contribute_block(run, piece, slice, owner, to);
     }
 }
 
@@ -157,7 +158,7 @@ void aps_hierarchical_contribute(void *state, size_t k)
                                     aps_hierarchical_elements(run));
     aps_cut_next(&run->cut, chunk);
     stages_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_TURNS);
-    aps_stage_begin_handoff(run, k);
+    aps_stage_measure_handoff(run, k);
     aps_block_batch_begin(&h->batch, &run->inside, run->cost);
     for (int p = 0; p < chunk->count; p++)
         stages_contribute_piece(run, k, &chunk->pieces[p]);
@@ -242,7 +243,7 @@ static void stages_leave_exact(struct aps_hierarchical_run *run, size_t k,
 
     if (length == 0)
         return;
-    aps_stage_copy(run, stages_result_of(run, k, piece),
+    aps_stage_copy(run, APS_HANDOFF_ALL, stages_result_of(run, k, piece),
                    aps_stage_sum(run, k) + piece->base, length);
     hierarchical_count_fp32(run, length);
 }
@@ -275,9 +276,10 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
         stages_contribution(run, k, 0, piece),
         aps_shm_group_slot_stride(h->node), slice.length, &origin,
         piece->out + slice.begin, piece->sum_exponent,
-        aps_stage_sum(run, k) + piece->base, aps_handoff_make(&h->handoff, to),
+        aps_stage_sum(run, k) + piece->base,
+        aps_handoff_make(&h->handoff, APS_HANDOFF_ALL, to),
         places ? piece->out + slice.begin : NULL, &piece->placed);
-    aps_stage_pass(run, to, slice.length);
+    aps_stage_pass(run, APS_HANDOFF_ALL, to, slice.length);
     piece->summed = true;
     aps_cost_add(run->cost, &run->inside, slice.length, 1);
 }

@@ -25,7 +25,7 @@ struct aps_hierarchical {
     struct aps_direct *whole;   /* every group is one rank: `direct` alone */
     struct aps_shm_group *node; /* of the slots */
     struct aps_chunk_buffers host;
-    struct aps_handoff handoff;       /* of blocks in the host's slots */
+    struct aps_handoff handoff;       /* of the host's slots and results */
     struct aps_chunk_buffers devices; /* if GPUs are expected */
     struct aps_direct *across;    /* owners, when there are several groups */
     int owners;                   /* ranks of a group that own a slice */

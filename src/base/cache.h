@@ -28,13 +28,16 @@ bool aps_cache_passed(size_t bytes);
  * these. */
 int aps_cache_passing_parse(const char *text, size_t *bytes);
 
-/* What APSMPI_HANDOFF says: `auto`, as what is measured suggests (reduce/handoff.h),
- * ordinary stores, or streaming ones. 0, or -1: it is none of these. */
+/* How a rank writes what others read: as what is measured suggests
+ * (reduce/handoff.h), by ordinary stores, or by streaming ones. */
 enum aps_cache_handoff {
     APS_CACHE_HANDOFF_AUTO,
     APS_CACHE_HANDOFF_STORE,
     APS_CACHE_HANDOFF_STREAM
 };
+
+/* What APSMPI_HANDOFF says: `auto`, `store` or `stream`. 0, or -1: it is none of
+ * these. */
 int aps_cache_handoff_parse(const char *text, enum aps_cache_handoff *handoff);
 
 /* What it says in this process, without it `auto`; always ordinary stores where this

@@ -90,7 +90,7 @@ static bool set_enable(struct aps_options *options, const char *value)
     return aps_switch_parse(value, &options->enabled) == 0;
 }
 
-/* Who uses these three reads them; here only their spelling is checked. */
+/* These three are read where they are used; here only their spelling is checked. */
 static bool set_cpu(struct aps_options *options, const char *value)
 {
     enum aps_cpu cpu;

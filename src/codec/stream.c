@@ -15,7 +15,7 @@
 #if defined(__x86_64__)
 #define LINE APS_CACHE_LINE /* a part of one costs as much as all */
 
-/* to[bytes] = from[bytes], which a cache of this core holds. */
+/* to[bytes] = from[bytes], which had better be in a cache. */
 static void stream_copy(unsigned char *to, const unsigned char *from,
                         size_t bytes)
 {

@@ -15,6 +15,8 @@
 
 #define ROOM ((size_t)5000)
 #define GUARD ((size_t)64)
+#define READERS 3
+#define SELF 1
 #define MEASURED ((size_t)64 * APS_CACHE_LINE)
 
 static _Alignas(64) unsigned char room[2 * GUARD + ROOM + GUARD];
@@ -25,7 +27,7 @@ static struct aps_handoff handoff_of(const char *wanted)
     struct aps_handoff handoff;
 
     setenv("APSMPI_HANDOFF", wanted, 1);
-    aps_handoff_init(&handoff, ROOM);
+    aps_handoff_init(&handoff, READERS, SELF, ROOM);
     return handoff;
 }
 
@@ -50,11 +52,12 @@ static void test_bytes(const char *wanted)
             unsigned char *const to = room + GUARD + offset;
 
             memset(room, 0x5a, sizeof room);
-            aps_handoff_copy(&handoff, to, from, sizes[s]);
+            aps_handoff_copy(&handoff, 2, to, from, sizes[s]);
             copied &= holds(to, sizes[s]);
             memset(room, 0x5a, sizeof room);
-            memcpy(aps_handoff_make(&handoff, to), from, sizes[s]);
-            aps_handoff_pass(&handoff, to, sizes[s]);
+            memcpy(aps_handoff_make(&handoff, APS_HANDOFF_ALL, to), from,
+                   sizes[s]);
+            aps_handoff_pass(&handoff, APS_HANDOFF_ALL, to, sizes[s]);
             passed &= holds(to, sizes[s]);
         }
     ok(copied, "%s: bytes are copied anywhere, and no others", wanted);
@@ -66,53 +69,100 @@ static void test_choice(void)
 {
     struct aps_handoff handoff = handoff_of("store");
 
-    ok(!handoff.streams && !handoff.measures && !handoff.scratch,
+    ok(!handoff.streams && !handoff.readers && !handoff.scratch,
        "store: no streaming stores, no measurement, no memory");
     handoff = handoff_of("auto");
     ok(!handoff.streams && !handoff.scratch,
        "auto: ordinary stores to begin with");
+    aps_handoff_clear(&handoff);
 #if defined(__x86_64__)
-    ok(handoff.measures, "auto: there are measurements");
     handoff = handoff_of("stream");
-    ok(handoff.streams && !handoff.measures,
-       "stream: streaming stores, no measurement");
+    ok(aps_handoff_streams(&handoff, 0) && aps_handoff_streams(&handoff, 2) &&
+           aps_handoff_next(&handoff) < 0,
+       "stream: streaming stores to all, no measurement");
     aps_handoff_clear(&handoff);
 #else
-    skip(2, "no streaming stores on this processor");
+    skip(1, "no streaming stores on this processor");
 #endif
+    setenv("APSMPI_HANDOFF", "auto", 1);
+    aps_handoff_init(&handoff, 1, 0, ROOM);
+    ok(aps_handoff_next(&handoff) < 0, "nobody else: no measurement");
+    aps_handoff_clear(&handoff);
 }
 
-/* Measurements that took so long; does it stream then? */
-static bool after(struct aps_handoff *handoff, const char *measured)
+/* Measurements of a reader that took so long; does it stream then? */
+static bool after(struct aps_handoff *handoff, int reader, const char *measured)
 {
     for (; *measured; measured++)
-        aps_handoff_judge(handoff, *measured == 's' ? 600 : 120, 270);
-    return handoff->streams;
+        aps_handoff_judge(handoff, reader, *measured == 's' ? 600 : 120, 270);
+    return aps_handoff_streams(handoff, reader);
 }
 
 static void test_judgement(void)
 {
     struct aps_handoff handoff = handoff_of("auto");
 
-    ok(!after(&handoff, "ffsfsf"), "single slow measurements change nothing");
-    ok(handoff.chunks > 0, "what is as expected is not measured again soon");
-    ok(!after(&handoff, "s") && handoff.chunks == 0,
+    if (!handoff.readers) {
+        skip(9, "no streaming stores on this processor");
+        return;
+    }
+    ok(!after(&handoff, 0, "ffsfsf"),
+       "single slow measurements change nothing");
+    ok(!after(&handoff, 2, "s") && aps_handoff_next(&handoff) == 2,
        "what is not as expected is measured again at once");
-    ok(after(&handoff, "s"), "two slow ones in a row: streaming stores");
-    ok(after(&handoff, "sfsfs"), "single quick measurements change nothing");
-    ok(!after(&handoff, "ff"), "two quick ones in a row: ordinary stores");
-    ok(after(&handoff, "ss"), "... and back");
+    ok(after(&handoff, 2, "s"), "two slow ones in a row: streaming stores");
+    ok(!aps_handoff_streams(&handoff, 0), "... to this reader, to no other");
+    ok(aps_handoff_streams(&handoff, APS_HANDOFF_ALL),
+       "what all read streams if one of them is so slow");
+    ok(after(&handoff, 2, "sfsfs"), "single quick measurements change nothing");
+    ok(!after(&handoff, 2, "ff") &&
+           !aps_handoff_streams(&handoff, APS_HANDOFF_ALL),
+       "two quick ones in a row: ordinary stores");
+    ok(after(&handoff, 2, "ss"), "... and back");
     aps_handoff_clear(&handoff);
-    ok(!handoff.streams && !handoff.scratch, "cleared");
+    ok(!handoff.streams && !handoff.scratch && !handoff.readers, "cleared");
 }
 
-/* What a measurement overwrites. */
-static bool begins(struct aps_handoff *handoff, size_t bytes)
+/* Are both of the others measured, each about every second time? */
+static bool takes_turns(struct aps_handoff *handoff, int chunks, int *measured)
+{
+    int of[READERS] = {0};
+
+    for (int i = 0; i < chunks; i++) {
+        const int reader = aps_handoff_next(handoff);
+
+        if (reader < 0)
+            continue;
+        of[reader]++;
+        aps_handoff_judge(handoff, reader, 120, 270);
+    }
+    *measured = of[0] + of[2];
+    return of[SELF] == 0 && abs(of[0] - of[2]) <= 1;
+}
+
+static void test_turns(void)
+{
+    struct aps_handoff handoff = handoff_of("auto");
+    int first, later;
+
+    if (!handoff.readers) {
+        skip(3, "no streaming stores on this processor");
+        return;
+    }
+    ok(takes_turns(&handoff, 4, &first) && first == 4,
+       "at first each chunk is measured, of the other ranks in turn");
+    ok(takes_turns(&handoff, 1300, &later), "... and so they are later");
+    ok(later >= 80 && later <= 120, "now and then: %d of 1300 chunks", later);
+    aps_handoff_clear(&handoff);
+}
+
+/* Is anything overwritten? Nothing beyond the block may be. */
+static bool overwrites(struct aps_handoff *handoff, size_t bytes)
 {
     bool written = false;
 
     memset(room, 0x5a, sizeof room);
-    aps_handoff_begin(handoff, room + GUARD, bytes);
+    aps_handoff_measure(handoff, 0, room + GUARD, bytes);
     for (size_t i = 0; i < sizeof room; i++) {
         const bool changed = room[i] != 0x5a;
 
@@ -123,23 +173,17 @@ static bool begins(struct aps_handoff *handoff, size_t bytes)
     return written;
 }
 
-static void test_begin(void)
+static void test_measurement(void)
 {
-    struct aps_handoff handoff = handoff_of("store");
-    int measured = 0;
+    struct aps_handoff handoff = handoff_of("auto");
 
-    ok(!begins(&handoff, MEASURED), "store: nothing is measured");
-    handoff = handoff_of("auto");
-    if (!handoff.measures) {
+    if (!handoff.readers) {
         skip(3, "no streaming stores on this processor");
         return;
     }
-    ok(!begins(&handoff, MEASURED - 1), "short blocks are not measured");
-    ok(begins(&handoff, MEASURED), "the first chunk is, within its block");
-    for (int i = 0; i < 320; i++)
-        measured += begins(&handoff, MEASURED);
-    ok(measured >= 20 && measured < 160, "later ones now and then: %d of 320",
-       measured);
+    ok(!overwrites(&handoff, MEASURED - 1), "short blocks are not measured");
+    ok(aps_handoff_next(&handoff) == 2, "... and the next reader's turn comes");
+    ok(overwrites(&handoff, MEASURED), "others are, within the block");
     aps_handoff_clear(&handoff);
 }
 
@@ -176,7 +220,8 @@ int main(void)
     test_bytes("stream");
     test_choice();
     test_judgement();
-    test_begin();
+    test_turns();
+    test_measurement();
     test_parse();
     return done_testing();
 }
