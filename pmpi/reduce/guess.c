@@ -9,6 +9,7 @@
 
 #include "base/cache.h"
 #include "number/bits.h"
+#include "number/philox.h"
 
 #define SET_BITS 12
 #define WAYS 4 /* in a cache line */
@@ -29,19 +30,6 @@ static uintptr_t guess_place(enum aps_guess_kind kind, const float *place)
     return (uintptr_t)place + (kind == APS_GUESS_SUMS ? APS_CACHE_LINE : 0);
 }
 
-/* Blocks' places are multiples of a large power of two apart, which a single
- * multiplication would bring together. (The mixing of MurmurHash3, Appleby 2011.) */
-static uint64_t guess_hash(uintptr_t place)
-{
-    uint64_t x = place / APS_CACHE_LINE;
-
-    x ^= x >> 33;
-    x *= UINT64_C(0xff51afd7ed558ccd);
-    x ^= x >> 33;
-    x *= UINT64_C(0xc4ceb9fe1a85ec53);
-    return x ^ x >> 33;
-}
-
 static bool guess_is_of(const struct guess *guess, uintptr_t place)
 {
     return atomic_load_explicit(&guess->place, memory_order_relaxed) == place;
@@ -50,7 +38,9 @@ static bool guess_is_of(const struct guess *guess, uintptr_t place)
 /* The place's; or else what is to become that: nobody's, or another's. */
 static struct guess *guess_of(uintptr_t place)
 {
-    const uint64_t hash = guess_hash(place);
+    /* Places are multiples of a large power of two apart, which a single
+     * multiplication would bring together. */
+    const uint64_t hash = aps_stream_mix(place / APS_CACHE_LINE);
     struct guess *set = guesses[hash % (1 << SET_BITS)];
 
     for (int i = 0; i < WAYS; i++)

@@ -12,8 +12,9 @@
 #include "base/clock.h"
 #include "codec/stream.h"
 
-/* One of so many chunks is measured, once each reader has been twice: not always the
- * first one of a call, which finds other caches than the others. */
+/* Once each reader has been measured twice, one chunk of so many is measured: an odd
+ * number, so that it is not always the first chunk of a call, which finds other things
+ * in the caches than the rest. */
 #define CHUNKS 13
 
 /* So many lines are written by ordinary stores and as many by streaming ones, until
@@ -59,8 +60,10 @@ void aps_handoff_init(struct aps_handoff *handoff, int readers, int self,
     const enum aps_cache_handoff wanted = aps_cache_handoff();
     const int others = readers - (self < readers);
 
-    *handoff = (struct aps_handoff){
-        .count = readers, .self = self, .others = others, .room = room};
+    *handoff = (struct aps_handoff){.count = readers,
+                                    .self = self,
+                                    .eager = 2 * (unsigned)others,
+                                    .room = room};
     if (wanted == APS_CACHE_HANDOFF_STREAM)
         handoff->streams = handoff_make_room(handoff);
     if (wanted == APS_CACHE_HANDOFF_AUTO && others > 0)
@@ -106,29 +109,34 @@ static int64_t handoff_time(unsigned char *part,
 static bool handoff_streams_to_one(const struct aps_handoff *handoff)
 {
     for (int i = 0; i < handoff->count; i++)
-        if (handoff->readers[i].streams)
+        if (handoff->readers[i])
             return true;
     return false;
+}
+
+/* The next reader's turn. */
+static void handoff_turn_from(struct aps_handoff *handoff, int reader)
+{
+    handoff->doubted = false;
+    handoff->next = handoff_reader_from(handoff, reader + 1);
 }
 
 void aps_handoff_judge(struct aps_handoff *handoff, int reader,
                        int64_t store_ns, int64_t stream_ns)
 {
-    struct aps_handoff_reader *of = &handoff->readers[reader];
     const bool slow = SLOW(store_ns, stream_ns);
 
-    if (slow != of->streams && !of->doubted) {
-        of->doubted = true; /* and measured again */
+    if (slow != handoff->readers[reader] && !handoff->doubted) {
+        handoff->doubted = true;
         return;
     }
-    of->doubted = false;
     if (slow && !handoff_make_room(handoff))
         return;
-    of->streams = slow;
+    handoff->readers[reader] = slow;
     handoff->streams = handoff_streams_to_one(handoff);
-    handoff->next = handoff_reader_from(handoff, reader + 1);
-    if (handoff->measured < 2 * (unsigned)handoff->others)
-        handoff->measured++;
+    handoff_turn_from(handoff, reader);
+    if (handoff->eager > 0)
+        handoff->eager--;
     else
         handoff->chunks = CHUNKS - 1;
 }
@@ -150,7 +158,7 @@ void aps_handoff_measure(struct aps_handoff *handoff, int reader,
     int64_t store_ns;
 
     if (bytes < 2 * PART) {
-        handoff->next = handoff_reader_from(handoff, reader + 1);
+        handoff_turn_from(handoff, reader);
         return;
     }
     store_ns = handoff_time(to, handoff_store);
@@ -161,7 +169,7 @@ void aps_handoff_measure(struct aps_handoff *handoff, int reader,
 bool aps_handoff_streams(const struct aps_handoff *handoff, int reader)
 {
     return handoff->readers && reader != APS_HANDOFF_ALL
-               ? handoff->readers[reader].streams
+               ? handoff->readers[reader]
                : handoff->streams;
 }
 

@@ -5,7 +5,7 @@
  * in common, that takes less time than an encoder needs for a line of codes, and the
  * reader finds the line in the cache. Where they have none, as on two chiplets of an
  * EPYC, it takes a few times the encoder's; streaming stores, which wait for nobody and
- * leave lines in memory, do not. Nanoseconds a line, of 512 KiB that nobody encodes:
+ * leave lines in memory, do not. Nanoseconds a line, where 512 KiB are copied:
  *
  *                                         written          read
  *                                      store  stream   store  stream
@@ -14,10 +14,10 @@
  *   Intel Emerald Rapids                  4      7       2.9    3.5
  *
  * For each reader a rank finds out for itself, by a few stores of both kinds now and
- * then, since bindings and virtual machines hide where ranks run, and may move them.
- * What it measures is how long it waits until all of these few can be seen, which
- * streaming stores have, too: they win where the reader's core is far away. Only time
- * depends on it, so that ranks may differ.
+ * then, since bindings and virtual machines hide where ranks run, and may move them. A
+ * measurement includes the wait until others can see the stores. Of so few lines that
+ * wait is most of the time of streaming stores, so that they are faster only where the
+ * reader's core is far away. Only time depends on it, so that ranks may differ.
  */
 #ifndef APS_PMPI_REDUCE_HANDOFF_H
 #define APS_PMPI_REDUCE_HANDOFF_H
@@ -26,31 +26,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct aps_handoff_reader {
-    bool doubted; /* the last measurement was against `streams` */
-    bool streams;
-};
-
 struct aps_handoff {
-    struct aps_handoff_reader *readers; /* [count]; NULL: none is measured */
+    bool *readers; /* [count]: to which it streams; NULL: none is measured */
     int count;
-    int self;          /* is none of them for itself */
-    int others;        /* how many are */
-    int next;          /* whom the next measurement is of */
-    unsigned chunks;   /* until then */
-    unsigned measured; /* so far, at most twice each */
-    bool streams;      /* to one of them, or whatever is measured */
-    unsigned char
-        *scratch; /* [room], once it is needed: what is to be streamed is made
-                               here */
-    size_t room;  /* bytes of a block, at most */
+    int self;        /* number of this rank, which is no reader for itself */
+    int next;        /* whom the next measurement is of */
+    bool doubted;    /* the last one was against what is done; it is repeated */
+    unsigned eager;  /* measurements to come without a pause between them */
+    unsigned chunks; /* until the next one */
+    bool streams;    /* to a reader, or to all, whatever is measured */
+    /* [room], once it is needed: what is to be streamed is made here. */
+    unsigned char *scratch;
+    size_t room; /* bytes of a block, at most */
 };
 
-/* Who reads all of them. */
+/* In the place of a reader: all of them read it. */
 #define APS_HANDOFF_ALL (-1)
 
-/* As APSMPI_HANDOFF says; without memory for it by ordinary stores. Reader number
- * `self` is this rank, which does not hand over to itself; it need not be one. */
+/* As APSMPI_HANDOFF says; by ordinary stores where there is no memory for others.
+ * `self` is this rank's number among the readers, if it is one: it hands nothing over
+ * to itself. */
 void aps_handoff_init(struct aps_handoff *handoff, int readers, int self,
                       size_t room);
 void aps_handoff_clear(struct aps_handoff *handoff);

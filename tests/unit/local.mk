@@ -471,6 +471,7 @@ tests_unit_within_SOURCES = tests/unit/within.c \
 	pmpi/reduce/guess.c pmpi/reduce/guess.h
 tests_unit_within_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_within_LDADD = $(UNIT_LIBS) -lm
+
 tests_unit_handoff_SOURCES = tests/unit/handoff.c \
 	pmpi/reduce/handoff.c pmpi/reduce/handoff.h
 tests_unit_handoff_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
