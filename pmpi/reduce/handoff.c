@@ -28,22 +28,6 @@
  * measured. */
 #define PART ((LINES + 2) * APS_CACHE_LINE)
 
-static void handoff_stop_measuring(struct aps_handoff *handoff)
-{
-    free(handoff->readers);
-    handoff->readers = NULL;
-}
-
-/* Room for what streams. False, and nothing will: there is no memory. */
-static bool handoff_make_room(struct aps_handoff *handoff)
-{
-    if (!handoff->scratch)
-        handoff->scratch = malloc(handoff->room);
-    if (!handoff->scratch)
-        handoff_stop_measuring(handoff);
-    return handoff->scratch != NULL;
-}
-
 /* The first reader from number `i` on that is not this rank itself, in a circle. */
 static int handoff_reader_from(const struct aps_handoff *handoff, int i)
 {
@@ -62,21 +46,24 @@ void aps_handoff_init(struct aps_handoff *handoff, int readers, int self,
 
     *handoff = (struct aps_handoff){.count = readers,
                                     .self = self,
-                                    .eager = 2 * (unsigned)others,
-                                    .room = room};
-    if (wanted == APS_CACHE_HANDOFF_STREAM)
-        handoff->streams = handoff_make_room(handoff);
+                                    .eager = 2 * (unsigned)others};
+    handoff->next = handoff_reader_from(handoff, 0);
+    if (wanted == APS_CACHE_HANDOFF_STORE)
+        return;
+    /* All that there will ever be: steps allocate nothing. */
+    handoff->scratch = malloc(room);
+    if (!handoff->scratch)
+        return;
+    handoff->streams = wanted == APS_CACHE_HANDOFF_STREAM;
     if (wanted == APS_CACHE_HANDOFF_AUTO && others > 0)
         handoff->readers = calloc((size_t)readers, sizeof *handoff->readers);
-    handoff->next = handoff_reader_from(handoff, 0);
 }
 
 void aps_handoff_clear(struct aps_handoff *handoff)
 {
-    handoff_stop_measuring(handoff);
+    free(handoff->readers);
     free(handoff->scratch);
-    handoff->scratch = NULL;
-    handoff->streams = false;
+    *handoff = (struct aps_handoff){0};
 }
 
 /* To LINES lines. */
@@ -130,8 +117,6 @@ void aps_handoff_judge(struct aps_handoff *handoff, int reader,
         handoff->doubted = true;
         return;
     }
-    if (slow && !handoff_make_room(handoff))
-        return;
     handoff->readers[reader] = slow;
     handoff->streams = handoff_streams_to_one(handoff);
     handoff_turn_from(handoff, reader);

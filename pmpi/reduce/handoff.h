@@ -35,9 +35,8 @@ struct aps_handoff {
     unsigned eager;  /* measurements to come without a pause between them */
     unsigned chunks; /* until the next one */
     bool streams;    /* to a reader, or to all, whatever is measured */
-    /* [room], once it is needed: what is to be streamed is made here. */
+    /* Room for a block: what streams is made here. NULL: nothing will. */
     unsigned char *scratch;
-    size_t room; /* bytes of a block, at most */
 };
 
 /* In the place of a reader: all of them read it. */
@@ -45,7 +44,7 @@ struct aps_handoff {
 
 /* As APSMPI_HANDOFF says; by ordinary stores where there is no memory for others.
  * `self` is this rank's number among the readers, if it is one: it hands nothing over
- * to itself. */
+ * to itself. `room`: bytes of a block, at most. No other function allocates. */
 void aps_handoff_init(struct aps_handoff *handoff, int readers, int self,
                       size_t room);
 void aps_handoff_clear(struct aps_handoff *handoff);
