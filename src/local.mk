@@ -80,7 +80,9 @@ libcore_la_SOURCES = \
 	src/codec/pack.h src/codec/pack_blocks.h src/codec/put.h \
 	src/codec/pack_chunk.h src/codec/pack_vbmi.h \
 	src/codec/stream.c src/codec/stream.h src/codec/sum_vbmi.h \
-	src/codec/table_avx2.h src/codec/table_vbmi.h src/codec/tile.h \
+	src/codec/sum_avx2.h src/codec/encode_avx2.h \
+	src/codec/float_search.h src/codec/float_sum_avx2.h \
+	src/codec/values_avx2.h src/codec/words.h src/codec/table_vbmi.h src/codec/tile.h \
 	src/version.c \
 	src/compress/compressor.c src/compress/compressor.h \
 	src/compress/compressor_none.c src/compress/compressor_powersgd.c \

@@ -8,11 +8,13 @@
 
 #include "codec/float.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/least.h"
 #include "codec/float_chunk.h"
 #include "codec/float_decode.h"
+#include "codec/float_search.h"
 #include "codec/float_sum.h"
 #include "codec/kernel.h"
 #include "codec/pack_chunk.h"
@@ -20,7 +22,9 @@
 #include "codec/scaling.h"
 #include "codec/tile.h"
 #if defined(__x86_64__)
-#include "codec/nearest_avx2.h"
+#include <cpuid.h>
+
+#include "codec/encode_avx2.h"
 #include "codec/nearest_vbmi.h"
 #include "codec/stochastic_avx2.h"
 #include "codec/stochastic_vbmi.h"
@@ -140,35 +144,6 @@ APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
                               width, vbmi, bytes - at, wire + at, stats);
     }
     return marker ? APS_BLOCK_NAN : 0;
-}
-
-/* To nearest, with a scaling that is a guess; and the magnitude of x. */
-APS_INLINE bool encode_search_body(const struct aps_codec *codec,
-                                   const float *x, size_t n,
-                                   struct aps_scaling scaling,
-                                   enum vectors vectors, void *wire,
-                                   struct aps_magnitude *magnitude)
-{
-#if defined(__x86_64__)
-    const struct aps_kernel kernel = aps_kernel_init(&codec->format);
-    const aps_any_float *in = (const void *)x;
-    struct aps_nearest nearest;
-
-    if (vectors != VBMI || !aps_nearest_suits(&codec->format) ||
-        !aps_scaling_is_simple(&codec->format, scaling))
-        return false;
-    nearest =
-        aps_nearest_make(&kernel, (unsigned)codec->format.width,
-                         scaling.factor * aps_float_pow2(scaling.exponent));
-    if (!nearest.folded)
-        return false;
-    *magnitude = magnitude_of(aps_nearest_search(&nearest, in, n, wire), in, n);
-    return true;
-#else
-    (void)codec, (void)x, (void)n, (void)scaling, (void)vectors, (void)wire;
-    (void)magnitude;
-    return false;
-#endif
 }
 
 /* To nearest, whatever the scaling. */
@@ -441,16 +416,34 @@ VARIANT(plain, , PLAIN)
 #else
 #define WIDE ",prefer-vector-width=512"
 #endif
-VARIANT(avx2, __attribute__((target("avx2,bmi2"))), AVX2)
+VARIANT(avx2, __attribute__((target("avx2,bmi2,fma,f16c"))), AVX2)
 VARIANT(avx512, __attribute__((target(AVX512 WIDE))), VBMI)
+#endif
+
+#if defined(__x86_64__)
+/* Compilers have no name for it. A hypervisor takes tens of microseconds to answer: it
+ * is asked once. */
+static bool supports_f16c(void)
+{
+    static _Atomic int known; /* 0: not yet, 1: no, 2: yes */
+    int found = atomic_load_explicit(&known, memory_order_relaxed);
+    unsigned a, b, c = 0, d;
+
+    if (found == 0) {
+        found = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) ? 2 : 1;
+        atomic_store_explicit(&known, found, memory_order_relaxed);
+    }
+    return found == 2;
+}
 #endif
 
 /* The supported variants, best first. */
 static const struct aps_float_variant *supported(int i)
 {
 #if defined(__x86_64__)
-    bool avx2 =
-        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+    bool avx2 = __builtin_cpu_supports("avx2") &&
+                __builtin_cpu_supports("bmi2") &&
+                __builtin_cpu_supports("fma") && supports_f16c();
     bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                   __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512vl") &&

@@ -13,8 +13,8 @@
 #include "codec/put.h"
 #include "codec/scaling.h"
 #if defined(__x86_64__)
-#include "codec/table_avx2.h"
 #include "codec/table_vbmi.h"
+#include "codec/values_avx2.h"
 #include "codec/words_vbmi.h"
 #endif
 
@@ -47,6 +47,21 @@ APS_INLINE void decode_words(const struct aps_kernel *kernel, const void *codes,
     aps_kernel_decode_array(kernel, codes, 2, n, scale, put == APS_PUT_ADD, x);
 }
 
+#if defined(__x86_64__)
+/* Of the first values, as many as its loops take: how many of n. */
+APS_CODEC_AVX2 static inline size_t
+decode_by_avx2(const struct aps_kernel *kernel, const struct aps_format *format,
+               const uint8_t *wire, size_t n, int exponent, enum aps_put put,
+               aps_any_float *x)
+{
+    const struct aps_values v = aps_values_make(kernel, format, exponent);
+
+    return v.kind == APS_VALUES_NONE
+               ? 0
+               : aps_values_decode_tiles(&v, wire, n, put, x);
+}
+#endif
+
 APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
                             size_t n, struct aps_scaling scaling,
                             unsigned flags, enum vectors vectors,
@@ -71,8 +86,9 @@ APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
         aps_table_decode(&kernel, width, in, n, scale, put, out);
         return;
     }
-    if (vectors == AVX2 && direct && aps_table_avx2_suits(&codec->format))
-        done = aps_table_avx2_decode(&kernel, width, in, n, scale, put, out);
+    if (vectors == AVX2 && direct)
+        done = decode_by_avx2(&kernel, &codec->format, in, n, -scaling.exponent,
+                              put, out);
 #endif
     for (size_t i = done; i < n; i += CHUNK) {
         size_t count = aps_least(n - i, CHUNK);
@@ -117,7 +133,7 @@ APS_INLINE bool stream_body(const struct aps_codec *codec, const void *wire,
     if (vectors == VBMI)
         suits = width <= APS_TABLE_WIDTH || width == 16;
     else if (vectors == AVX2)
-        suits = aps_table_avx2_suits(&codec->format);
+        suits = aps_values_suit(&codec->format);
 #else
     (void)vectors;
 #endif

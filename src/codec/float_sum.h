@@ -12,13 +12,11 @@
 #include "codec/scaling.h"
 #include "codec/tile.h"
 #if defined(__x86_64__)
+#include "codec/float_sum_avx2.h"
 #include "codec/sum_vbmi.h"
 #endif
 
 #if defined(__x86_64__)
-/* Values of many sums that wait for more summands in the L2 cache. */
-#define SUM_TILE (4 * APS_TILE)
-
 /* Is there a kernel for sums of these? */
 static bool sum_suits(const struct aps_codec *codec,
                       const struct aps_summand *summands, int count,
@@ -150,31 +148,49 @@ APS_INLINE void sum_settle(size_t n, aps_any_float *sum)
             sum[i] = aps_float_from_bits(APS_FLOAT_NAN);
 }
 
+#if defined(__x86_64__)
+APS_INLINE bool sum_by_vbmi(const struct aps_codec *codec,
+                            const struct aps_summand *summands, int count,
+                            size_t n, enum vectors vectors, aps_any_float *x,
+                            uint32_t *greatest)
+{
+    const size_t whole = n / APS_TABLE_CODES * APS_TABLE_CODES;
+    const size_t at = whole / 8 * (size_t)codec->format.width;
+    const size_t tile = count > APS_SUM_MOST ? APS_SUM_TILE : whole;
+    uint32_t next;
+
+    if (!sum_suits(codec, summands, count, vectors))
+        return false;
+    *greatest = 0;
+    for (size_t i = 0; i < whole; i += tile) {
+        next =
+            sum_vbmi(codec, summands, count, i, aps_least(tile, whole - i), x);
+        *greatest = next > *greatest ? next : *greatest;
+    }
+    for (int s = 0; s < count && whole < n; s++)
+        (s == 0 ? codec->decode : codec->decode_add)(
+            codec, (const uint8_t *)summands[s].wire + at, n - whole,
+            summands[s].scaling, summands[s].flags,
+            (float *)(void *)(x + whole));
+    next = aps_kernel_greatest(x + whole, n - whole);
+    *greatest = next > *greatest ? next : *greatest;
+    return true;
+}
+#endif
+
 APS_INLINE bool sum_body(const struct aps_codec *codec,
                          const struct aps_summand *summands, int count,
                          size_t n, enum vectors vectors, float *sum,
                          struct aps_magnitude *magnitude)
 {
 #if defined(__x86_64__)
-    const size_t whole = n / APS_TABLE_CODES * APS_TABLE_CODES;
-    const size_t at = whole / 8 * (size_t)codec->format.width;
-    const size_t tile = count > APS_SUM_MOST ? SUM_TILE : whole;
     aps_any_float *x = (void *)sum;
-    uint32_t greatest = 0, next;
+    uint32_t greatest;
 
-    if (!sum_suits(codec, summands, count, vectors))
+    if (!(vectors == AVX2
+              ? sum_by_avx2(codec, summands, count, n, x, &greatest)
+              : sum_by_vbmi(codec, summands, count, n, vectors, x, &greatest)))
         return false;
-    for (size_t i = 0; i < whole; i += tile) {
-        next =
-            sum_vbmi(codec, summands, count, i, aps_least(tile, whole - i), x);
-        greatest = next > greatest ? next : greatest;
-    }
-    for (int s = 0; s < count && whole < n; s++)
-        (s == 0 ? codec->decode : codec->decode_add)(
-            codec, (const uint8_t *)summands[s].wire + at, n - whole,
-            summands[s].scaling, summands[s].flags, sum + whole);
-    next = aps_kernel_greatest(x + whole, n - whole);
-    greatest = next > greatest ? next : greatest;
     if (greatest > APS_FLOAT_INF)
         sum_settle(n, x);
     *magnitude = magnitude_of(greatest, x, n);
@@ -198,11 +214,15 @@ APS_INLINE bool sum_encode_body(const struct aps_codec *codec,
                                           : APS_SUM_VALUES;
     uint32_t greatest;
 
-    if (!sum_suits(codec, summands, count, vectors) ||
-        !sum_encode_vbmi(codec, summands, count, n, scaling, wire, put, x,
-                         &greatest))
+    if (!(vectors == AVX2
+              ? sum_encode_by_avx2(codec, summands, count, n, scaling,
+                                   stream ? APS_PUT_STREAM : APS_PUT, wire,
+                                   (void *)x, &greatest)
+              : sum_suits(codec, summands, count, vectors) &&
+                    sum_encode_vbmi(codec, summands, count, n, scaling, wire,
+                                    put, x, &greatest)))
         return false;
-    if (put == APS_SUM_STREAM)
+    if (x && stream)
         _mm_sfence();
     *max = aps_float_from_bits(greatest);
     return greatest < APS_FLOAT_INF;

@@ -151,13 +151,8 @@ APS_CODEC_AVX2 APS_INLINE uint32_t mx_avx2_greatest(const __m256i *x)
                                            _mm256_and_si256(x[1], magnitude));
     const __m256i second = _mm256_max_epi32(_mm256_and_si256(x[2], magnitude),
                                             _mm256_and_si256(x[3], magnitude));
-    const __m256i both = _mm256_max_epi32(first, second);
-    __m128i most = _mm_max_epi32(_mm256_castsi256_si128(both),
-                                 _mm256_extracti128_si256(both, 1));
 
-    most = _mm_max_epi32(most, _mm_shuffle_epi32(most, 0x4e));
-    most = _mm_max_epi32(most, _mm_shuffle_epi32(most, 0xb1));
-    return (uint32_t)_mm_cvtsi128_si32(most);
+    return aps_avx2_greatest(_mm256_max_epi32(first, second));
 }
 
 /* A block, or 1, and its bytes have any value: it is special. Up to 8 - width

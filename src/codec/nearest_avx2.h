@@ -2,7 +2,7 @@
 /*
  * Encoding to nearest for CPUs with AVX2, 32 values at a time: the arithmetic of
  * nearest_vbmi.h, on magnitudes, by what AVX2 has. Formats of up to 8 bits, and of
- * 16. Included by x86-64 builds only.
+ * 16; the CPU itself converts to fp16. Included by x86-64 builds only.
  *
  * INF and NaN are only noticed: who calls encodes such a tile otherwise.
  */
@@ -13,17 +13,17 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/least.h"
 #include "codec/kernel.h"
 #include "codec/nearest_fold.h"
 #include "codec/table.h"
-#include "codec/tile.h"
+#include "codec/words.h"
 
 #define APS_AVX2_VALUES 32 /* at a time */
 
 /* A format's constants. */
 struct aps_avx2 {
     unsigned width;
+    bool half;        /* the CPU converts to the format */
     bool folded;      /* beyond, least and first are those of unscaled values */
     __m256 scale;     /* what values are multiplied by, unless folded */
     __m256 beyond;    /* the first code that is no finite value, if the format
@@ -42,10 +42,25 @@ struct aps_avx2 {
 /* What is known where a loop is compiled. */
 struct aps_avx2_how {
     bool narrow;  /* codes of less than 8 bits */
+    bool four;    /* ... of 4 */
     bool words;   /* of 16 bits */
+    bool half;    /* ... that the CPU converts to */
     bool folded;  /* as above */
-    bool bounded; /* no value is INF, NaN or beyond the format */
+    bool bounded; /* no value is INF, NaN or beyond the format ... */
+    bool
+        search; /* ... or codes need not be right; the greatest is looked for */
 };
+
+/* The greatest lane, none of which is negative. */
+APS_CODEC_AVX2 APS_INLINE uint32_t aps_avx2_greatest(__m256i lanes)
+{
+    __m128i most = _mm_max_epi32(_mm256_castsi256_si128(lanes),
+                                 _mm256_extracti128_si256(lanes, 1));
+
+    most = _mm_max_epi32(most, _mm_shuffle_epi32(most, 0x4e));
+    most = _mm_max_epi32(most, _mm_shuffle_epi32(most, 0xb1));
+    return (uint32_t)_mm_cvtsi128_si32(most);
+}
 
 /* Can the format be encoded so? */
 APS_INLINE bool aps_avx2_suits(const struct aps_format *format)
@@ -76,6 +91,8 @@ aps_avx2_make(const struct aps_kernel *k, unsigned width, float scale)
         .scale = _mm256_set1_ps(scale),
         .shift = _mm_cvtsi32_si128((int)k->shift),
         .up = _mm256_set1_ps(aps_float_pow2((int)k->shift)),
+        .half = width == 16 && aps_words_kind_of(k) == APS_WORDS_FP16 &&
+                k->overflow == k->limit,
     };
 
     c.folded = aps_nearest_fold(k, scale, &least, &beyond);
@@ -104,7 +121,7 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_8(const struct aps_avx2 *c,
     __m256 y = _mm256_castsi256_ps(magnitude);
     __m256i power;
 
-    if (!how.bounded)
+    if (!how.bounded || how.search)
         *seen = _mm256_max_epi32(*seen, magnitude);
     if (!how.folded)
         y = _mm256_mul_ps(y, c->scale);
@@ -112,8 +129,7 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_8(const struct aps_avx2 *c,
         y = _mm256_min_ps(y, c->beyond);
     power = _mm256_and_si256(_mm256_castps_si256(_mm256_max_ps(y, c->least)),
                              _mm256_set1_epi32((int)0xff800000u));
-    /* the product is exact */
-    y = _mm256_add_ps(_mm256_mul_ps(_mm256_castsi256_ps(power), c->up), y);
+    y = _mm256_fmadd_ps(_mm256_castsi256_ps(power), c->up, y);
     return _mm256_add_epi32(_mm256_castps_si256(y),
                             _mm256_srl_epi32(power, c->shift));
 }
@@ -135,6 +151,18 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_words(const struct aps_avx2 *c,
     if (!how.bounded)
         code = _mm256_min_epu16(code, c->overflow);
     return _mm256_permute4x64_epi64(_mm256_or_si256(code, signs), 0xd8);
+}
+
+/* 8 codes of fp16. */
+APS_CODEC_AVX2 APS_INLINE __m128i aps_avx2_half(const struct aps_avx2 *c,
+                                                struct aps_avx2_how how,
+                                                __m256i x, __m256i *seen)
+{
+    if (!how.bounded || how.search)
+        *seen = _mm256_max_epi32(
+            *seen, _mm256_and_si256(x, _mm256_set1_epi32(0x7fffffff)));
+    return _mm256_cvtps_ph(_mm256_mul_ps(_mm256_castsi256_ps(x), c->scale),
+                           _MM_FROUND_TO_NEAREST_INT);
 }
 
 /* 32 codes of up to 8 bits, a byte each. */
@@ -188,6 +216,17 @@ APS_CODEC_AVX2 APS_INLINE void aps_avx2_pack(const struct aps_avx2 *c,
         memcpy(wire + j * width, &words[j], sizeof words[j]);
 }
 
+/* 32 codes of 4 bits to 16 bytes. */
+APS_CODEC_AVX2 APS_INLINE void aps_avx2_pack_fours(__m256i codes, uint8_t *wire)
+{
+    const __m256i pairs =
+        _mm256_maddubs_epi16(codes, _mm256_set1_epi16(1 | 16 << 8));
+
+    _mm_storeu_si128((void *)wire,
+                     _mm_packus_epi16(_mm256_castsi256_si128(pairs),
+                                      _mm256_extracti128_si256(pairs, 1)));
+}
+
 /* x[32] to packed codes; narrow ones as above. */
 APS_CODEC_AVX2 APS_INLINE void aps_avx2_32(const struct aps_avx2 *c,
                                            struct aps_avx2_how how,
@@ -198,90 +237,21 @@ APS_CODEC_AVX2 APS_INLINE void aps_avx2_32(const struct aps_avx2 *c,
 
     for (int j = 0; j < 4; j++)
         bits[j] = _mm256_loadu_si256((const void *)(x + 8 * j));
-    if (how.words) {
+    if (how.half) {
+        for (int j = 0; j < 4; j++)
+            _mm_storeu_si128((void *)(wire + 16 * j),
+                             aps_avx2_half(c, how, bits[j], seen));
+    } else if (how.words) {
         _mm256_storeu_si256((void *)wire, aps_avx2_words(c, how, bits, seen));
         _mm256_storeu_si256((void *)(wire + 32),
                             aps_avx2_words(c, how, bits + 2, seen));
+    } else if (how.four) {
+        aps_avx2_pack_fours(aps_avx2_bytes(c, how, bits, seen), wire);
     } else if (how.narrow) {
         aps_avx2_pack(c, aps_avx2_bytes(c, how, bits, seen), wire);
     } else {
         _mm256_storeu_si256((void *)wire, aps_avx2_bytes(c, how, bits, seen));
     }
-}
-
-/* x[n], at most a tile, to packed codes; the greatest magnitude is added to
- * *seen. */
-APS_CODEC_AVX2 APS_INLINE void aps_avx2_values(const struct aps_avx2 *constants,
-                                               struct aps_avx2_how how,
-                                               const aps_any_float *x, size_t n,
-                                               __m256i *seen, uint8_t *wire)
-{
-    /* in registers: stores of bytes may be to anything that has an address */
-    const struct aps_avx2 k = *constants, *const c = &k;
-    const size_t width = c->width;
-    /* What is written behind narrow codes is written again. */
-    const size_t behind = how.narrow ? APS_AVX2_VALUES : 0;
-    __m256i most = *seen;
-    size_t i = 0;
-
-    for (; n - i >= APS_AVX2_VALUES + behind; i += APS_AVX2_VALUES) {
-        aps_tile_ask_ahead(x + i, APS_AVX2_VALUES);
-        aps_avx2_32(c, how, x + i, &most, wire + i / 8 * width);
-    }
-    for (; i < n; i += APS_AVX2_VALUES) {
-        const size_t count = aps_least(n - i, APS_AVX2_VALUES);
-        float rest[APS_AVX2_VALUES] = {0};
-        uint8_t codes[2 * APS_AVX2_VALUES + 8];
-
-        memcpy(rest, x + i, count * sizeof *rest);
-        aps_avx2_32(c, how, (const void *)rest, &most, codes);
-        memcpy(wire + i / 8 * width, codes, (count * width + 7) / 8);
-    }
-    *seen = most;
-}
-
-/* The same in a loop of its own for what holds of the format. */
-APS_CODEC_AVX2 APS_INLINE void aps_avx2_format(const struct aps_avx2 *c,
-                                               struct aps_avx2_how how,
-                                               const aps_any_float *x, size_t n,
-                                               __m256i *seen, uint8_t *wire)
-{
-    if (c->width == 16) {
-        how.words = true;
-        aps_avx2_values(c, how, x, n, seen, wire);
-    } else if (c->width == 8) {
-        aps_avx2_values(c, how, x, n, seen, wire);
-    } else {
-        how.narrow = true;
-        aps_avx2_values(c, how, x, n, seen, wire);
-    }
-}
-
-/*
- * x[n], at most a tile, to packed codes, exactly their bytes; `bounded`: the caller
- * knows that all are finite, and none beyond the format. False: there are INF or
- * NaN, and the codes are not valid.
- */
-APS_CODEC_AVX2 static inline bool aps_avx2_tile(const struct aps_avx2 *c,
-                                                const aps_any_float *x,
-                                                size_t n, bool bounded,
-                                                uint8_t *wire)
-{
-    const __m256i greatest = _mm256_set1_epi32(APS_FLOAT_INF - 1);
-    __m256i seen = _mm256_setzero_si256();
-
-    if (!c->folded)
-        aps_avx2_format(c, (struct aps_avx2_how){.folded = false}, x, n, &seen,
-                        wire);
-    else if (!bounded)
-        aps_avx2_format(c, (struct aps_avx2_how){.folded = true}, x, n, &seen,
-                        wire);
-    else
-        aps_avx2_format(c,
-                        (struct aps_avx2_how){.folded = true, .bounded = true},
-                        x, n, &seen, wire);
-    seen = _mm256_cmpgt_epi32(seen, greatest);
-    return _mm256_testz_si256(seen, seen) != 0;
 }
 
 #endif

@@ -120,17 +120,18 @@ struct aps_codec {
                        float *sum);
 
     /* sum[n] = the sum of `count` >= 2 summands in their order, by decode and
-     * decode_add; and its magnitude. False, and nothing is written, where this codec
-     * does not do that in one go, at least with these scalings. NULL: it never does. */
+     * decode_add; and its magnitude. False, with any values in sum, where this codec
+     * does not do that in one go, at least with these scalings or with codes of values
+     * that are not finite. NULL: it never does. */
     bool (*sum)(const struct aps_codec *codec,
                 const struct aps_summand *summands, int count, size_t n,
                 float *sum, struct aps_magnitude *magnitude);
 
     /* As sum, and encode_search of the sums, which are left nowhere; wire is none of
      * the summands'. x[n], unless NULL, is what decode makes of the wire; if `stream`,
-     * past the caches, and x begins with a cache line. Also false, with bytes of any
-     * value at the wire and in x, where a sum is not finite; *max is the greatest
-     * magnitude. */
+     * past the caches, and x begins with a cache line. Also false where a sum is not
+     * finite; where it is false, the bytes at the wire and in x have any value. *max is
+     * the greatest magnitude. */
     bool (*sum_encode)(const struct aps_codec *codec,
                        const struct aps_summand *summands, int count, size_t n,
                        struct aps_scaling scaling, void *wire, float *x,

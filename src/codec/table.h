@@ -16,9 +16,10 @@
 APS_FAMILIES(APS_CODEC_INIT)
 #undef APS_CODEC_INIT
 
-/* Instruction sets of codecs: "avx512" has VBMI. */
+/* Instruction sets of codecs: "avx2" has FMA and F16C, "avx512" has VBMI. No compiler
+ * may make one operation of two by itself (KERNEL_CFLAGS in configure.ac). */
 #if defined(__x86_64__)
-#define APS_CODEC_AVX2 __attribute__((target("avx2,bmi2")))
+#define APS_CODEC_AVX2 __attribute__((target("avx2,bmi2,fma,f16c")))
 #if defined(__clang__)
 #define APS_CODEC_AVX512                                                       \
     __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,"     \
@@ -29,5 +30,9 @@ APS_FAMILIES(APS_CODEC_INIT)
                           "bmi2,prefer-vector-width=512")))
 #endif
 #endif
+
+/* A loop that is called for a tile: where it is inlined into a long function, what it
+ * needs does not stay in registers. */
+#define APS_NOINLINE static __attribute__((noinline))
 
 #endif

@@ -15,6 +15,9 @@
 
 #define APS_TILE ((size_t)4096) /* floats */
 
+/* Values of many sums that wait for more summands in the L2 cache. */
+#define APS_SUM_TILE (4 * APS_TILE)
+
 /* By so many floats. Measured, for arrays in memory and in the L2 cache: half of
  * it is too late for memory, twice as much drives out of the L1 cache what is not
  * used yet. */

@@ -14,8 +14,7 @@
 #include "codec/kernel.h"
 #include "codec/put.h"
 #include "codec/table_vbmi.h"
-
-enum aps_words_kind { APS_WORDS_ANY, APS_WORDS_FP16, APS_WORDS_BF16 };
+#include "codec/words.h"
 
 /* A format's constants. */
 struct aps_words {
@@ -36,19 +35,6 @@ aps_words_make(const struct aps_kernel *k, float scale)
         .shift = _mm512_set1_epi32((int)k->shift),
         .scale = _mm512_set1_ps(scale),
     };
-}
-
-/* Which of them are the kernel's codes? With a marker it has other limits. */
-APS_INLINE enum aps_words_kind aps_words_kind_of(const struct aps_kernel *k)
-{
-    const bool is_ieee = k->special == APS_FLOAT_INF;
-
-    if (is_ieee && k->shift == 13 && k->limit == 0x7c00 &&
-        k->rebias == 112u << 23)
-        return APS_WORDS_FP16;
-    return is_ieee && k->shift == 16 && k->limit == 0x7f80 && k->rebias == 0
-               ? APS_WORDS_BF16
-               : APS_WORDS_ANY;
 }
 
 /* The values of 16 codes, each in a lane of its own; aps_kernel_decode. */
