@@ -44,9 +44,8 @@ void aps_handoff_init(struct aps_handoff *handoff, int readers, int self,
     const enum aps_cache_handoff wanted = aps_cache_handoff();
     const int others = readers - (self < readers);
 
-    *handoff = (struct aps_handoff){.count = readers,
-                                    .self = self,
-                                    .eager = 2 * (unsigned)others};
+    *handoff = (struct aps_handoff){
+        .count = readers, .self = self, .eager = 2 * (unsigned)others};
     handoff->next = handoff_reader_from(handoff, 0);
     if (wanted == APS_CACHE_HANDOFF_STORE)
         return;
