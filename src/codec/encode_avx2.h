@@ -73,7 +73,8 @@ APS_AVX2_LOOPS(fours, .narrow = true, .four = true)
 APS_AVX2_LOOPS(narrow, .narrow = true)
 APS_AVX2_LOOPS(eights, .narrow = false)
 APS_AVX2_LOOPS(words, .words = true)
-APS_AVX2_LOOPS(halves, .words = true, .half = true)
+APS_AVX2_LOOPS(fp16, .words = true, .kind = APS_WORDS_FP16)
+APS_AVX2_LOOPS(bf16, .words = true, .kind = APS_WORDS_BF16)
 
 /* One of the ways that suit the constants: only a scale that is folded has others than
  * the first. */
@@ -90,14 +91,19 @@ aps_avx2_encode(const struct aps_avx2 *c, enum aps_avx2_way way,
     static aps_avx2_loop_fn *const narrow[APS_AVX2_WAYS] = ROW(narrow);
     static aps_avx2_loop_fn *const eights[APS_AVX2_WAYS] = ROW(eights);
     static aps_avx2_loop_fn *const words[APS_AVX2_WAYS] = ROW(words);
-    static aps_avx2_loop_fn *const halves[APS_AVX2_WAYS] = ROW(halves);
+    static aps_avx2_loop_fn *const fp16[APS_AVX2_WAYS] = ROW(fp16);
+    static aps_avx2_loop_fn *const bf16[APS_AVX2_WAYS] = ROW(bf16);
 #undef ROW
-    aps_avx2_loop_fn *const *const loops = c->half          ? halves
-                                           : c->width == 16 ? words
-                                           : c->width == 8  ? eights
-                                           : c->width == 4  ? fours
-                                                            : narrow;
+    aps_avx2_loop_fn *const *loops = narrow;
 
+    if (c->width == 16)
+        loops = c->words == APS_WORDS_FP16   ? fp16
+                : c->words == APS_WORDS_BF16 ? bf16
+                                             : words;
+    else if (c->width == 8)
+        loops = eights;
+    else if (c->width == 4)
+        loops = fours;
     loops[way](c, x, n, seen, wire);
 }
 

@@ -2,7 +2,8 @@
 /*
  * Encoding to nearest for CPUs with AVX2, 32 values at a time: the arithmetic of
  * nearest_vbmi.h, on magnitudes, by what AVX2 has. Formats of up to 8 bits, and of
- * 16; the CPU itself converts to fp16. Included by x86-64 builds only.
+ * 16; the CPU itself converts to fp16, and bf16 are floats that are rounded. Included
+ * by x86-64 builds only.
  *
  * INF and NaN are only noticed: who calls encodes such a tile otherwise.
  */
@@ -23,7 +24,9 @@
 /* A format's constants. */
 struct aps_avx2 {
     unsigned width;
-    bool half;        /* the CPU converts to the format */
+    enum aps_words_kind
+        words;        /* of 16 bits; others than ANY need no more than the
+                                  scale */
     bool folded;      /* beyond, least and first are those of unscaled values */
     __m256 scale;     /* what values are multiplied by, unless folded */
     __m256 beyond;    /* the first code that is no finite value, if the format
@@ -41,11 +44,11 @@ struct aps_avx2 {
 
 /* What is known where a loop is compiled. */
 struct aps_avx2_how {
-    bool narrow;  /* codes of less than 8 bits */
-    bool four;    /* ... of 4 */
-    bool words;   /* of 16 bits */
-    bool half;    /* ... that the CPU converts to */
-    bool folded;  /* as above */
+    bool narrow;              /* codes of less than 8 bits */
+    bool four;                /* ... of 4 */
+    bool words;               /* of 16 bits, ... */
+    enum aps_words_kind kind; /* ... of this kind */
+    bool folded;              /* as above */
     bool bounded; /* no value is INF, NaN or beyond the format ... */
     bool
         search; /* ... or codes need not be right; the greatest is looked for */
@@ -62,11 +65,20 @@ APS_CODEC_AVX2 APS_INLINE uint32_t aps_avx2_greatest(__m256i lanes)
     return (uint32_t)_mm_cvtsi128_si32(most);
 }
 
+/* FP16 and BF16 that overflow to INF. */
+APS_INLINE enum aps_words_kind aps_avx2_words_of(const struct aps_kernel *k)
+{
+    return k->overflow == k->limit ? aps_words_kind_of(k) : APS_WORDS_ANY;
+}
+
 /* Can the format be encoded so? */
 APS_INLINE bool aps_avx2_suits(const struct aps_format *format)
 {
-    return (format->width <= 8 || format->width == 16) &&
-           format->exponent_bits < 8;
+    const struct aps_kernel kernel = aps_kernel_init(format);
+
+    return aps_avx2_words_of(&kernel) == APS_WORDS_BF16 ||
+           ((format->width <= 8 || format->width == 16) &&
+            format->exponent_bits < 8);
 }
 
 /* Those that put together codes of up to 8 bits. */
@@ -91,10 +103,13 @@ aps_avx2_make(const struct aps_kernel *k, unsigned width, float scale)
         .scale = _mm256_set1_ps(scale),
         .shift = _mm_cvtsi32_si128((int)k->shift),
         .up = _mm256_set1_ps(aps_float_pow2((int)k->shift)),
-        .half = width == 16 && aps_words_kind_of(k) == APS_WORDS_FP16 &&
-                k->overflow == k->limit,
+        .words = aps_avx2_words_of(k),
     };
 
+    if (c.words != APS_WORDS_ANY) {
+        c.folded = true;
+        return c;
+    }
     c.folded = aps_nearest_fold(k, scale, &least, &beyond);
     first = least >> k->shift;
     c.beyond = _mm256_set1_ps(aps_float_from_bits(beyond));
@@ -153,16 +168,37 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_words(const struct aps_avx2 *c,
     return _mm256_permute4x64_epi64(_mm256_or_si256(code, signs), 0xd8);
 }
 
-/* 8 codes of fp16. */
-APS_CODEC_AVX2 APS_INLINE __m128i aps_avx2_half(const struct aps_avx2 *c,
-                                                struct aps_avx2_how how,
-                                                __m256i x, __m256i *seen)
+/* 16 codes of fp16 or bf16. */
+APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_halves(const struct aps_avx2 *c,
+                                                  struct aps_avx2_how how,
+                                                  const __m256i *x,
+                                                  __m256i *seen)
 {
-    if (!how.bounded || how.search)
-        *seen = _mm256_max_epi32(
-            *seen, _mm256_and_si256(x, _mm256_set1_epi32(0x7fffffff)));
-    return _mm256_cvtps_ph(_mm256_mul_ps(_mm256_castsi256_ps(x), c->scale),
-                           _MM_FROUND_TO_NEAREST_INT);
+    __m256i code[2];
+
+    for (int j = 0; j < 2; j++) {
+        const __m256 y = _mm256_mul_ps(_mm256_castsi256_ps(x[j]), c->scale);
+        const __m256i bits = _mm256_castps_si256(y);
+
+        if (!how.bounded || how.search)
+            *seen = _mm256_max_epi32(
+                *seen, _mm256_and_si256(x[j], _mm256_set1_epi32(0x7fffffff)));
+        if (how.kind == APS_WORDS_FP16)
+            code[j] = _mm256_castsi128_si256(
+                _mm256_cvtps_ph(y, _MM_FROUND_TO_NEAREST_INT));
+        else /* half of an ulp, or less where the code is even */
+            code[j] = _mm256_srli_epi32(
+                _mm256_add_epi32(
+                    _mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)),
+                    _mm256_and_si256(_mm256_srli_epi32(bits, 16),
+                                     _mm256_set1_epi32(1))),
+                16);
+    }
+    if (how.kind == APS_WORDS_FP16)
+        return _mm256_inserti128_si256(code[0], _mm256_castsi256_si128(code[1]),
+                                       1);
+    return _mm256_permute4x64_epi64(_mm256_packus_epi32(code[0], code[1]),
+                                    0xd8);
 }
 
 /* 32 codes of up to 8 bits, a byte each. */
@@ -237,10 +273,10 @@ APS_CODEC_AVX2 APS_INLINE void aps_avx2_32(const struct aps_avx2 *c,
 
     for (int j = 0; j < 4; j++)
         bits[j] = _mm256_loadu_si256((const void *)(x + 8 * j));
-    if (how.half) {
-        for (int j = 0; j < 4; j++)
-            _mm_storeu_si128((void *)(wire + 16 * j),
-                             aps_avx2_half(c, how, bits[j], seen));
+    if (how.words && how.kind != APS_WORDS_ANY) {
+        for (int j = 0; j < 4; j += 2)
+            _mm256_storeu_si256((void *)(wire + 16 * j),
+                                aps_avx2_halves(c, how, bits + j, seen));
     } else if (how.words) {
         _mm256_storeu_si256((void *)wire, aps_avx2_words(c, how, bits, seen));
         _mm256_storeu_si256((void *)(wire + 32),

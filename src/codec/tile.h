@@ -30,14 +30,15 @@
 #define APS_TILE_PAGE 4096 /* bytes */
 #define APS_TILE_PAGE_AHEAD (2 * APS_TILE_PAGE / sizeof(float))
 
-/* Is asking worth it? Measured: on an EPYC of AMD, whose memory others use, too, a
- * search takes 1.3 times as long with it, an all-reduce of 4 Mi floats 1.13 times with
- * 2 ranks, and of 25.6 Mi 1.2 times with 8 ranks on 2 cores. On Intel's Emerald Rapids
- * decoding takes 0.8 of the time. */
+/* Is asking worth it? Measured: on an EPYC of AMD with AVX-512 (Zen 4), whose memory
+ * others use, too, a search takes 1.3 times as long with it, an all-reduce of 4 Mi
+ * floats 1.13 times with 2 ranks, and of 25.6 Mi 1.2 times with 8 ranks on 2 cores. On
+ * one without (Zen 3), in the same order, 0.82, 0.96 and 0.95 times, and 1 Mi floats
+ * 0.87; on Intel's Emerald Rapids decoding takes 0.8 of the time. */
 APS_INLINE bool aps_tile_asks(void)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
-    return !__builtin_cpu_is("amd");
+    return !__builtin_cpu_is("amd") || !__builtin_cpu_supports("avx512f");
 #else
     return true;
 #endif
