@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#if APS_CPU_X86
+#include <cpuid.h>
+#endif
+
 static const char *const names[APS_CPUS] = {
     [APS_CPU_PLAIN] = "plain",
     [APS_CPU_AVX2] = "avx2",
@@ -29,11 +33,30 @@ int aps_cpu_parse(const char *name, enum aps_cpu *cpu)
     return -1;
 }
 
+#if APS_CPU_X86
+/* Compilers have no name for it. A hypervisor takes tens of microseconds to answer: it
+ * is asked once. */
+static bool supports_f16c(void)
+{
+    static _Atomic int known; /* 0: not yet, 1: no, 2: yes */
+    int found = atomic_load_explicit(&known, memory_order_relaxed);
+    unsigned a, b, c = 0, d;
+
+    if (found == 0) {
+        found = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) ? 2 : 1;
+        atomic_store_explicit(&known, found, memory_order_relaxed);
+    }
+    return found == 2;
+}
+#endif
+
 bool aps_cpu_supported(enum aps_cpu cpu)
 {
 #if APS_CPU_X86
     if (cpu == APS_CPU_AVX2)
-        return __builtin_cpu_supports("avx2");
+        return __builtin_cpu_supports("avx2") &&
+               __builtin_cpu_supports("bmi2") &&
+               __builtin_cpu_supports("fma") && supports_f16c();
     if (cpu == APS_CPU_AVX512)
         return __builtin_cpu_supports("avx512f") &&
                __builtin_cpu_supports("avx512bw") &&

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 
+/* AVX2 with BMI2, FMA and F16C; AVX-512 with F, BW, VL and DQ. */
 enum aps_cpu { APS_CPU_PLAIN, APS_CPU_AVX2, APS_CPU_AVX512, APS_CPUS };
 
 #if defined(__x86_64__)

@@ -10,7 +10,7 @@
 #include "codec/nearest_avx2.h"
 #include "codec/tile.h"
 
-/* x[n], at most a tile, to packed codes, exactly their bytes; the greatest magnitude is
+/* x[n] to packed codes, exactly their bytes; the greatest magnitude is
  * added to *seen, if `how` asks for it. */
 APS_CODEC_AVX2 APS_INLINE void aps_avx2_values(const struct aps_avx2 *constants,
                                                struct aps_avx2_how how,

@@ -8,9 +8,9 @@
 
 #include "codec/float.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/least.h"
 #include "codec/float_chunk.h"
 #include "codec/float_decode.h"
@@ -22,8 +22,6 @@
 #include "codec/scaling.h"
 #include "codec/tile.h"
 #if defined(__x86_64__)
-#include <cpuid.h>
-
 #include "codec/encode_avx2.h"
 #include "codec/nearest_vbmi.h"
 #include "codec/stochastic_avx2.h"
@@ -420,30 +418,11 @@ VARIANT(avx2, __attribute__((target("avx2,bmi2,fma,f16c"))), AVX2)
 VARIANT(avx512, __attribute__((target(AVX512 WIDE))), VBMI)
 #endif
 
-#if defined(__x86_64__)
-/* Compilers have no name for it. A hypervisor takes tens of microseconds to answer: it
- * is asked once. */
-static bool supports_f16c(void)
-{
-    static _Atomic int known; /* 0: not yet, 1: no, 2: yes */
-    int found = atomic_load_explicit(&known, memory_order_relaxed);
-    unsigned a, b, c = 0, d;
-
-    if (found == 0) {
-        found = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) ? 2 : 1;
-        atomic_store_explicit(&known, found, memory_order_relaxed);
-    }
-    return found == 2;
-}
-#endif
-
 /* The supported variants, best first. */
 static const struct aps_float_variant *supported(int i)
 {
 #if defined(__x86_64__)
-    bool avx2 = __builtin_cpu_supports("avx2") &&
-                __builtin_cpu_supports("bmi2") &&
-                __builtin_cpu_supports("fma") && supports_f16c();
+    bool avx2 = aps_cpu_supported(APS_CPU_AVX2);
     bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                   __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512vl") &&

@@ -51,7 +51,9 @@ aps_values_kind_of(const struct aps_kernel *kernel,
 
     if (format->width == 4)
         return APS_VALUES_FOURS;
-    if (format->width == 8 && format->exponent_bits <= 5)
+    /* The greatest exponent of fp16 is that of no finite value. */
+    if (format->width == 8 && format->exponent_bits <= 5 &&
+        kernel->limit <= 0x1fu << format->mantissa_bits)
         return APS_VALUES_EIGHTS;
     if (format->width != 16 || words == APS_WORDS_ANY)
         return APS_VALUES_NONE;
