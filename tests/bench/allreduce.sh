@@ -78,13 +78,13 @@ node)
     ;;
 lab)
     status=0
-    "$lab" --hosts 2 -- true || status=$?
+    "$lab" --hosts 2 -- sleep 0.2 || status=$?
     if [ $status -eq 77 ]; then
         echo "allreduce.sh: skipped: there can be no lab here"
         exit 0
     fi
     # Without netem in the kernel and without the lab's own switch.
-    "$lab" --hosts 2 --delay "$delay" -- true || delay=
+    "$lab" --hosts 2 --delay "$delay" -- sleep 0.2 || delay=
     set -- --sizes 64Ki,1Mi,4Mi,25.6Mi --no-tensors "$@"
     on_hosts 2 1 1 "$@"
     on_hosts 4 1 1 --no-pass "$@"

@@ -217,14 +217,14 @@ step | overlap | all) ;;
     ;;
 esac
 status=0
-"$lab" --hosts 2 -- true || status=$?
+"$lab" --hosts 2 -- sleep 0.2 || status=$?
 if [ $status -eq 77 ]; then
     echo "nonblocking.sh: skipped: there can be no lab here"
     exit 0
 fi
 delay=1ms
 # Without netem in the kernel and without the lab's own switch.
-"$lab" --hosts 2 --delay "$delay" -- true || delay=
+"$lab" --hosts 2 --delay "$delay" -- sleep 0.2 || delay=
 [ "$what" = overlap ] || step "$@"
 delay=
 [ "$what" = step ] || overlap "$@"

@@ -87,13 +87,16 @@ gone()
         ! ip link show dev switch && ! ip link show dev port1
 }
 
-lab -- true
+# Jobs of MPICH whose ranks end at once end in SIGPIPE now and then: mpiexec still has
+# the end of its own input to pass on.
+lab -- sleep 0.2
 [ "$status" -ne 77 ] || skip_all "$(cat err)"
 check 'a lab' status_is 0
 cp err lab.err # of a machine that lets nobody set its TCP
 check '... says nothing' equal "$(cat out)$(grep -v congestion lab.err)" ''
 [ -s lab.err ] || {
-    lab -- cat /proc/sys/net/ipv4/tcp_congestion_control
+    lab -- sh -c \
+        'cat /proc/sys/net/ipv4/tcp_congestion_control; sleep 0.2'
     check 'the same congestion control everywhere' equal "$(sort -u out)" reno
 }
 
@@ -196,7 +199,7 @@ check '... more than one ten times as high' exceeds "$slow" 3 "$fast"
 inside=$(quickest 2000000 --rate 50mbit --hosts 1 --ranks-per-host 2)
 check '... but not inside a host' exceeds "$slow" 3 "$inside"
 
-lab --delay 20ms -- true
+lab --delay 20ms -- sleep 0.2
 if [ "$status" -eq 77 ]; then
     skip 'a delay' "$(cat err)"
 else
