@@ -20,6 +20,7 @@
 #include "codec/pack_chunk.h"
 #include "codec/rounding.h"
 #include "codec/scaling.h"
+#include "codec/table.h"
 #include "codec/tile.h"
 #if defined(__x86_64__)
 #include "codec/encode_avx2.h"
@@ -408,14 +409,8 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
 VARIANT(plain, , PLAIN)
 
 #if defined(__x86_64__)
-#define AVX512 "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,bmi2"
-#if defined(__clang__)
-#define WIDE
-#else
-#define WIDE ",prefer-vector-width=512"
-#endif
-VARIANT(avx2, __attribute__((target("avx2,bmi2,fma,f16c"))), AVX2)
-VARIANT(avx512, __attribute__((target(AVX512 WIDE))), VBMI)
+VARIANT(avx2, APS_CODEC_AVX2, AVX2)
+VARIANT(avx512, APS_CODEC_AVX512, VBMI)
 #endif
 
 /* The supported variants, best first. */

@@ -24,9 +24,7 @@
 /* A format's constants. */
 struct aps_avx2 {
     unsigned width;
-    enum aps_words_kind
-        words;        /* of 16 bits; others than ANY need no more than the
-                                  scale */
+    enum aps_words_kind words; /* FP16 and BF16 need but the scale */
     bool folded;      /* beyond, least and first are those of unscaled values */
     __m256 scale;     /* what values are multiplied by, unless folded */
     __m256 beyond;    /* the first code that is no finite value, if the format
@@ -44,14 +42,14 @@ struct aps_avx2 {
 
 /* What is known where a loop is compiled. */
 struct aps_avx2_how {
-    bool narrow;              /* codes of less than 8 bits */
-    bool four;                /* ... of 4 */
-    bool words;               /* of 16 bits, ... */
-    enum aps_words_kind kind; /* ... of this kind */
-    bool folded;              /* as above */
-    bool bounded; /* no value is INF, NaN or beyond the format ... */
+    bool narrow; /* codes of less than 8 bits */
+    bool four;   /* ... of 4 */
+    bool words;  /* of 16 bits */
+    bool folded; /* as above */
     bool
-        search; /* ... or codes need not be right; the greatest is looked for */
+        bounded; /* none is INF, NaN or beyond the format, or it is no matter */
+    bool search; /* the greatest magnitude is wanted, though they are bounded */
+    enum aps_words_kind kind;
 };
 
 /* The greatest lane, none of which is negative. */
