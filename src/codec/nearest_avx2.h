@@ -42,12 +42,11 @@ struct aps_avx2 {
 
 /* What is known where a loop is compiled. */
 struct aps_avx2_how {
-    bool narrow; /* codes of less than 8 bits */
-    bool four;   /* ... of 4 */
-    bool words;  /* of 16 bits */
-    bool folded; /* as above */
-    bool
-        bounded; /* none is INF, NaN or beyond the format, or it is no matter */
+    bool narrow;  /* codes of less than 8 bits */
+    bool four;    /* ... of 4 */
+    bool words;   /* of 16 bits */
+    bool folded;  /* as above */
+    bool bounded; /* all are finite and within the format, or no matter */
     bool search; /* the greatest magnitude is wanted, though they are bounded */
     enum aps_words_kind kind;
 };
