@@ -77,7 +77,7 @@ cp "$log" gone.csv
 } | head -n 1 >gone &
 reader=$!
 tries=0
-until [ -s gone ] || [ $tries -ge 200 ]; do
+until [ -s gone ] || [ $tries -ge 600 ]; do
     tries=$((tries + 1))
     sleep .1
 done
@@ -97,11 +97,11 @@ check 'a job that is followed' trained
 rows=$(column run job.csv | wc -l)
 check '... its log says that it has ended' equal "$(grep -c '^# end run=' job.csv)" 1
 tries=0
-while kill -0 $follower 2>/dev/null && [ $tries -lt 200 ]; do
+while kill -0 $follower 2>/dev/null && [ $tries -lt 600 ]; do
     tries=$((tries + 1))
     sleep .1
 done
-check '... with which the report ends' test $tries -lt 200
+check '... with which the report ends' test $tries -lt 600
 kill $follower 2>/dev/null
 wait $follower 2>/dev/null
 check '... with the status 0' equal $? 0
@@ -115,7 +115,7 @@ check '... with the same table in the end' cmp out last
 "$PYTHON3" -u "$report" --follow --by format job.csv >followed 2>followed.err &
 follower=$!
 tries=0
-until grep -q "^job.csv: $rows rows" followed || [ $tries -ge 200 ]; do
+until grep -q "^job.csv: $rows rows" followed || [ $tries -ge 600 ]; do
     tries=$((tries + 1))
     sleep .1
 done
@@ -123,11 +123,11 @@ sleep 1.2
 check 'a log whose run has ended' kill -0 $follower
 job 2 APSMPI_POLICY=job.yaml $digits --epochs 1
 tries=0
-while kill -0 $follower 2>/dev/null && [ $tries -lt 200 ]; do
+while kill -0 $follower 2>/dev/null && [ $tries -lt 600 ]; do
     tries=$((tries + 1))
     sleep .1
 done
-check '... is followed to the end of the next one' test $tries -lt 200
+check '... is followed to the end of the next one' test $tries -lt 600
 kill $follower 2>/dev/null
 check '... whose rows are there' has followed "job.csv: $(column run job.csv |
     wc -l) rows"
