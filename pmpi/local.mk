@@ -142,6 +142,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/handoff.c pmpi/reduce/handoff.h \
 	pmpi/reduce/hierarchical.c pmpi/reduce/hierarchical.h \
 	pmpi/reduce/hierarchical_devices.c pmpi/reduce/hierarchical_devices.h \
+	pmpi/reduce/hierarchical_early.c pmpi/reduce/hierarchical_early.h \
 	pmpi/reduce/hierarchical_handoff.h \
 	pmpi/reduce/hierarchical_places.h \
 	pmpi/reduce/hierarchical_stages.c pmpi/reduce/hierarchical_stages.h \

@@ -27,7 +27,7 @@ static _Alignas(APS_CACHE_LINE) struct guess {
  * that a line further on no other one begins. */
 static uintptr_t guess_place(enum aps_guess_kind kind, const float *place)
 {
-    return (uintptr_t)place + (kind == APS_GUESS_SUMS ? APS_CACHE_LINE : 0);
+    return (uintptr_t)place + (uintptr_t)kind * APS_CACHE_LINE;
 }
 
 static bool guess_is_of(const struct guess *guess, uintptr_t place)

@@ -17,8 +17,10 @@
 #include <stdbool.h>
 
 /* Blocks of a rank's values are known by where these lie, and blocks of sums by where
- * their results go; neither is read. NULL is no place: nothing is known of it. */
-enum aps_guess_kind { APS_GUESS_VALUES, APS_GUESS_SUMS };
+ * their results go; neither is read. NULL is no place: nothing is known of it. Of whole
+ * vectors it is the exponent that ranks agree on that stands in the place of a
+ * magnitude. */
+enum aps_guess_kind { APS_GUESS_VALUES, APS_GUESS_SUMS, APS_GUESS_EXPONENT };
 
 /* The greatest magnitudes of the last two blocks. False: there were none. */
 bool aps_guess_recall(enum aps_guess_kind kind, const float *place,

@@ -12,6 +12,7 @@
 #include "progress/agree.h"
 #include "scale/scale.h"
 #include "reduce/origin.h"
+#include "reduce/hierarchical_early.h"
 #include "reduce/hierarchical_stages.h"
 #include "progress/wait.h"
 #include "wire/pipeline_sizes.h"
@@ -65,6 +66,7 @@ static int hierarchical_equip(struct aps_hierarchical *h,
     }
     if (!aps_agree_all(site->vcomm, good))
         return -1;
+    aps_early_init(&h->early, &h->groups.group);
     hierarchical_count_cores(&h->groups.group);
     return 0;
 }
@@ -110,6 +112,7 @@ void aps_hierarchical_destroy(struct aps_hierarchical *h)
     aps_direct_destroy(h->whole);
     aps_direct_destroy(h->across);
     aps_handoff_clear(&h->handoff);
+    aps_early_clear(&h->early);
     aps_chunk_buffers_clear(&h->host, &h->devices);
     aps_topology_release(&h->groups);
     free(h);
@@ -118,27 +121,31 @@ void aps_hierarchical_destroy(struct aps_hierarchical *h)
 /* --- one call ------------------------------------------------------------ */
 
 /* The exponents inside the group. Sums that stay FP32 there need none. */
-static void hierarchical_group_scales(const struct aps_hierarchical_run *run,
+static void hierarchical_group_scales(struct aps_hierarchical_run *run,
                                       int count,
                                       const struct aps_vector vectors[],
                                       struct aps_stage_scale scales[])
 {
     struct aps_shm_group *node = run->h->node;
     const struct aps_wire *wire = &run->inside;
-    int exponents[APS_VECTORS_MOST];
+    int exponents[APS_VECTORS_MOST + 1]; /* and what room is wanted */
 
     for (int i = 0; i < count; i++)
         scales[i] = (struct aps_stage_scale){
             .exponent = aps_exponent_predicted(&vectors[i])};
     if (!aps_scale_ops_of(&wire->scale)->agreed || run->exact_inside)
         return;
-    aps_exponent_magnitudes(wire, count, vectors, scales);
+    exponents[count] = aps_early_begin(run);
+    if (!aps_early_encode(run, scales))
+        aps_exponent_magnitudes(wire, count, vectors, scales);
     for (int i = 0; i < count; i++)
         exponents[i] = aps_scale_max_exponent(scales[i].magnitude.max,
                                               aps_shm_group_size(node));
-    aps_shm_group_max_all(node, count, exponents);
+    aps_shm_group_max_all(node, count + 1, exponents);
     for (int i = 0; i < count; i++)
         scales[i].exponent = aps_exponent_of_stage(wire, exponents[i]);
+    aps_early_settle(run, scales, exponents[0]);
+    aps_early_make_room(run->h, exponents[count]);
 }
 
 /* COLLECTIVE over the group: first what all ranks know, then what they agree

@@ -19,13 +19,22 @@
 #include "topo/shm_group.h"
 #include "topo/topology.h"
 
+/* Slots for all blocks of a vector (hierarchical_early.h). */
+struct aps_early {
+    struct aps_shm_group *node; /* NULL: there are none */
+    size_t bytes;               /* of a rank's slot */
+    size_t refused;             /* so many are not to be had */
+    size_t least;               /* of a vector that takes them, in FP32 */
+};
+
 struct aps_hierarchical {
     struct aps_algorithm algorithm; /* of aps_hierarchical_algorithm */
     struct aps_groups groups;
     struct aps_direct *whole;   /* every group is one rank: `direct` alone */
     struct aps_shm_group *node; /* of the slots */
     struct aps_chunk_buffers host;
-    struct aps_handoff handoff;       /* of the host's slots and results */
+    struct aps_handoff handoff; /* of the host's slots and results */
+    struct aps_early early;
     struct aps_chunk_buffers devices; /* if GPUs are expected */
     struct aps_direct *across;    /* owners, when there are several groups */
     int owners;                   /* ranks of a group that own a slice */
@@ -51,6 +60,12 @@ struct aps_hierarchical_run {
     struct aps_chunk_layout layout;          /* of both */
     bool lost;                               /* values, by this rank's device */
     struct aps_cut cut;
+    /* Between the blocks of a slot of `early`; 0: the call has other slots, which are
+     * used by turns. */
+    size_t early_stride;
+    bool
+        contributed; /* this rank's blocks are there before the stages begin ... */
+    int guess;       /* ... with this exponent */
     struct aps_cost *cost;
     struct aps_cost across; /* of the stage across groups */
     int rc; /* the first error: after it what is sent is empty and nothing is

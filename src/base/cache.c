@@ -94,14 +94,12 @@ static bool cache_line(const char *file, char *line, int size)
     return found;
 }
 
-static size_t cache_passing(void)
+/* A CPU's part of the last-level cache. */
+static size_t cache_part(void)
 {
-    const char *text = getenv("APSMPI_STREAM");
     char size[32], list[1024];
     size_t cpus, bytes;
 
-    if (text && aps_cache_passing_parse(text, &bytes) == 0 && bytes > 0)
-        return bytes;
     if (!cache_line(LAST_CACHE "size", size, sizeof size) ||
         !cache_line(LAST_CACHE "shared_cpu_list", list, sizeof list))
         return MOST;
@@ -109,10 +107,32 @@ static size_t cache_passing(void)
     cpus = cache_cpus(list);
     if (bytes == 0 || cpus == 0)
         return MOST;
-    bytes = bytes / cpus + 1; /* what is as long as that fits */
+    bytes /= cpus;
     if (bytes < LEAST)
         return LEAST;
     return bytes < MOST ? bytes : MOST;
+}
+
+/* What a variable says, or else that. */
+static size_t cache_bytes(const char *variable, size_t otherwise)
+{
+    const char *text = getenv(variable);
+    size_t bytes;
+
+    return text && aps_cache_passing_parse(text, &bytes) == 0 && bytes > 0
+               ? bytes
+               : otherwise;
+}
+
+/* What is as long as a part fits into it. */
+static size_t cache_passing(void)
+{
+    return cache_bytes("APSMPI_STREAM", cache_part() + 1);
+}
+
+size_t aps_cache_early(void)
+{
+    return cache_bytes("APSMPI_EARLY", cache_part() / 2);
 }
 #else
 /* No store of C does it there. */
@@ -122,6 +142,11 @@ enum aps_cache_handoff aps_cache_handoff(void)
 }
 
 static size_t cache_passing(void)
+{
+    return SIZE_MAX;
+}
+
+size_t aps_cache_early(void)
 {
     return SIZE_MAX;
 }

@@ -99,7 +99,7 @@ static bool set_cpu(struct aps_options *options, const char *value)
     return aps_cpu_parse(value, &cpu) == 0;
 }
 
-static bool set_stream(struct aps_options *options, const char *value)
+static bool set_passing(struct aps_options *options, const char *value)
 {
     size_t bytes;
 
@@ -196,8 +196,13 @@ static const struct option {
      set_cpu},
     {"APSMPI_STREAM", "on|off|BYTES",
      "results of so many bytes or more are written past the caches (default "
-     "on: a quarter of a CPU's part of the last-level cache, at least 4Mi)",
-     "on", true, set_stream},
+     "on: more than a CPU's part of the last-level cache, 4Mi to 32Mi)",
+     "on", true, set_passing},
+    {"APSMPI_EARLY", "on|off|BYTES",
+     "'scale: aps' encodes vectors of so many bytes or more while it searches "
+     "them for their maximum (default on: half of a CPU's part of the "
+     "last-level cache)",
+     "on", true, set_passing},
     {"APSMPI_HANDOFF", "auto|store|stream",
      "how ranks of a node write what others read: by ordinary stores, past the "
      "caches, or as a rank's own measurement suggests (default auto)",

@@ -170,14 +170,56 @@ static void test_calls(void)
     }
 }
 
+/* What is encoded beside the search for its own magnitude, with whatever exponent. */
+static void test_search(const char *format)
+{
+    const struct aps_wire wire =
+        wire_of(format, APS_SCALE_APS, APS_ROUND_NEAREST);
+    const struct aps_origin origin = {.ranks = 1};
+    const size_t bytes = aps_block_bytes(&wire, COUNT);
+    bool alike = true, complete = true;
+    int bounded = 0;
+
+    for (int exponent = -12; exponent <= 12; exponent++)
+        for (int special = 0; special < 3; special++) {
+            struct aps_magnitude found, magnitude;
+            struct aps_scaling scaling;
+
+            fill(values, 2);
+            if (special > 0)
+                values[COUNT / 2] = special == 1 ? NAN : -INFINITY;
+            magnitude = aps_magnitude_of(values, COUNT);
+            memset(block, 0x55, sizeof block);
+            if (!aps_block_encode_search(&wire, values, COUNT, exponent, block,
+                                         &found))
+                continue;
+            complete &= found.finite == magnitude.finite &&
+                        found.max == magnitude.max && block[bytes] == 0x55;
+            (void)aps_block_choose_scaling(&wire, magnitude, exponent,
+                                           &scaling);
+            if (!scaling.bounded)
+                continue;
+            aps_block_encode(&wire, &origin, &aps_memory_host, values, COUNT,
+                             exponent, expected);
+            alike &= memcmp(block, expected, bytes) == 0;
+            bounded++;
+        }
+    ok(alike && complete &&
+           (!search || bounded > 10 || wire.codec.format.width > 8),
+       "%s: a block that is encoded beside its search, %d times", format,
+       bounded);
+}
+
 int main(void)
 {
     static const char *const formats[] = {"e4m3",  "e5m2", "e4m3fn",   "e3m0",
                                           "e3m2",  "e2m3", "e5m2-sat", "e2m4",
                                           "e5m10", "e8m7", "e6m9"};
 
-    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
         test_bytes(formats[f]);
+        test_search(formats[f]);
+    }
     test_calls();
     return done_testing();
 }
