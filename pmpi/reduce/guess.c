@@ -18,16 +18,29 @@
  * library is taken from. */
 static _Alignas(APS_CACHE_LINE) struct guess {
     _Atomic(uintptr_t) place; /* 0: nobody's */
-    _Atomic(uint32_t) max[2]; /* bit patterns, the last one first; or NONE */
+    /* Of blocks: bit patterns of magnitudes, the last one first; or NONE. Of vectors:
+     * the last exponent, and how well it would have been guessed. */
+    _Atomic(uint32_t) known[2];
 } guesses[1 << SET_BITS][WAYS];
 
 #define NONE UINT32_MAX /* a NaN's */
 
+/* A vector's exponent that recurs adds 1 to its score, another one takes away twice as
+ * much. */
+#define SCORE_WRONG 2
+#define SCORE_GUESSED 4
+#define SCORE_MOST 8
+
 /* Blocks that are reduced together begin whole granules apart, of several lines, so
- * that a line further on no other one begins. */
+ * that a line or two further on no other one begins. */
 static uintptr_t guess_place(enum aps_guess_kind kind, const float *place)
 {
-    return (uintptr_t)place + (uintptr_t)kind * APS_CACHE_LINE;
+    return (uintptr_t)place + (kind == APS_GUESS_SUMS ? APS_CACHE_LINE : 0);
+}
+
+static uintptr_t guess_vector_place(const float *place)
+{
+    return (uintptr_t)place + 2 * APS_CACHE_LINE;
 }
 
 static bool guess_is_of(const struct guess *guess, uintptr_t place)
@@ -52,9 +65,17 @@ static struct guess *guess_of(uintptr_t place)
     return &set[hash >> SET_BITS & (WAYS - 1)];
 }
 
-static uint32_t guess_max(const struct guess *guess, int i)
+static uint32_t guess_known(const struct guess *guess, int i)
 {
-    return atomic_load_explicit(&guess->max[i], memory_order_relaxed);
+    return atomic_load_explicit(&guess->known[i], memory_order_relaxed);
+}
+
+static void guess_write(struct guess *guess, uintptr_t place, uint32_t first,
+                        uint32_t second)
+{
+    atomic_store_explicit(&guess->known[1], second, memory_order_relaxed);
+    atomic_store_explicit(&guess->known[0], first, memory_order_relaxed);
+    atomic_store_explicit(&guess->place, place, memory_order_relaxed);
 }
 
 bool aps_guess_recall(enum aps_guess_kind kind, const float *place,
@@ -62,7 +83,7 @@ bool aps_guess_recall(enum aps_guess_kind kind, const float *place,
 {
     const uintptr_t at = guess_place(kind, place);
     const struct guess *guess = guess_of(at);
-    const uint32_t last = guess_max(guess, 0), before = guess_max(guess, 1);
+    const uint32_t last = guess_known(guess, 0), before = guess_known(guess, 1);
 
     max[0] = aps_float_from_bits(last);
     max[1] = aps_float_from_bits(before);
@@ -73,12 +94,31 @@ void aps_guess_note(enum aps_guess_kind kind, const float *place, float max)
 {
     const uintptr_t at = guess_place(kind, place);
     struct guess *guess = guess_of(at);
-    const uint32_t before = guess_is_of(guess, at) ? guess_max(guess, 0) : NONE;
+    const uint32_t before =
+        guess_is_of(guess, at) ? guess_known(guess, 0) : NONE;
 
-    if (!place)
-        return;
-    atomic_store_explicit(&guess->max[1], before, memory_order_relaxed);
-    atomic_store_explicit(&guess->max[0], aps_float_bits(max),
-                          memory_order_relaxed);
-    atomic_store_explicit(&guess->place, at, memory_order_relaxed);
+    if (place)
+        guess_write(guess, at, aps_float_bits(max), before);
+}
+
+bool aps_guess_recall_exponent(const float *place, int *exponent)
+{
+    const uintptr_t at = guess_vector_place(place);
+    const struct guess *guess = guess_of(at);
+
+    *exponent = (int)guess_known(guess, 0);
+    return guess_is_of(guess, at) && guess_known(guess, 1) >= SCORE_GUESSED;
+}
+
+void aps_guess_note_exponent(const float *place, int exponent)
+{
+    const uintptr_t at = guess_vector_place(place);
+    struct guess *guess = guess_of(at);
+    uint32_t score = guess_is_of(guess, at) ? guess_known(guess, 1) : 0;
+
+    if (guess_is_of(guess, at) && guess_known(guess, 0) == (uint32_t)exponent)
+        score += score < SCORE_MOST;
+    else
+        score -= score < SCORE_WRONG ? score : SCORE_WRONG;
+    guess_write(guess, at, (uint32_t)exponent, score);
 }

@@ -17,10 +17,8 @@
 #include <stdbool.h>
 
 /* Blocks of a rank's values are known by where these lie, and blocks of sums by where
- * their results go; neither is read. NULL is no place: nothing is known of it. Of whole
- * vectors it is the exponent that ranks agree on that stands in the place of a
- * magnitude. */
-enum aps_guess_kind { APS_GUESS_VALUES, APS_GUESS_SUMS, APS_GUESS_EXPONENT };
+ * their results go; neither is read. NULL is no place: nothing is known of it. */
+enum aps_guess_kind { APS_GUESS_VALUES, APS_GUESS_SUMS };
 
 /* The greatest magnitudes of the last two blocks. False: there were none. */
 bool aps_guess_recall(enum aps_guess_kind kind, const float *place,
@@ -28,5 +26,14 @@ bool aps_guess_recall(enum aps_guess_kind kind, const float *place,
 
 /* That of the next one. */
 void aps_guess_note(enum aps_guess_kind kind, const float *place, float max);
+
+/*
+ * The exponent that ranks agree on for a whole vector that lies at a place: the last
+ * one, and the next one. False: no guess is worth while. A wrong one costs twice what a
+ * right one saves (hierarchical_early.h), so that a guess is made where the exponent of
+ * the call before has recurred in more than two of three calls lately.
+ */
+bool aps_guess_recall_exponent(const float *place, int *exponent);
+void aps_guess_note_exponent(const float *place, int exponent);
 
 #endif

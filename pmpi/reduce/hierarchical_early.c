@@ -67,54 +67,67 @@ int aps_early_begin(struct aps_hierarchical_run *run)
 
 /* An owner's slice of a chunk. False: not with this codec. */
 static bool early_encode_slice(struct aps_hierarchical_run *run, size_t k,
-                               const struct aps_piece *piece, int owner,
-                               struct aps_magnitude *magnitude)
+                               const struct aps_piece *piece,
+                               struct aps_slice slice, int owner,
+                               struct aps_magnitude *found)
 {
-    struct aps_handoff *handoff = &run->h->handoff;
     const int rank = aps_shm_group_rank(run->h->node);
-    const struct aps_slice slice =
-        aps_piece_slice(piece, run->h->owners, owner);
     unsigned char *const to = aps_stage_slot_slice(run, k, rank, owner);
-    struct aps_magnitude found;
+    unsigned char *const made =
+        owner != rank ? aps_handoff_make(&run->h->handoff, owner, to) : to;
 
-    if (slice.length == 0)
-        return true;
-    if (!aps_block_encode_search(
-            &run->inside, piece->in + slice.begin, slice.length,
-            piece->exponent,
-            owner != rank ? aps_handoff_make(handoff, owner, to) : to, &found))
+    if (!aps_block_encode_search(&run->inside, piece->in + slice.begin,
+                                 slice.length, piece->exponent, made, found))
         return false;
     if (owner != rank)
         aps_stage_pass(run, owner, to, slice.length);
-    if (found.max > magnitude->max)
-        magnitude->max = found.max;
-    magnitude->finite &= found.finite;
     return true;
 }
 
-/* From the last value to the first: what the first owner reads first was written
- * last. */
-static bool early_encode_vector(struct aps_hierarchical_run *run,
-                                const struct aps_stage_scale *guess,
-                                struct aps_magnitude *magnitude)
+static void early_merge(struct aps_magnitude *magnitude,
+                        struct aps_magnitude more)
 {
+    if (more.max > magnitude->max)
+        magnitude->max = more.max;
+    magnitude->finite &= more.finite;
+}
+
+/* From the last value to the first: what the owners read first was written last.
+ * Returns how many of the first values are left, of which nothing is known, as soon as
+ * others show that `greatest` is not what ranks will agree on. */
+static size_t early_encode_values(struct aps_hierarchical_run *run,
+                                  const struct aps_stage_scale *guess,
+                                  int greatest, struct aps_magnitude *magnitude)
+{
+    const int ranks = aps_shm_group_size(run->h->node);
     struct aps_cut cut = run->cut;
 
     cut.scales = guess;
-    *magnitude = (struct aps_magnitude){0, true};
     for (size_t k = aps_cut_chunks(&cut); k-- > 0;) {
         struct aps_chunk *chunk = aps_stage_chunk(run, k);
+        const struct aps_piece *piece = &chunk->pieces[0];
 
         cut.vector = 0;
         cut.begin = k * cut.length;
         aps_cut_next(&cut, chunk);
         aps_stage_measure_handoff(run, k);
-        for (int owner = run->h->owners; owner-- > 0;)
-            if (!early_encode_slice(run, k, &chunk->pieces[0], owner,
-                                    magnitude))
-                return false;
+        for (int owner = run->h->owners; owner-- > 0;) {
+            const struct aps_slice slice =
+                aps_piece_slice(piece, run->h->owners, owner);
+            const size_t begin = piece->begin + slice.begin;
+            struct aps_magnitude found;
+
+            if (slice.length == 0)
+                continue;
+            if (!early_encode_slice(run, k, piece, slice, owner, &found))
+                return begin + slice.length;
+            early_merge(magnitude, found);
+            if (aps_scale_max_exponent(magnitude->max, ranks) > greatest &&
+                begin > 0)
+                return begin;
+        }
     }
-    return true;
+    return 0;
 }
 
 bool aps_early_encode(struct aps_hierarchical_run *run,
@@ -122,17 +135,19 @@ bool aps_early_encode(struct aps_hierarchical_run *run,
 {
     const struct aps_vector *vector = &run->cut.vectors[0];
     struct aps_stage_scale guess = {0};
-    float greatest[2];
+    int greatest;
+    size_t left;
 
     if (run->early_stride == 0 || vector->measured ||
         vector->memory != &aps_memory_host ||
-        !aps_guess_recall(APS_GUESS_EXPONENT, vector->in, greatest) ||
-        greatest[0] != greatest[1])
+        !aps_guess_recall_exponent(vector->in, &greatest))
         return false;
-    guess.exponent = aps_exponent_of_stage(&run->inside, (int)greatest[0]);
-    if (!early_encode_vector(run, &guess, &scale->magnitude))
-        return false;
-    run->contributed = true;
+    guess.exponent = aps_exponent_of_stage(&run->inside, greatest);
+    scale->magnitude = (struct aps_magnitude){0, true};
+    left = early_encode_values(run, &guess, greatest, &scale->magnitude);
+    if (left > 0)
+        early_merge(&scale->magnitude, aps_magnitude_of(vector->in, left));
+    run->contributed = left == 0;
     run->guess = guess.exponent;
     return true;
 }
@@ -144,7 +159,7 @@ void aps_early_settle(struct aps_hierarchical_run *run,
 
     if (run->early_stride == 0)
         return;
-    aps_guess_note(APS_GUESS_EXPONENT, run->cut.vectors[0].in, (float)greatest);
+    aps_guess_note_exponent(run->cut.vectors[0].in, greatest);
     (void)aps_block_choose_scaling(&run->inside, scale->magnitude,
                                    scale->exponent, &scaling);
     run->contributed &= scale->exponent == run->guess && scaling.bounded;

@@ -63,9 +63,8 @@ struct aps_hierarchical_run {
     /* Between the blocks of a slot of `early`; 0: the call has other slots, which are
      * used by turns. */
     size_t early_stride;
-    bool
-        contributed; /* this rank's blocks are there before the stages begin ... */
-    int guess;       /* ... with this exponent */
+    bool contributed; /* this rank's blocks are there before the stages ... */
+    int guess;        /* ... with this exponent */
     struct aps_cost *cost;
     struct aps_cost across; /* of the stage across groups */
     int rc; /* the first error: after it what is sent is empty and nothing is

@@ -210,6 +210,46 @@ static void test_search(const char *format)
        bounded);
 }
 
+/* Guesses of exponents are made where they are mostly right. */
+static void test_exponents(void)
+{
+    int exponent = 0, wrong = 0, guesses = 0;
+
+    ok(!aps_guess_recall_exponent(values, &exponent), "a place is new");
+    for (int i = 0; i < 5; i++)
+        aps_guess_note_exponent(values, -7);
+    ok(aps_guess_recall_exponent(values, &exponent) && exponent == -7 &&
+           !aps_guess_recall_exponent(values + 64, &exponent),
+       "an exponent that recurs is guessed at its place");
+    aps_guess_note_exponent(values, 5);
+    ok(!aps_guess_recall_exponent(values, &exponent),
+       "... and not behind another one");
+    for (int i = 0; i < 1000; i++) {
+        const int next = (int)(draw() >> 12) % 2;
+
+        if (aps_guess_recall_exponent(values, &exponent)) {
+            guesses++;
+            wrong += exponent != next;
+        }
+        aps_guess_note_exponent(values, next);
+    }
+    ok(guesses < 150, "%d of 1000 are guessed, %d wrong, where half recur",
+       guesses, wrong);
+    guesses = wrong = 0;
+    for (int i = 0; i < 1000; i++) {
+        const int next = i / 10;
+
+        if (aps_guess_recall_exponent(values, &exponent)) {
+            guesses++;
+            wrong += exponent != next;
+        }
+        aps_guess_note_exponent(values, next);
+    }
+    ok(guesses > 700 && wrong <= 100,
+       "%d of 1000 are guessed, %d wrong, where nine of ten recur", guesses,
+       wrong);
+}
+
 int main(void)
 {
     static const char *const formats[] = {"e4m3",  "e5m2", "e4m3fn",   "e3m0",
@@ -221,5 +261,6 @@ int main(void)
         test_search(formats[f]);
     }
     test_calls();
+    test_exponents();
     return done_testing();
 }
