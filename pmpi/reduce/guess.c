@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base/cache.h"
 #include "number/bits.h"
@@ -25,8 +26,13 @@ static _Alignas(APS_CACHE_LINE) struct guess {
 
 #define NONE UINT32_MAX /* a NaN's */
 
+/* No float's magnitude, times as many ranks as there may be, is as great or small. */
+#define EXPONENT_MOST 400
+
 /* A vector's exponent that recurs adds 1 to its score, another one takes away twice as
  * much. */
+#define SCORE_LEAST (-64)
+#define SCORE_VAIN 32
 #define SCORE_WRONG 2
 #define SCORE_GUESSED 4
 #define SCORE_MOST 8
@@ -107,18 +113,26 @@ bool aps_guess_recall_exponent(const float *place, int *exponent)
     const struct guess *guess = guess_of(at);
 
     *exponent = (int)guess_known(guess, 0);
-    return guess_is_of(guess, at) && guess_known(guess, 1) >= SCORE_GUESSED;
+    /* Of a block, of which another thread makes it just now, it may be anything. */
+    return guess_is_of(guess, at) &&
+           (int)guess_known(guess, 1) >= SCORE_GUESSED &&
+           abs(*exponent) <= EXPONENT_MOST;
 }
 
-void aps_guess_note_exponent(const float *place, int exponent)
+void aps_guess_note_exponent(const float *place, int exponent, bool vain)
 {
     const uintptr_t at = guess_vector_place(place);
     struct guess *guess = guess_of(at);
-    uint32_t score = guess_is_of(guess, at) ? guess_known(guess, 1) : 0;
+    const bool known = guess_is_of(guess, at);
+    int score = known ? (int)guess_known(guess, 1) : 0;
 
-    if (guess_is_of(guess, at) && guess_known(guess, 0) == (uint32_t)exponent)
+    if (known && (int)guess_known(guess, 0) == exponent)
         score += score < SCORE_MOST;
-    else
-        score -= score < SCORE_WRONG ? score : SCORE_WRONG;
-    guess_write(guess, at, (uint32_t)exponent, score);
+    else if (score > 0)
+        score = score < SCORE_WRONG ? 0 : score - SCORE_WRONG;
+    if (vain)
+        score -= SCORE_VAIN;
+    if (score < SCORE_LEAST)
+        score = SCORE_LEAST;
+    guess_write(guess, at, (uint32_t)exponent, (uint32_t)score);
 }

@@ -31,9 +31,10 @@ void aps_guess_note(enum aps_guess_kind kind, const float *place, float max);
  * The exponent that ranks agree on for a whole vector that lies at a place: the last
  * one, and the next one. False: no guess is worth while. A wrong one costs twice what a
  * right one saves (hierarchical_early.h), so that a guess is made where the exponent of
- * the call before has recurred in more than two of three calls lately.
+ * the call before has recurred in more than two of three calls lately. `vain`: a guess
+ * was made, but other ranks had none, as they may have none next time.
  */
 bool aps_guess_recall_exponent(const float *place, int *exponent);
-void aps_guess_note_exponent(const float *place, int exponent);
+void aps_guess_note_exponent(const float *place, int exponent, bool vain);
 
 #endif

@@ -128,24 +128,27 @@ static void hierarchical_group_scales(struct aps_hierarchical_run *run,
 {
     struct aps_shm_group *node = run->h->node;
     const struct aps_wire *wire = &run->inside;
-    int exponents[APS_VECTORS_MOST + 1]; /* and what room is wanted */
+    int exponents[APS_VECTORS_MOST + APS_EARLY_WORDS]; /* of one vector: more */
+    bool encoded = false;
 
     for (int i = 0; i < count; i++)
         scales[i] = (struct aps_stage_scale){
             .exponent = aps_exponent_predicted(&vectors[i])};
     if (!aps_scale_ops_of(&wire->scale)->agreed || run->exact_inside)
         return;
-    exponents[count] = aps_early_begin(run);
-    if (!aps_early_encode(run, scales))
+    if (count == 1)
+        encoded = aps_early_encode(run, scales, exponents + 1);
+    if (!encoded)
         aps_exponent_magnitudes(wire, count, vectors, scales);
     for (int i = 0; i < count; i++)
         exponents[i] = aps_scale_max_exponent(scales[i].magnitude.max,
                                               aps_shm_group_size(node));
-    aps_shm_group_max_all(node, count + 1, exponents);
+    aps_shm_group_max_all(node, count == 1 ? 1 + APS_EARLY_WORDS : count,
+                          exponents);
     for (int i = 0; i < count; i++)
         scales[i].exponent = aps_exponent_of_stage(wire, exponents[i]);
-    aps_early_settle(run, scales, exponents[0]);
-    aps_early_make_room(run->h, exponents[count]);
+    if (count == 1)
+        aps_early_settle(run, exponents[0], exponents + 1);
 }
 
 /* COLLECTIVE over the group: first what all ranks know, then what they agree

@@ -41,28 +41,44 @@ void aps_early_clear(struct aps_early *early)
     aps_shm_group_destroy(early->node);
 }
 
-int aps_early_begin(struct aps_hierarchical_run *run)
+/* Between the blocks of the call's slots, and what they take. */
+static size_t early_stride(const struct aps_hierarchical_run *run)
 {
-    struct aps_early *early = &run->h->early;
     const struct aps_cut *cut = &run->cut;
-    size_t stride, bytes;
+    const size_t granule = aps_codec_granule(&run->inside.codec);
 
-    if (cut->count != 1 || run->slots != &run->h->host ||
-        !aps_hierarchical_is_alone(run->h) ||
-        cut->vectors[0].n * sizeof(float) < early->least)
-        return 0;
-    stride = aps_block_stride(
-        &run->inside,
-        aps_slice_longest(cut->length, aps_codec_granule(&run->inside.codec),
-                          cut->parts));
-    bytes = aps_cut_chunks(cut) * (size_t)cut->parts * stride;
-    if (bytes <= early->bytes) {
-        run->early_stride = stride;
-        return 0;
-    }
-    return bytes <= SLOT_MOST && bytes < early->refused
-               ? early_units(bytes + UNIT - 1)
-               : 0;
+    return aps_block_stride(
+        &run->inside, aps_slice_longest(cut->length, granule, cut->parts));
+}
+
+static size_t early_bytes(const struct aps_hierarchical_run *run)
+{
+    return aps_cut_chunks(&run->cut) * (size_t)run->cut.parts *
+           early_stride(run);
+}
+
+/* Is the call one that ranks encode early? Equal on all of them but for the memory of
+ * their vectors, and for what they know of these. */
+static bool early_takes(const struct aps_hierarchical_run *run)
+{
+    const struct aps_hierarchical *h = run->h;
+    const struct aps_vector *vector = &run->cut.vectors[0];
+
+    return run->cut.count == 1 && run->slots == &h->host &&
+           aps_hierarchical_is_alone(h) &&
+           vector->n * sizeof(float) >= h->early.least && !vector->measured &&
+           vector->memory == &aps_memory_host;
+}
+
+/* Does the codec of this CPU encode beside a search? */
+static bool early_is_possible(const struct aps_hierarchical_run *run,
+                              int exponent)
+{
+    unsigned char block[APS_BLOCK_HEADER_MOST];
+    struct aps_magnitude none;
+
+    return aps_block_encode_search(&run->inside, run->cut.vectors[0].in, 0,
+                                   exponent, block, &none);
 }
 
 /* An owner's slice of a chunk. False: not with this codec. */
@@ -130,39 +146,96 @@ static size_t early_encode_values(struct aps_hierarchical_run *run,
     return 0;
 }
 
-bool aps_early_encode(struct aps_hierarchical_run *run,
-                      struct aps_stage_scale *scale)
+/* What is exchanged. */
+enum {
+    WANTED, /* room, in units */
+    NONE, /* this rank has not encoded its vector; 0: or shown that no rank need */
+    GUESS, /* the greatest exponent that it is encoded for */
+    OTHER  /* and the negative; another number: it is encoded in vain */
+};
+
+void aps_early_decline(int words[APS_EARLY_WORDS])
 {
+    words[WANTED] = 0;
+    words[NONE] = 1;
+    words[GUESS] = words[OTHER] = INT_MIN;
+}
+
+static bool early_is_bounded(const struct aps_hierarchical_run *run,
+                             struct aps_magnitude magnitude, int exponent)
+{
+    struct aps_scaling scaling;
+
+    (void)aps_block_choose_scaling(&run->inside, magnitude, exponent, &scaling);
+    return scaling.bounded;
+}
+
+bool aps_early_encode(struct aps_hierarchical_run *run,
+                      struct aps_stage_scale *scale, int words[APS_EARLY_WORDS])
+{
+    const struct aps_early *early = &run->h->early;
     const struct aps_vector *vector = &run->cut.vectors[0];
     struct aps_stage_scale guess = {0};
+    size_t bytes, left;
     int greatest;
-    size_t left;
 
-    if (run->early_stride == 0 || vector->measured ||
-        vector->memory != &aps_memory_host ||
-        !aps_guess_recall_exponent(vector->in, &greatest))
+    aps_early_decline(words);
+    if (!early_takes(run) || !aps_guess_recall_exponent(vector->in, &greatest))
         return false;
     guess.exponent = aps_exponent_of_stage(&run->inside, greatest);
+    if (!early_is_possible(run, guess.exponent))
+        return false;
+    bytes = early_bytes(run);
+    if (bytes > early->bytes) {
+        if (bytes <= SLOT_MOST && bytes < early->refused)
+            words[WANTED] = early_units(bytes + UNIT - 1);
+        return false;
+    }
+    run->early_stride = early_stride(run);
     scale->magnitude = (struct aps_magnitude){0, true};
     left = early_encode_values(run, &guess, greatest, &scale->magnitude);
     if (left > 0)
         early_merge(&scale->magnitude, aps_magnitude_of(vector->in, left));
-    run->contributed = left == 0;
-    run->guess = guess.exponent;
+    words[NONE] = 0;
+    words[GUESS] = greatest;
+    words[OTHER] =
+        left == 0 && early_is_bounded(run, scale->magnitude, guess.exponent)
+            ? -greatest
+            : INT_MAX;
     return true;
 }
 
-void aps_early_settle(struct aps_hierarchical_run *run,
-                      const struct aps_stage_scale *scale, int greatest)
+/* COLLECTIVE over the group. */
+static void early_make_room(struct aps_hierarchical *h, size_t bytes)
 {
-    struct aps_scaling scaling;
+    struct aps_early *early = &h->early;
+    const struct aps_vcomm *group = &h->groups.group;
+    struct aps_shm_group *node;
+    char cause[256];
 
-    if (run->early_stride == 0)
+    if (!aps_agree_all(group, aps_shm_group_free_bytes() / SHARE / bytes >=
+                                  (size_t)group->size) ||
+        aps_shm_group_create(group, bytes, 0, &node, cause, sizeof cause) < 0) {
+        early->refused = bytes;
         return;
-    aps_guess_note_exponent(run->cut.vectors[0].in, greatest);
-    (void)aps_block_choose_scaling(&run->inside, scale->magnitude,
-                                   scale->exponent, &scaling);
-    run->contributed &= scale->exponent == run->guess && scaling.bounded;
+    }
+    aps_shm_group_destroy(early->node);
+    early->node = node;
+    early->bytes = bytes;
+}
+
+void aps_early_settle(struct aps_hierarchical_run *run, int greatest,
+                      const int words[APS_EARLY_WORDS])
+{
+    const bool tried = run->early_stride > 0, all = words[NONE] == 0;
+
+    if (early_takes(run))
+        aps_guess_note_exponent(run->cut.vectors[0].in, greatest,
+                                tried && !all);
+    if (!all || words[GUESS] != greatest || words[OTHER] != -greatest)
+        run->early_stride = 0;
+    if (words[WANTED] > 0)
+        early_make_room(run->h, (size_t)words[WANTED] * UNIT);
 }
 
 void aps_early_count(const struct aps_hierarchical_run *run,
@@ -176,25 +249,4 @@ void aps_early_count(const struct aps_hierarchical_run *run,
         return;
     aps_cost_add(cost, &run->inside, slice.length, 1);
     cost->early_bytes += aps_block_bytes(&run->inside, slice.length);
-}
-
-void aps_early_make_room(struct aps_hierarchical *h, int wanted)
-{
-    const size_t bytes = (size_t)wanted * UNIT;
-    struct aps_early *early = &h->early;
-    const struct aps_vcomm *group = &h->groups.group;
-    struct aps_shm_group *node;
-    char cause[256];
-
-    if (bytes <= early->bytes)
-        return;
-    if (!aps_agree_all(group, aps_shm_group_free_bytes() / SHARE / bytes >=
-                                  (size_t)group->size) ||
-        aps_shm_group_create(group, bytes, 0, &node, cause, sizeof cause) < 0) {
-        early->refused = bytes;
-        return;
-    }
-    aps_shm_group_destroy(early->node);
-    early->node = node;
-    early->bytes = bytes;
 }

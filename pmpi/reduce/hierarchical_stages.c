@@ -141,7 +141,7 @@ static void stages_contribute_piece(struct aps_hierarchical_run *run, size_t k,
             continue;
         if (run->exact_inside)
             stages_contribute_exact(run, piece, slice, owner, to);
-        else if (run->contributed)
+        else if (run->early_stride > 0)
             aps_early_count(run, piece, slice, owner);
         else
             stages_contribute_block(run, piece, slice, owner, to);
@@ -160,10 +160,10 @@ void aps_hierarchical_contribute(void *state, size_t k)
         aps_shm_group_tell_elements(h->node, h->calls,
                                     aps_hierarchical_elements(run));
     aps_cut_next(&run->cut, chunk);
-    if (run->early_stride == 0)
+    if (run->early_stride == 0) {
         stages_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_TURNS);
-    if (!run->contributed)
         aps_stage_measure_handoff(run, k);
+    }
     aps_block_batch_begin(&h->batch, &run->inside, run->cost);
     for (int p = 0; p < chunk->count; p++)
         stages_contribute_piece(run, k, &chunk->pieces[p]);

@@ -60,11 +60,9 @@ struct aps_hierarchical_run {
     struct aps_chunk_layout layout;          /* of both */
     bool lost;                               /* values, by this rank's device */
     struct aps_cut cut;
-    /* Between the blocks of a slot of `early`; 0: the call has other slots, which are
-     * used by turns. */
+    /* Contributions lie in the slots of `early` before the stages begin, their blocks
+     * so many bytes apart; 0: the stages make them, in slots that are used by turns. */
     size_t early_stride;
-    bool contributed; /* this rank's blocks are there before the stages ... */
-    int guess;        /* ... with this exponent */
     struct aps_cost *cost;
     struct aps_cost across; /* of the stage across groups */
     int rc; /* the first error: after it what is sent is empty and nothing is

@@ -217,11 +217,11 @@ static void test_exponents(void)
 
     ok(!aps_guess_recall_exponent(values, &exponent), "a place is new");
     for (int i = 0; i < 5; i++)
-        aps_guess_note_exponent(values, -7);
+        aps_guess_note_exponent(values, -7, false);
     ok(aps_guess_recall_exponent(values, &exponent) && exponent == -7 &&
            !aps_guess_recall_exponent(values + 64, &exponent),
        "an exponent that recurs is guessed at its place");
-    aps_guess_note_exponent(values, 5);
+    aps_guess_note_exponent(values, 5, false);
     ok(!aps_guess_recall_exponent(values, &exponent),
        "... and not behind another one");
     for (int i = 0; i < 1000; i++) {
@@ -231,7 +231,7 @@ static void test_exponents(void)
             guesses++;
             wrong += exponent != next;
         }
-        aps_guess_note_exponent(values, next);
+        aps_guess_note_exponent(values, next, false);
     }
     ok(guesses < 150, "%d of 1000 are guessed, %d wrong, where half recur",
        guesses, wrong);
@@ -243,7 +243,7 @@ static void test_exponents(void)
             guesses++;
             wrong += exponent != next;
         }
-        aps_guess_note_exponent(values, next);
+        aps_guess_note_exponent(values, next, false);
     }
     ok(guesses > 700 && wrong <= 100,
        "%d of 1000 are guessed, %d wrong, where nine of ten recur", guesses,
