@@ -21,7 +21,7 @@ APS_CODEC_AVX2 static inline bool
 sum_avx2_make(const struct aps_codec *codec, const struct aps_summand *summands,
               int count, struct aps_sum_avx2 *from)
 {
-    from->count = count < APS_SUM_AVX2_MOST ? count : APS_SUM_AVX2_MOST;
+    from->count = count < APS_SUM_MOST ? count : APS_SUM_MOST;
     for (int s = 0; s < from->count; s++) {
         struct aps_kernel kernel = aps_kernel_init(&codec->format);
 
@@ -76,7 +76,7 @@ sum_by_avx2(const struct aps_codec *codec, const struct aps_summand *summands,
     for (size_t i = 0; i < n; i += APS_SUM_TILE) {
         __m256i part = seen;
 
-        for (int s = 0; s < count; s += APS_SUM_AVX2_MOST) {
+        for (int s = 0; s < count; s += APS_SUM_MOST) {
             struct aps_sum_avx2 from;
 
             part = seen;
@@ -105,7 +105,7 @@ sum_encode_by_avx2(const struct aps_codec *codec,
     struct aps_values values;
     __m256i seen = _mm256_setzero_si256();
 
-    if (count > APS_SUM_AVX2_MOST || !aps_avx2_suits(&codec->format) ||
+    if (count > APS_SUM_MOST || !aps_avx2_suits(&codec->format) ||
         !aps_scaling_is_simple(&codec->format, scaling) ||
         !aps_scaling_inverse_is_simple(scaling) ||
         !sum_avx2_make(codec, summands, count, &from))

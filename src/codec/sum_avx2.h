@@ -8,15 +8,13 @@
 #define APS_CODEC_SUM_AVX2_H
 
 #include "codec/nearest_avx2.h"
+#include "codec/tile.h"
 #include "codec/values_avx2.h"
-
-#define APS_SUM_AVX2_MOST                                                      \
-    8 /* summands at a time: streams that a core follows */
 
 /* The wires at a time, of one kind of values. */
 struct aps_sum_avx2 {
-    struct aps_values values[APS_SUM_AVX2_MOST];
-    const uint8_t *wire[APS_SUM_AVX2_MOST];
+    struct aps_values values[APS_SUM_MOST];
+    const uint8_t *wire[APS_SUM_MOST];
     int count;
 };
 

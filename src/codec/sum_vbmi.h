@@ -13,8 +13,7 @@
 
 #include "codec/nearest_vbmi.h"
 #include "codec/table_vbmi.h"
-
-#define APS_SUM_MOST 8 /* summands at a time: streams that a core follows */
+#include "codec/tile.h"
 
 /* The wires at a time. */
 struct aps_sum {

@@ -15,7 +15,9 @@
 
 #define APS_TILE ((size_t)4096) /* floats */
 
-/* Values of many sums that wait for more summands in the L2 cache. */
+/* Of a sum: summands at a time, which are as many streams as a core follows; and values
+ * that wait for more summands in the L2 cache. */
+#define APS_SUM_MOST 8
 #define APS_SUM_TILE (4 * APS_TILE)
 
 /* By so many floats. Measured, for arrays in memory and in the L2 cache: half of

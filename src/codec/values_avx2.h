@@ -137,7 +137,7 @@ aps_values_of_fours(const struct aps_values *v, const uint8_t *wire, __m256 *y)
                        : _mm256_unpackhi_epi16(zero, half[q / 2]));
 }
 
-/* Of finite values, but for the scale. */
+/* Before they are scaled; all have to be finite. */
 APS_CODEC_AVX2 APS_INLINE void
 aps_values_of_eights(const struct aps_values *v, const uint8_t *wire, __m256 *y)
 {
@@ -151,7 +151,7 @@ aps_values_of_eights(const struct aps_values *v, const uint8_t *wire, __m256 *y)
     }
 }
 
-/* `kind`: v's, a constant. Eights are of finite values. */
+/* `kind` is v's, as a constant. Values of eights have to be finite. */
 APS_CODEC_AVX2 APS_INLINE void aps_values_32(const struct aps_values *v,
                                              enum aps_values_kind kind,
                                              const uint8_t *wire, __m256 *y)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Codes of 16 bits that CPUs convert themselves, or need not. */
+/* Codes of 16 bits that a CPU converts by one instruction: fp16, and bf16, whose codes
+ * are the upper halves of floats. */
 #ifndef APS_CODEC_WORDS_H
 #define APS_CODEC_WORDS_H
 

@@ -52,8 +52,8 @@ static float *fresh(void)
     return fresh_places + APART * calls++;
 }
 
-/* From a place that the calls share, in place in some steps; in one, one rank has a
- * fresh place and guesses nothing, while the others do, which they then stop. */
+/* From a place that the calls share, in place in some steps. On another communicator,
+ * one rank has a fresh place in one step, and guesses nothing, while the others do. */
 static void reduce(const float *x, int n, int step, MPI_Comm comm)
 {
     const bool alone =
