@@ -97,8 +97,8 @@ sum_encode_rest(const struct aps_codec *codec, struct aps_sum *from, int count,
 APS_CODEC_AVX512 static bool
 sum_encode_vbmi(const struct aps_codec *codec,
                 const struct aps_summand *summands, int count, size_t n,
-                struct aps_scaling scaling, enum vectors vectors, uint8_t *wire,
-                enum aps_sum_put put, float *x, uint32_t *greatest)
+                struct aps_scaling scaling, uint8_t *wire, enum aps_sum_put put,
+                float *x, uint32_t *greatest)
 {
     const unsigned width = (unsigned)codec->format.width;
     const struct aps_kernel kernel = aps_kernel_init(&codec->format);
@@ -108,8 +108,7 @@ sum_encode_vbmi(const struct aps_codec *codec,
     struct aps_sum from;
     uint32_t rest;
 
-    if (!sum_suits(codec, summands, count, vectors) || count > APS_SUM_MOST ||
-        !aps_nearest_suits(&codec->format) ||
+    if (count > APS_SUM_MOST || !aps_nearest_suits(&codec->format) ||
         !aps_scaling_is_simple(&codec->format, scaling) ||
         !aps_scaling_inverse_is_simple(scaling))
         return false;
@@ -177,6 +176,17 @@ APS_INLINE bool sum_by_vbmi(const struct aps_codec *codec,
     *greatest = next > *greatest ? next : *greatest;
     return true;
 }
+
+/* Only where the CPU has them may a function be called that is compiled for VBMI. */
+APS_INLINE bool sum_encode_by_vbmi(
+    const struct aps_codec *codec, const struct aps_summand *summands,
+    int count, size_t n, struct aps_scaling scaling, enum vectors vectors,
+    uint8_t *wire, enum aps_sum_put put, float *x, uint32_t *greatest)
+{
+    return sum_suits(codec, summands, count, vectors) &&
+           sum_encode_vbmi(codec, summands, count, n, scaling, wire, put, x,
+                           greatest);
+}
 #endif
 
 APS_INLINE bool sum_body(const struct aps_codec *codec,
@@ -219,8 +229,8 @@ APS_INLINE bool sum_encode_body(const struct aps_codec *codec,
               ? sum_encode_by_avx2(codec, summands, count, n, scaling,
                                    stream ? APS_PUT_STREAM : APS_PUT, wire,
                                    (void *)x, &greatest)
-              : sum_encode_vbmi(codec, summands, count, n, scaling, vectors,
-                                wire, put, x, &greatest)))
+              : sum_encode_by_vbmi(codec, summands, count, n, scaling, vectors,
+                                   wire, put, x, &greatest)))
         return false;
     if (x && stream)
         _mm_sfence();
