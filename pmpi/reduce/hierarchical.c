@@ -66,7 +66,7 @@ static int hierarchical_equip(struct aps_hierarchical *h,
     }
     if (!aps_agree_all(site->vcomm, good))
         return -1;
-    aps_early_init(&h->early, &h->groups.group);
+    aps_early_init(&h->early);
     hierarchical_count_cores(&h->groups.group);
     return 0;
 }

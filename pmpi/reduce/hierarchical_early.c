@@ -6,7 +6,6 @@
 #include <limits.h>
 
 #include "base/cache.h"
-#include "base/least.h"
 #include "progress/agree.h"
 #include "reduce/guess.h"
 #include "reduce/hierarchical_handoff.h"
@@ -18,22 +17,13 @@
 #define SLOT_MOST ((size_t)32 * 1024 * 1024)
 #define SHARE 4
 
-/* What ranks agree on are numbers of these. */
+/* Room is exchanged in these. */
 #define UNIT ((size_t)1024)
 
-static int early_units(size_t bytes)
+void aps_early_init(struct aps_early *early)
 {
-    return (int)aps_least(bytes / UNIT, INT_MAX);
-}
-
-void aps_early_init(struct aps_early *early, const struct aps_vcomm *group)
-{
-    int units = early_units(aps_cache_early());
-
-    *early = (struct aps_early){.least = SIZE_MAX, .refused = SIZE_MAX};
-    if (aps_agree_max_together(group, 1, &units) == MPI_SUCCESS &&
-        units < INT_MAX)
-        early->least = (size_t)units * UNIT;
+    *early =
+        (struct aps_early){.least = aps_cache_early(), .refused = SIZE_MAX};
 }
 
 void aps_early_clear(struct aps_early *early)
@@ -57,8 +47,7 @@ static size_t early_bytes(const struct aps_hierarchical_run *run)
            early_stride(run);
 }
 
-/* Is the call one that ranks encode early? Equal on all of them but for the memory of
- * their vectors, and for what they know of these. */
+/* Is the call one that this rank encodes early, if it can? */
 static bool early_takes(const struct aps_hierarchical_run *run)
 {
     const struct aps_hierarchical *h = run->h;
@@ -87,16 +76,18 @@ static bool early_encode_slice(struct aps_hierarchical_run *run, size_t k,
                                struct aps_slice slice, int owner,
                                struct aps_magnitude *found)
 {
+    const struct aps_handoff *handoff = &run->h->handoff;
     const int rank = aps_shm_group_rank(run->h->node);
     unsigned char *const to = aps_stage_slot_slice(run, k, rank, owner);
     unsigned char *const made =
-        owner != rank ? aps_handoff_make(&run->h->handoff, owner, to) : to;
+        owner != rank ? aps_handoff_make(handoff, owner, to) : to;
 
     if (!aps_block_encode_search(&run->inside, piece->in + slice.begin,
                                  slice.length, piece->exponent, made, found))
         return false;
     if (owner != rank)
-        aps_stage_pass(run, owner, to, slice.length);
+        aps_handoff_pass(handoff, owner, to,
+                         aps_block_bytes(&run->inside, slice.length));
     return true;
 }
 
@@ -188,7 +179,7 @@ bool aps_early_encode(struct aps_hierarchical_run *run,
     bytes = early_bytes(run);
     if (bytes > early->bytes) {
         if (bytes <= SLOT_MOST && bytes < early->refused)
-            words[WANTED] = early_units(bytes + UNIT - 1);
+            words[WANTED] = (int)((bytes + UNIT - 1) / UNIT);
         return false;
     }
     run->early_stride = early_stride(run);
@@ -242,11 +233,13 @@ void aps_early_count(const struct aps_hierarchical_run *run,
                      const struct aps_piece *piece, struct aps_slice slice,
                      int owner)
 {
+    const size_t bytes = aps_block_bytes(&run->inside, slice.length);
     struct aps_cost *cost = run->cost;
 
     aps_cost_note(cost, piece->exponent);
     if (owner == aps_shm_group_rank(run->h->node))
         return;
     aps_cost_add(cost, &run->inside, slice.length, 1);
-    cost->early_bytes += aps_block_bytes(&run->inside, slice.length);
+    aps_stage_count_handoff(run, owner, bytes);
+    cost->early_bytes += bytes;
 }

@@ -25,10 +25,9 @@
 
 #include "reduce/hierarchical_state.h"
 
-/* COLLECTIVE over the group: from which length on vectors are encoded early. There are
- * no slots yet. */
-void aps_early_init(struct aps_early *early, const struct aps_vcomm *group);
-void aps_early_clear(struct aps_early *early); /* local */
+/* Local. There are no slots yet. */
+void aps_early_init(struct aps_early *early);
+void aps_early_clear(struct aps_early *early);
 
 /* Ranks exchange so many ints, whose MAX they go by. */
 #define APS_EARLY_WORDS 4

@@ -24,7 +24,7 @@ struct aps_early {
     struct aps_shm_group *node; /* NULL: there are none */
     size_t bytes;               /* of a rank's slot */
     size_t refused;             /* so many are not to be had */
-    size_t least;               /* of a vector that takes them, in FP32 */
+    size_t least; /* bytes of FP32 of this rank's vectors in them */
 };
 
 struct aps_hierarchical {
