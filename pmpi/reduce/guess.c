@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "base/cache.h"
 #include "number/bits.h"
@@ -26,7 +25,7 @@ static _Alignas(APS_CACHE_LINE) struct guess {
 
 #define NONE UINT32_MAX /* a NaN's */
 
-/* No float's magnitude, times as many ranks as there may be, is as great or small. */
+/* No magnitude of a float, times the number of ranks, has a greater or a lesser one. */
 #define EXPONENT_MOST 400
 
 /* A vector's exponent that recurs adds 1 to its score, another one takes away twice as
@@ -113,10 +112,10 @@ bool aps_guess_recall_exponent(const float *place, int *exponent)
     const struct guess *guess = guess_of(at);
 
     *exponent = (int)guess_known(guess, 0);
-    /* Of a block, of which another thread makes it just now, it may be anything. */
+    /* While another thread writes a block's magnitude there, it may be anything. */
     return guess_is_of(guess, at) &&
            (int)guess_known(guess, 1) >= SCORE_GUESSED &&
-           abs(*exponent) <= EXPONENT_MOST;
+           *exponent >= -EXPONENT_MOST && *exponent <= EXPONENT_MOST;
 }
 
 void aps_guess_note_exponent(const float *place, int exponent, bool vain)
