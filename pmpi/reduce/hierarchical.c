@@ -128,27 +128,25 @@ static void hierarchical_group_scales(struct aps_hierarchical_run *run,
 {
     struct aps_shm_group *node = run->h->node;
     const struct aps_wire *wire = &run->inside;
-    int exponents[APS_VECTORS_MOST + APS_EARLY_WORDS]; /* of one vector: more */
-    bool encoded = false;
+    /* What is told of early blocks comes first, whatever the count: ranks whose calls
+     * do not fit read the same of each other there. */
+    int words[APS_EARLY_WORDS + APS_VECTORS_MOST];
+    int *const exponents = words + APS_EARLY_WORDS;
 
     for (int i = 0; i < count; i++)
         scales[i] = (struct aps_stage_scale){
             .exponent = aps_exponent_predicted(&vectors[i])};
     if (!aps_scale_ops_of(&wire->scale)->agreed || run->exact_inside)
         return;
-    if (count == 1)
-        encoded = aps_early_encode(run, scales, exponents + 1);
-    if (!encoded)
+    if (!aps_early_encode(run, scales, words))
         aps_exponent_magnitudes(wire, count, vectors, scales);
     for (int i = 0; i < count; i++)
         exponents[i] = aps_scale_max_exponent(scales[i].magnitude.max,
                                               aps_shm_group_size(node));
-    aps_shm_group_max_all(node, count == 1 ? 1 + APS_EARLY_WORDS : count,
-                          exponents);
+    aps_shm_group_max_all(node, APS_EARLY_WORDS + count, words);
     for (int i = 0; i < count; i++)
         scales[i].exponent = aps_exponent_of_stage(wire, exponents[i]);
-    if (count == 1)
-        aps_early_settle(run, exponents[0], exponents + 1);
+    aps_early_settle(run, exponents[0], words);
 }
 
 /* COLLECTIVE over the group: first what all ranks know, then what they agree

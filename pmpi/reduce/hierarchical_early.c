@@ -145,7 +145,7 @@ enum {
     OTHER  /* and the negative; another number: it is encoded in vain */
 };
 
-void aps_early_decline(int words[APS_EARLY_WORDS])
+static void early_decline(int words[APS_EARLY_WORDS])
 {
     words[WANTED] = 0;
     words[NONE] = 1;
@@ -170,7 +170,7 @@ bool aps_early_encode(struct aps_hierarchical_run *run,
     size_t bytes, left;
     int greatest;
 
-    aps_early_decline(words);
+    early_decline(words);
     if (!early_takes(run) || !aps_guess_recall_exponent(vector->in, &greatest))
         return false;
     guess.exponent = aps_exponent_of_stage(&run->inside, greatest);
@@ -178,8 +178,10 @@ bool aps_early_encode(struct aps_hierarchical_run *run,
         return false;
     bytes = early_bytes(run);
     if (bytes > early->bytes) {
-        if (bytes <= SLOT_MOST && bytes < early->refused)
-            words[WANTED] = (int)((bytes + UNIT - 1) / UNIT);
+        const size_t units = (bytes + UNIT - 1) / UNIT;
+
+        if (bytes <= SLOT_MOST && units * UNIT < early->refused)
+            words[WANTED] = (int)units;
         return false;
     }
     run->early_stride = early_stride(run);
@@ -207,7 +209,7 @@ static void early_make_room(struct aps_hierarchical *h, size_t bytes)
     if (!aps_agree_all(group, aps_shm_group_free_bytes() / SHARE / bytes >=
                                   (size_t)group->size) ||
         aps_shm_group_create(group, bytes, 0, &node, cause, sizeof cause) < 0) {
-        early->refused = bytes;
+        early->refused = bytes < early->refused ? bytes : early->refused;
         return;
     }
     aps_shm_group_destroy(early->node);

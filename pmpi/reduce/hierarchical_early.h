@@ -29,11 +29,8 @@
 void aps_early_init(struct aps_early *early);
 void aps_early_clear(struct aps_early *early);
 
-/* Ranks exchange so many ints, whose MAX they go by. */
+/* Ranks exchange so many ints in each call, whose MAX they go by. */
 #define APS_EARLY_WORDS 4
-
-/* Local. What a call of several vectors exchanges, or one that cannot encode early. */
-void aps_early_decline(int words[APS_EARLY_WORDS]);
 
 /* Local. Encode the vector of a call whose stage agrees on exponents, if its exponent
  * can be guessed and there is room; what is exchanged goes to words[]. True: the
