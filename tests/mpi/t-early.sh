@@ -43,4 +43,19 @@ early e4m3 0 "2 ranks, off on rank 1" -n 1 -env APSMPI_EARLY 64 "$program" : \
 early e4m3 0 "2 ranks, another processor on rank 1" \
     -n 1 -env APSMPI_EARLY 64 "$program" : \
     -n 1 -env APSMPI_EARLY 4Ki -env APSMPI_CPU plain "$program"
+
+# Segments of shared memory on a rank: of the world, the room that it wants there, of
+# the other communicator, and the room there. Where a rank cannot open the second, the
+# world has none, and does not ask again for as much or more.
+if [ "$some" -gt 0 ]; then
+    library=$mpi/.libs/inject.so:$library
+    for rank in 0 1; do
+        early e4m3 300000 "2 ranks, room that rank $rank cannot open" \
+            -genv APSMPI_EARLY 64 -genv INJECT_REPORT 1 \
+            -genv INJECT "fail:shm_open:$rank:2" -n 2 "$program"
+        grep -q 'failure of shm_open number 2' "$tmp/stderr" &&
+            grep -q '^# inject: shm_open was called 4 times' "$tmp/stderr"
+        check $? "... and nobody asks for it again"
+    done
+fi
 finish
