@@ -8,6 +8,7 @@
 
 #include "native/abi.h"
 #include "call/call.h"
+#include "progress/wait.h"
 
 /* Since MPI 4 types may have been made with large counts, which only these two
  * can tell of. */
@@ -64,11 +65,16 @@ static bool signature_is_new_handle(int combiner)
            combiner != MPI_COMBINER_F90_INTEGER;
 }
 
-/* Derived types nest: so deep, at most. */
-#define DEPTH_MAX 64
+/* A named type of FP32 values: MPI says that MPI_2REAL is two MPI_REALs. */
+static bool signature_is_named(const struct aps_job *job, MPI_Datatype type)
+{
+    return aps_call_is_float(job, type) ||
+           (type != MPI_DATATYPE_NULL && type == MPI_2REAL &&
+            job->real_is_float);
+}
 
-static bool signature_is_of_floats(const struct aps_job *job, MPI_Datatype type,
-                                   int depth);
+static bool signature_is_of_floats(const struct aps_job *job,
+                                   MPI_Datatype type);
 
 /* Does part i of a type add nothing to it? A type without elements does not, nor a
  * member of a structure of which there are none. */
@@ -85,15 +91,28 @@ static bool signature_adds_nothing(MPI_Datatype part, int combiner,
     return PMPI_Type_size_x(part, &bytes) == MPI_SUCCESS && bytes == 0;
 }
 
+/* Where memory for these is short, other ranks may wait for this one in the call. */
+static void *signature_allocate(MPI_Count count, size_t size)
+{
+    long begin = 0;
+    void *all;
+
+    do
+        all = malloc((size_t)count * size + 1);
+    while (!all && aps_wait_for_memory(&begin));
+    return all;
+}
+
 /* Do the types that it was made from hold nothing but FP32 values? */
 static bool signature_parts_are_floats(const struct aps_job *job,
                                        MPI_Datatype type, int combiner,
-                                       const MPI_Count count[4], int depth)
+                                       const MPI_Count count[4])
 {
-    int *integers = malloc((size_t)count[0] * sizeof *integers + 1);
-    MPI_Aint *addresses = malloc((size_t)count[1] * sizeof *addresses + 1);
-    MPI_Count *large = malloc((size_t)count[2] * sizeof *large + 1);
-    MPI_Datatype *types = malloc((size_t)count[3] * sizeof *types + 1);
+    int *integers = signature_allocate(count[0], sizeof *integers);
+    MPI_Aint *addresses = signature_allocate(count[1], sizeof *addresses);
+    MPI_Count *large = signature_allocate(count[2], sizeof *large);
+    MPI_Datatype *types = signature_allocate(count[3], sizeof *types);
+    MPI_Datatype known = MPI_DATATYPE_NULL;
     bool good = false;
 
     if (!integers || !addresses || !large || !types ||
@@ -101,13 +120,20 @@ static bool signature_parts_are_floats(const struct aps_job *job,
                                types) != MPI_SUCCESS)
         goto free_contents;
     good = count[3] > 0;
+    /* Each of a row of equal ones would be looked at, in structures of structures
+     * exponentially often. */
+    for (MPI_Count i = 0; i < count[3] && good; i++) {
+        if (types[i] == known ||
+            signature_adds_nothing(types[i], combiner, count, integers, large,
+                                   i))
+            continue;
+        good = signature_is_of_floats(job, types[i]);
+        known = types[i];
+    }
     for (MPI_Count i = 0; i < count[3]; i++) {
         MPI_Count inner[4];
         int how = MPI_COMBINER_NAMED;
 
-        good = good && (signature_adds_nothing(types[i], combiner, count,
-                                               integers, large, i) ||
-                        signature_is_of_floats(job, types[i], depth + 1));
         if (signature_get_envelope(types[i], inner, &how) == MPI_SUCCESS &&
             signature_is_new_handle(how))
             PMPI_Type_free(&types[i]);
@@ -121,19 +147,16 @@ free_contents:
     return good;
 }
 
-static bool signature_is_of_floats(const struct aps_job *job, MPI_Datatype type,
-                                   int depth)
+static bool signature_is_of_floats(const struct aps_job *job, MPI_Datatype type)
 {
     MPI_Count count[4];
     int combiner;
 
-    if (aps_call_is_float(job, type))
+    if (signature_is_named(job, type))
         return true;
-    if (depth == DEPTH_MAX ||
-        signature_get_envelope(type, count, &combiner) != MPI_SUCCESS ||
-        combiner == MPI_COMBINER_NAMED)
-        return false;
-    return signature_parts_are_floats(job, type, combiner, count, depth);
+    return signature_get_envelope(type, count, &combiner) == MPI_SUCCESS &&
+           combiner != MPI_COMBINER_NAMED &&
+           signature_parts_are_floats(job, type, combiner, count);
 }
 
 size_t aps_signature_floats(const struct aps_job *job, MPI_Datatype type)
@@ -142,9 +165,10 @@ size_t aps_signature_floats(const struct aps_job *job, MPI_Datatype type)
 
     if (aps_call_is_float(job, type))
         return 1;
-    if (!aps_abi_may_be_derived(type) ||
-        !signature_is_of_floats(job, type, 0) ||
-        PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes <= 0)
+    if (!signature_is_named(job, type) &&
+        !(aps_abi_may_be_derived(type) && signature_is_of_floats(job, type)))
+        return 0;
+    if (PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes <= 0)
         return 0;
     return (size_t)bytes / sizeof(float);
 }

@@ -8,7 +8,8 @@
  *
  * CALL is blocking or nonblocking (all-reduces), nonfinite (blocking, with a NaN on
  * the last rank), fused (several nonblocking all-reduces at a time), sampled
- * (blocking, for a policy with a log), reduce, reduce_scatter, allgather or bcast.
+ * (blocking, for a policy with a log), reduce, reduce_scatter, allgather, typed (the
+ * same, where the last rank has a derived type) or bcast.
  *
  * later: in a call on a communicator that has been reduced on before; first: in
  * the first call on a new one.
@@ -32,6 +33,7 @@ static bool first;
 static int rank, ranks, count;
 static long how_often;
 static float *in, *out;
+static MPI_Datatype triple;
 static int calls; /* made: none has the values of the call before it */
 
 /* The calls under test: in[count] and out[count] of every rank. */
@@ -86,6 +88,15 @@ static int gather(MPI_Comm comm)
 {
     return MPI_Allgather(in, count / ranks, MPI_FLOAT, out, count / ranks,
                          MPI_FLOAT, comm);
+}
+
+static int gather_typed(MPI_Comm comm)
+{
+    const bool derived = rank == ranks - 1;
+    const int n = count / ranks;
+
+    return MPI_Allgather(in, n, MPI_FLOAT, out, derived ? n / 3 : n,
+                         derived ? triple : MPI_FLOAT, comm);
 }
 
 static int broadcast(MPI_Comm comm)
@@ -153,6 +164,7 @@ static const struct kind {
     {"reduce", rooted, root_right},
     {"reduce_scatter", scatter, part_right},
     {"allgather", gather, parts_right},
+    {"typed", gather_typed, parts_right},
     {"bcast", broadcast, values_right},
 };
 static const struct kind *kind;
@@ -236,6 +248,8 @@ int main(int argc, char **argv)
     how_often = atol(argv[4]);
     in = malloc((size_t)count * sizeof *in);
     out = malloc((size_t)count * sizeof *out);
+    MPI_Type_contiguous(3, MPI_FLOAT, &triple);
+    MPI_Type_commit(&triple);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     /* Of MPI_Wait, which knows no communicator. */
@@ -253,6 +267,7 @@ int main(int argc, char **argv)
                argv[i]);
     }
     MPI_Comm_free(&comm);
+    MPI_Type_free(&triple);
     free(in);
     free(out);
     status = mpitap_end();

@@ -295,6 +295,23 @@ static void test_types(void)
     }
 }
 
+static void test_nested(void)
+{
+    enum { DEPTH = 100 };
+    struct collective call =
+        good_call(GATHER, "allgather: a type of a type of ... on one rank");
+    MPI_Datatype nested[DEPTH + 1] = {MPI_FLOAT};
+
+    for (int i = 0; i < DEPTH; i++)
+        MPI_Type_contiguous(1, nested[i], &nested[i + 1]);
+    MPI_Type_commit(&nested[DEPTH]);
+    if (rank == 1)
+        call.send_type = nested[DEPTH];
+    same(&call);
+    for (int i = 1; i <= DEPTH; i++)
+        MPI_Type_free(&nested[i]);
+}
+
 /* Ranks may describe the same floats by types of their own. */
 static void test_derived(void)
 {
@@ -353,6 +370,15 @@ static void test_derived(void)
         call.send_count = 1;
     }
     same(&call);
+
+    call = good_call(GATHER, "allgather: Fortran's pairs on one rank");
+    if (rank == 1) {
+        /* without Fortran there are none */
+        call.send_type = MPI_2REAL != MPI_DATATYPE_NULL ? MPI_2REAL : pair;
+        call.send_count /= 2;
+    }
+    same(&call);
+    test_nested();
 
     call = good_call(GATHER, "allgather: ints by a type on one rank");
     call.type = call.send_type = MPI_INT;

@@ -123,6 +123,7 @@ done <<END
 3 1 allocation reduce_scatter first 1 calls: [reduce_scatter], scale: aps-tight
 3 1 allocation allgather first 1 calls: [allgather], scale: aps
 3 1 allocation bcast first 1 calls: [bcast], scale: aps
+3 1 allocation typed later 1 calls: [allgather], scale: aps
 3 1 receipt nonfinite later 1 compress: {topk: 1}, feedback: off
 3 1 PMPI_Isend nonfinite later 1 compress: {topk: 1}, feedback: off
 3 1 receipt nonfinite later 1 reduce: ring, compress: {powersgd: {warm: off}}, feedback: off
