@@ -65,7 +65,7 @@ struct aps_context {
         APS_RESOURCES_NONE,
         APS_RESOURCES_BEGUN, /* the queue's first operation completes them */
         APS_RESOURCES_READY,
-        APS_RESOURCES_FAILED /* every call passes */
+        APS_RESOURCES_FAILED /* blocking calls pass, nonblocking ones fail */
     } resources_state;
     /* MPI error codes. This rank alone has no resources, and never will; and the
      * blocking call in hand needs them, so that it ends with an error here. */

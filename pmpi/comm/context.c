@@ -420,7 +420,8 @@ int aps_context_complete_resources(struct aps_context *context)
         aps_context_event(context,
                           "the ranks find no free tags for the messages of "
                           "this communicator (the program has too many "
-                          "communicators): every call on it passes through");
+                          "communicators): blocking calls on it pass through, "
+                          "nonblocking ones fail");
     return context->resources              ? MPI_SUCCESS
            : context->alone != MPI_SUCCESS ? context->alone
                                            : MPI_ERR_OTHER;

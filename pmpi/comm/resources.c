@@ -12,11 +12,11 @@
 #include "progress/agree.h"
 #include "progress/wait.h"
 
-/* Rank 0 offers so many blocks at a time if it has more than MANY, and
- * otherwise one: other ranks may still use a block that rank 0 has just given
- * back. */
-#define OFFERS 4
-#define MANY 256
+/* Rank 0 offers one in so many of the blocks that it has and offers to no other
+ * communicator, and at least one: other ranks may still use a block that rank 0 has
+ * given back, or never use it again. MPICH's 8192 blocks are then enough for 3000
+ * communicators whose agreements are under way at a time. */
+#define OFFERED 1024
 
 /* A world keeps at most so many resources that no communicator uses. */
 #define KEPT_MOST 4
@@ -51,6 +51,7 @@ struct aps_comm_resources {
     MPI_Request requests[COPIES];
     struct masks masks[COPIES];
     struct masks offer; /* what this rank offers */
+    int last;           /* on rank 0: the last block of these, going round */
 };
 
 static bool resources_bit(const uint64_t mask[WORDS], int number)
@@ -107,27 +108,39 @@ static void resources_fill_masks_locked(struct aps_comm_resources *new)
     }
 }
 
+static int resources_count(const uint64_t mask[WORDS])
+{
+    int count = 0;
+
+    for (int i = 0; i < WORDS; i++)
+        count += __builtin_popcountll(mask[i]);
+    return count;
+}
+
 /* On rank 0: take out the blocks that it offers to another communicator, and
  * all but the first few of the rest. */
 static void resources_limit_offer_locked(struct aps_comm_resources *new)
 {
     struct aps_world *world = new->world;
-    const int most = world->blocks > MANY ? OFFERS : 1;
-    int offers = 0;
+    int offers;
 
     for (const struct aps_comm_resources *other = world->resources; other;
          other = other->next)
         if (other->owner == new->owner && other->state == AGREEING)
             for (int i = 0; i < WORDS; i++)
                 new->offer.free[i] &= ~other->offer.free[i];
+    offers = (resources_count(new->offer.free) + OFFERED - 1) / OFFERED;
     /* Go round from next_block: the blocks given back longest ago come
      * first. */
+    new->last = world->next_block;
     for (int i = 0; i < world->blocks; i++) {
         const int number = (world->next_block + i) % world->blocks;
 
         if (!resources_bit(new->offer.free, number))
             continue;
-        if (offers++ >= most)
+        if (offers-- > 0)
+            new->last = number;
+        else
             resources_set_bit(new->offer.free, number, false);
     }
 }
@@ -302,6 +315,9 @@ resources_choose_locked(struct aps_comm_resources *new,
         new->number = number;
         new->vcomm.tag = aps_world_tag(new->world, new->owner, number);
     } else {
+        /* The next communicator need not be offered the same ones. */
+        if (new->vcomm.rank == 0)
+            new->world->next_block = new->last + 1;
         chosen = NULL;
     }
     if (chosen) {
@@ -355,7 +371,7 @@ int aps_comm_resources_complete(struct aps_comm_resources **resources)
 void aps_comm_resources_release(struct aps_comm_resources *resources,
                                 bool failed)
 {
-    static unsigned long releases; /* worlds have own locks: approximate */
+    static atomic_ulong releases; /* worlds have locks of their own */
     struct aps_comm_resources *evicted = NULL;
     struct aps_world *world;
 
@@ -364,7 +380,7 @@ void aps_comm_resources_release(struct aps_comm_resources *resources,
     world = resources->world;
     pthread_mutex_lock(&world->lock);
     resources->state = failed ? LOST : KEPT;
-    resources->released = releases++;
+    resources->released = atomic_fetch_add(&releases, 1);
     if (!failed)
         evicted = resources_evict_locked(world);
     pthread_mutex_unlock(&world->lock);

@@ -38,8 +38,9 @@ int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
 
 /*
  * COLLECTIVE over the communicator. *resources may be replaced by resources
- * that the ranks have kept; it is NULL on all ranks if rank 0 has no free block of
- * tags. An MPI error code is one of this rank alone; then it is NULL, too.
+ * that the ranks have kept; it is NULL on all ranks if none of the blocks of tags
+ * that rank 0 offers is free on all of them. An MPI error code is one of this rank
+ * alone; then it is NULL, too.
  */
 int aps_comm_resources_complete(struct aps_comm_resources **resources);
 

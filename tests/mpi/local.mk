@@ -271,6 +271,9 @@ tests_mpi_idup_self_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/many_communicators
 tests_mpi_many_communicators_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_many_communicators_LDADD = $(MPI_TEST_LDADD)
+check_PROGRAMS += tests/mpi/late_tags
+tests_mpi_late_tags_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_late_tags_LDADD = $(MPI_TEST_LDADD)
 
 check_PROGRAMS += tests/mpi/persistent
 tests_mpi_persistent_CPPFLAGS = $(MPI_TEST_CPPFLAGS)

@@ -19,4 +19,15 @@ run "blocking" 2 -genv APSMPI_POLICY "$tmp/thread.yaml" \
     "$mpi/many_communicators" blocking
 run "nonblocking, then blocking" 2 -genv APSMPI_POLICY "$tmp/thread.yaml" \
     "$mpi/many_communicators" both
+
+if [ -n "${APS_TEST_LONG:-}" ]; then
+    run "tags that a rank still uses" 2 -genv APSMPI_POLICY "$tmp/thread.yaml" \
+        "$mpi/late_tags"
+    # a communicator that is offered nothing else
+    said='apsmpi: 9017 calls of MPI_Allreduce, 901[67] rewritten'
+    grep -q "^$said" "$tmp/stderr"
+    check $? "all but one call, at most, are rewritten"
+else
+    skip "tags that a rank still uses" "it takes 15 s: make check-long"
+fi
 finish
