@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
+#include "call/derived.h"
 #include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "native/abi.h"
@@ -128,6 +129,24 @@ int aps_blocking_exchange(const void *send, int64_t send_count,
     return rc == MPI_SUCCESS ? sent : rc;
 }
 
+/* Elements packed in copy[size], of which *packed are used. */
+static int blocking_pack(const void *bytes, int64_t count, MPI_Datatype type,
+                         void *copy, aps_sized size, aps_sized *packed,
+                         MPI_Comm comm)
+{
+    const bool holds =
+        count > 0 && !bytes && !aps_derived_is_missing(aps_job(), bytes, type);
+    int rc = holds ? aps_derived_hold(&bytes, &type) : MPI_SUCCESS;
+
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = APS_SIZED(Pack)(bytes, (aps_sized)(count), type, copy, size, packed,
+                         comm);
+    if (holds)
+        PMPI_Type_free(&type);
+    return rc;
+}
+
 int aps_blocking_exchange_in_place(void *bytes, int64_t count, aps_handle type,
                                    int to, int send_tag, int from,
                                    int receive_tag, aps_handle comm,
@@ -145,8 +164,8 @@ int aps_blocking_exchange_in_place(void *bytes, int64_t count, aps_handle type,
         PMPI_Comm_call_errhandler((MPI_Comm)comm, MPI_ERR_NO_MEM);
         return MPI_ERR_NO_MEM;
     }
-    rc = APS_SIZED(Pack)(bytes, (aps_sized)(count), (MPI_Datatype)type, copy,
-                         size, &packed, (MPI_Comm)comm);
+    rc = blocking_pack(bytes, count, (MPI_Datatype)type, copy, size, &packed,
+                       (MPI_Comm)comm);
     if (rc == MPI_SUCCESS)
         rc = aps_blocking_exchange(copy, packed, (aps_handle)MPI_PACKED, to,
                                    send_tag, bytes, count, type, from,

@@ -34,10 +34,13 @@ int aps_derived_hold(const void **buffer, MPI_Datatype *type)
         return rc;
     back = -first;
     rc = PMPI_Type_create_hindexed(1, &(int){1}, &back, *type, &held);
-    if (rc == MPI_SUCCESS)
-        rc = PMPI_Type_commit(&held);
     if (rc != MPI_SUCCESS)
         return rc;
+    rc = PMPI_Type_commit(&held);
+    if (rc != MPI_SUCCESS) {
+        PMPI_Type_free(&held);
+        return rc;
+    }
     *buffer = (const void *)(uintptr_t)first;
     *type = held;
     return rc;

@@ -264,18 +264,40 @@ static void exchange(int *token, int from)
     MPI_Recv(&rank, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void exchange_in_place(int *token, int from)
+/* Of mine[2], by its address or by a type that holds that. */
+static void exchange_at(int *token, int from, int mine[2], void *buffer,
+                        int count, MPI_Datatype type)
 {
     MPI_Status status;
-    int mine[2] = {rank, 7}, back[2] = {0};
+    int back[2] = {0};
 
-    MPI_Sendrecv_replace(mine, 2, MPI_INT, rank, 1, from, 0, MPI_COMM_WORLD,
+    MPI_Sendrecv_replace(buffer, count, type, rank, 1, from, 0, MPI_COMM_WORLD,
                          &status);
     *token = mine[0];
     check_status(token, from, &status);
     MPI_Recv(back, 2, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (back[0] != rank || back[1] != 7 || mine[1] != 7)
         *token = -1;
+}
+
+static void exchange_in_place(int *token, int from)
+{
+    int mine[2] = {rank, 7};
+
+    exchange_at(token, from, mine, mine, 2, MPI_INT);
+}
+
+static void exchange_at_bottom(int *token, int from)
+{
+    int mine[2] = {rank, 7};
+    MPI_Aint place;
+    MPI_Datatype placed;
+
+    MPI_Get_address(mine, &place);
+    MPI_Type_create_hindexed(1, &(int){2}, &place, MPI_INT, &placed);
+    MPI_Type_commit(&placed);
+    exchange_at(token, from, mine, MPI_BOTTOM, 1, placed);
+    MPI_Type_free(&placed);
 }
 
 static void take_part(int *token, int from)
@@ -303,6 +325,7 @@ static const struct {
     {"MPI_Wait for a message", wait_for_message},
     {"MPI_Sendrecv", exchange},
     {"MPI_Sendrecv_replace", exchange_in_place},
+    {"MPI_Sendrecv_replace at MPI_BOTTOM", exchange_at_bottom},
     {"MPI_Bcast", take_part},
     {"MPI_Allreduce on a third communicator", take_part_elsewhere},
 };
