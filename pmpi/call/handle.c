@@ -80,7 +80,8 @@ static int handle_layers(struct aps_context *context,
     size_t waiting = 0; /* elements before `offset` that are to be passed on */
     struct aps_sent sent = {0};
     bool rewritten, any = false;
-    int rc = MPI_SUCCESS; /* the first error */
+    bool told = false;    /* the program's handler knows of an error */
+    int rc = MPI_SUCCESS; /* the first one */
 
     context->missed = MPI_SUCCESS;
     aps_shadow_call(context, call, position);
@@ -108,11 +109,13 @@ static int handle_layers(struct aps_context *context,
         }
         now =
             aps_call_pass_part(call, offset - segment.count - waiting, waiting);
+        told |= now != MPI_SUCCESS;
         rc = rc == MPI_SUCCESS ? now : rc;
         waiting = 0;
         now = handle_segment(context, call, &segment, &passed);
         if (passed)
             return aps_call_pass_because(call, APS_PASSED_OTHER);
+        told |= now != MPI_SUCCESS && segment.told;
         rc = rc == MPI_SUCCESS ? now : rc;
         aps_sent_add(&sent, &segment);
         any |= segment.plan.reduce != APS_REDUCE_AUTO;
@@ -120,14 +123,15 @@ static int handle_layers(struct aps_context *context,
     if (waiting > 0) {
         const int now = aps_call_pass_part(call, offset - waiting, waiting);
 
+        told |= now != MPI_SUCCESS;
         rc = rc == MPI_SUCCESS ? now : rc;
     }
     aps_sent_count(&sent, counters);
     aps_count(any ? &counters->rewritten : &counters->passed[APS_PASSED_AUTO],
               1);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    return aps_call_raise(call, aps_call_check(context, call, failures));
+    if (rc == MPI_SUCCESS)
+        rc = aps_call_check(context, call, failures);
+    return told ? rc : aps_call_raise(call, rc);
 }
 
 /* The call that this thread is in. */

@@ -16,6 +16,7 @@
 #include "comm/context.h"
 #include "comm/report.h"
 #include "progress/queue.h"
+#include "progress/wait.h"
 
 static _Thread_local bool left_to_mpi;
 
@@ -208,6 +209,7 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
     struct persistent *persistent;
     struct aps_context *context = NULL;
     enum aps_reason reason = APS_PASSED_OTHER;
+    long begin = 0;
     int rc;
 
     call.persistent = true;
@@ -221,7 +223,10 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
         if (rc != MPI_SUCCESS)
             return rc;
     }
-    persistent = calloc(1, sizeof *persistent);
+    /* Other ranks wait in their starts. */
+    do
+        persistent = calloc(1, sizeof *persistent);
+    while (context && !persistent && aps_wait_for_memory(&begin));
     if (context && !persistent)
         return aps_call_raise(&call, MPI_ERR_NO_MEM);
     rc = persistent_init(&call, info, handle);

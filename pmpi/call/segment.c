@@ -14,16 +14,6 @@
 #include "comm/first_call.h"
 #include "comm/report.h"
 
-/* What goes wrong in our messages may leave some behind: nobody must use their
- * tags again. */
-static int segment_raise(struct aps_context *context,
-                         const struct aps_call *call, int rc)
-{
-    if (rc != MPI_SUCCESS)
-        context->damaged = true;
-    return aps_call_raise(call, rc);
-}
-
 /* COLLECTIVE. One layer by its plan. */
 static int segment_carry_out(struct aps_context *context,
                              const struct aps_call *call,
@@ -39,12 +29,15 @@ static int segment_carry_out(struct aps_context *context,
     rc = call->kind->run(context, call, segment, cost);
     aps_fpenv_leave(&environment);
     aps_count_cost(aps_call_counters(call), cost);
-    return segment_raise(context, call, rc);
+    /* What goes wrong in our messages may leave some behind: nobody must use their
+     * tags again. */
+    context->damaged |= rc != MPI_SUCCESS;
+    return rc;
 }
 
 /* COLLECTIVE. One layer, to MPI. */
 static int segment_pass(const struct aps_call *call,
-                        const struct aps_segment *segment)
+                        struct aps_segment *segment)
 {
     struct aps_call part = *call;
 
@@ -52,6 +45,7 @@ static int segment_pass(const struct aps_call *call,
     part.receive = segment->out;
     part.count = (MPI_Count)segment->count;
     part.part = true;
+    segment->told = true;
     return aps_call_pass(&part);
 }
 
@@ -103,7 +97,10 @@ static int segment_try_candidate(struct aps_context *context,
                          &ended))
         segment_tell_choice(context, segment, text);
     context->damaged |= ended != MPI_SUCCESS;
-    return rc != MPI_SUCCESS ? rc : aps_call_raise(call, ended);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    segment->told = false;
+    return ended;
 }
 
 /* COLLECTIVE. What FP32 gives for the same inputs, before they are gone. A

@@ -22,7 +22,7 @@ struct aps_segment {
     size_t own;   /* of them, those that end on this rank alone (a share), or
                      start there (a block); all-reduce: `count` */
     bool good;    /* this rank can do its part (kind.h: agree) */
-    int exponent; /* of an all-gather's blocks, which the ranks have agreed on */
+    int exponent; /* of an all-gather's or a broadcast's blocks, as agreed on */
     int rc;       /* of that agreement, an MPI error code */
     long number;  /* among those like it, for samples */
     long era;     /* of the steps */
@@ -34,6 +34,7 @@ struct aps_segment {
     int choice;                    /* of a plan's formats: aps_segment_choice */
     bool
         chosen; /* the rule says auto: plan.reduce is what trials have chosen */
+    bool told; /* MPI carried it out: the program's handler knows of an error */
 };
 
 /* Local. Layer i of the call, with its plan; begins at element `offset`. */
@@ -108,7 +109,8 @@ bool aps_segment_is_sampled(const struct aps_context *context,
 
 /* COLLECTIVE over the context's communicator. Carry out the plan, sampled where
  * it is its turn. With `reduce: auto` the plan says afterwards what did it. An
- * MPI error code, of which the program's error handler knows. */
+ * MPI error code, of which the program's error handler knows if it is `told`: others
+ * wait until the last layer, since a handler need not return. */
 int aps_segment_run(struct aps_context *context, const struct aps_call *call,
                     struct aps_segment *segment);
 

@@ -6,7 +6,8 @@
  *
  *     failing CALL later|first COUNT HOW_OFTEN FUNCTION...
  *
- * CALL is blocking or nonblocking (all-reduces), nonfinite (blocking, with a NaN on
+ * CALL is blocking or nonblocking (all-reduces), layered (blocking, for a policy with
+ * a table of layers), nonfinite (blocking, with a NaN on
  * the last rank), fused (several nonblocking all-reduces at a time), sampled
  * (blocking, for a policy with a log), reduce, reduce_scatter, allgather, typed (the
  * same, where the last rank has a derived type) or bcast.
@@ -34,7 +35,16 @@ static int rank, ranks, count;
 static long how_often;
 static float *in, *out;
 static MPI_Datatype triple;
+static MPI_Errhandler handler;
+static int told;  /* errors, by the program's handler */
 static int calls; /* made: none has the values of the call before it */
+
+static void handle(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm;
+    (void)code;
+    told++;
+}
 
 /* The calls under test: in[count] and out[count] of every rank. */
 
@@ -157,6 +167,7 @@ static const struct kind {
     bool (*is_right)(void);
 } kinds[] = {
     {"blocking", blocking, all_right},
+    {"layered", blocking, all_right},
     {"nonblocking", nonblocking, all_right},
     {"nonfinite", blocking, nonfinite_right},
     {"fused", fused, all_right},
@@ -203,15 +214,21 @@ static bool fail(MPI_Comm world, int victim, const char *function, long call,
 
     if (first) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        MPI_Comm_set_errhandler(comm, handler);
     }
     if (rank == victim)
         arm(function, call, how_often);
+    told = 0;
     rc = reduce(comm);
     if (rank == victim)
         failed = disarm() > 0;
     if (rc == MPI_SUCCESS && !is_right()) {
         diag("call %ld of rank %d: neither an error nor the sum", call, victim);
+        *good = false;
+    }
+    if (kind->run == blocking && told != (rc != MPI_SUCCESS)) {
+        diag("call %ld of rank %d: error %d, and %d calls of the handler", call,
+             victim, rc, told);
         *good = false;
     }
     PMPI_Bcast(&failed, 1, MPI_INT, victim, MPI_COMM_WORLD);
@@ -250,8 +267,9 @@ int main(int argc, char **argv)
     out = malloc((size_t)count * sizeof *out);
     MPI_Type_contiguous(3, MPI_FLOAT, &triple);
     MPI_Type_commit(&triple);
+    MPI_Comm_create_errhandler(handle, &handler);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(comm, handler);
     /* Of MPI_Wait, which knows no communicator. */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     ok_all(reduce(comm) == MPI_SUCCESS && is_right(), "before any failure");
@@ -267,6 +285,7 @@ int main(int argc, char **argv)
                argv[i]);
     }
     MPI_Comm_free(&comm);
+    MPI_Errhandler_free(&handler);
     MPI_Type_free(&triple);
     free(in);
     free(out);

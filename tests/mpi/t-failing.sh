@@ -27,9 +27,11 @@ END
     case $1 in
     fused) echo 'fuse: 1MiB' ;;
     sampled) echo "log: {file: $tmp/log.csv, every: 1}" ;;
+    layered) echo "table: $tmp/layers.csv" ;;
     esac >>"$tmp/policy.yaml"
 }
 
+printf 'layer,name,count\n0,a,3000\n1,b,4000\n2,c,2000\n' >"$tmp/layers.csv"
 while read -r ranks nodes kind when length often rule; do
     policy "$kind" "$rule"
     name="$ranks ranks, nodes $nodes, $kind, $when, $length, $often times, $rule"
@@ -89,6 +91,7 @@ done <<END
 3 1 receipt blocking later 1 reduce: direct, scale: aps
 3 1 receipt nonblocking later 1 reduce: ring, scale: aps
 4 2 receipt blocking later 1 reduce: hierarchical, scale: aps
+2 1 receipt layered later 9 reduce: direct, scale: none
 2 1 receipt fused later 1 reduce: direct, scale: aps
 3 1 receipt fused later 3 reduce: direct, scale: aps-tight
 3 1 receipt blocking first 1 reduce: direct, scale: aps
