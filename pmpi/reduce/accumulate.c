@@ -126,12 +126,12 @@ static bool accumulate_guess(const struct aps_wire *wire, const float *place,
                              int exponent, struct aps_scaling *scaling)
 {
     struct aps_magnitude expected = {0, true};
-    float max[2];
+    bool worth;
 
     if (aps_scale_ops_of(&wire->scale)->per_block)
         return aps_block_guess_scaling(wire, APS_GUESS_SUMS, place, scaling);
-    if (aps_guess_recall(APS_GUESS_SUMS, place, max))
-        expected.max = max[0];
+    if (!aps_guess_recall(APS_GUESS_SUMS, place, &expected.max, &worth))
+        expected.max = 0;
     (void)aps_block_choose_scaling(wire, expected, exponent, scaling);
     return scaling->bounded;
 }
@@ -198,7 +198,7 @@ aps_accumulate_encode(const struct aps_wire *wire, int count,
         if (measures)
             max = magnitude.max;
     }
-    aps_guess_note(APS_GUESS_SUMS, place, max);
+    aps_block_note_scaling(wire, APS_GUESS_SUMS, place, max);
     return before;
 }
 

@@ -244,20 +244,40 @@ aps_block_draft_of(const struct aps_wire *wire, struct aps_magnitude magnitude,
     return draft;
 }
 
+/* The scaling that the last block of this place led to. False: there was none. */
+static bool block_recall(const struct aps_wire *wire, enum aps_guess_kind kind,
+                         const float *place, struct aps_scaling *scaling,
+                         bool *worth)
+{
+    struct aps_magnitude last = {0, true};
+
+    if (!aps_guess_recall(kind, place, &last.max, worth))
+        return false;
+    (void)aps_block_choose_scaling(wire, last, 0, scaling);
+    return true;
+}
+
 bool aps_block_guess_scaling(const struct aps_wire *wire,
                              enum aps_guess_kind kind, const float *place,
                              struct aps_scaling *scaling)
 {
-    struct aps_magnitude before = {0, true}, last = {0, true};
-    struct aps_scaling other;
-    float max[2];
+    bool worth;
 
-    if (!aps_guess_recall(kind, place, max))
-        return false;
-    last.max = max[0];
-    before.max = max[1];
-    return aps_block_choose_scaling(wire, last, 0, scaling) ==
-           aps_block_choose_scaling(wire, before, 0, &other);
+    return block_recall(wire, kind, place, scaling, &worth) && worth;
+}
+
+void aps_block_note_scaling(const struct aps_wire *wire,
+                            enum aps_guess_kind kind, const float *place,
+                            float max)
+{
+    const struct aps_magnitude found = {max, true};
+    struct aps_scaling last, now;
+    bool worth, recurred;
+
+    (void)aps_block_choose_scaling(wire, found, 0, &now);
+    recurred = block_recall(wire, kind, place, &last, &worth) &&
+               last.exponent == now.exponent && last.factor == now.factor;
+    aps_guess_note(kind, place, max, recurred);
 }
 
 bool aps_block_draft_is(const struct aps_block_draft *draft,
@@ -351,7 +371,7 @@ static int block_encode_values_of_rank(const struct aps_wire *wire,
         magnitude = memory->magnitude(x, n);
     draft = aps_block_draft_of(wire, magnitude, exponent, NULL);
     if (aps_scale_ops_of(&wire->scale)->per_block)
-        aps_guess_note(APS_GUESS_VALUES, x, magnitude.max);
+        aps_block_note_scaling(wire, APS_GUESS_VALUES, x, magnitude.max);
     if (encoded && aps_block_draft_is(&draft, guessed)) {
         aps_block_write_header(wire, &draft, 0, block);
         return draft.exponent;

@@ -203,10 +203,15 @@ aps_block_draft_of(const struct aps_wire *wire, struct aps_magnitude magnitude,
                    int exponent, const struct aps_scale_record *contributions);
 
 /* The scaling that a block of this place is expected to have, whose exponent its own
- * magnitude decides (guess.h). False: nobody knows. */
+ * magnitude decides (guess.h). False: it is not worth guessing. */
 bool aps_block_guess_scaling(const struct aps_wire *wire,
                              enum aps_guess_kind kind, const float *place,
                              struct aps_scaling *scaling);
+
+/* The greatest magnitude that it had. */
+void aps_block_note_scaling(const struct aps_wire *wire,
+                            enum aps_guess_kind kind, const float *place,
+                            float max);
 
 /* Are values that were encoded with this scaling, as if they were bounded, what the
  * block should have (codec's encode_search)? They need no marker. */

@@ -3,6 +3,7 @@
 
 #include "reduce/guess.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,18 +19,15 @@
  * library is taken from. */
 static _Alignas(APS_CACHE_LINE) struct guess {
     _Atomic(uintptr_t) place; /* 0: nobody's */
-    /* Of blocks: bit patterns of magnitudes, the last one first; or NONE. Of vectors:
-     * the last exponent, and how well it would have been guessed. */
-    _Atomic(uint32_t) known[2];
+    /* Of a block the bit pattern of its magnitude, of a vector its exponent. */
+    _Atomic(uint32_t) last;
+    _Atomic(int32_t) score; /* how well it would have been guessed */
 } guesses[1 << SET_BITS][WAYS];
-
-#define NONE UINT32_MAX /* a NaN's */
 
 /* No magnitude of a float, times the number of ranks, has a greater or a lesser one. */
 #define EXPONENT_MOST 400
 
-/* A vector's exponent that recurs adds 1 to its score, another one takes away twice as
- * much. */
+/* A scale that recurs adds 1 to its place's score, another takes away twice as much. */
 #define SCORE_LEAST (-64)
 #define SCORE_VAIN 32
 #define SCORE_WRONG 2
@@ -70,40 +68,58 @@ static struct guess *guess_of(uintptr_t place)
     return &set[hash >> SET_BITS & (WAYS - 1)];
 }
 
-static uint32_t guess_known(const struct guess *guess, int i)
+static uint32_t guess_last(const struct guess *guess)
 {
-    return atomic_load_explicit(&guess->known[i], memory_order_relaxed);
+    return atomic_load_explicit(&guess->last, memory_order_relaxed);
 }
 
-static void guess_write(struct guess *guess, uintptr_t place, uint32_t first,
-                        uint32_t second)
+static int guess_score(const struct guess *guess)
 {
-    atomic_store_explicit(&guess->known[1], second, memory_order_relaxed);
-    atomic_store_explicit(&guess->known[0], first, memory_order_relaxed);
+    return atomic_load_explicit(&guess->score, memory_order_relaxed);
+}
+
+static int guess_next_score(int score, bool recurred, bool vain)
+{
+    if (recurred)
+        score += score < SCORE_MOST;
+    else if (score > 0)
+        score = score < SCORE_WRONG ? 0 : score - SCORE_WRONG;
+    if (vain)
+        score -= SCORE_VAIN;
+    return score < SCORE_LEAST ? SCORE_LEAST : score;
+}
+
+static void guess_note(struct guess *guess, uintptr_t place, uint32_t last,
+                       bool recurred, bool vain)
+{
+    const int score = guess_is_of(guess, place) ? guess_score(guess) : 0;
+
+    atomic_store_explicit(&guess->last, last, memory_order_relaxed);
+    atomic_store_explicit(&guess->score,
+                          guess_next_score(score, recurred, vain),
+                          memory_order_relaxed);
     atomic_store_explicit(&guess->place, place, memory_order_relaxed);
 }
 
-bool aps_guess_recall(enum aps_guess_kind kind, const float *place,
-                      float max[2])
+bool aps_guess_recall(enum aps_guess_kind kind, const float *place, float *max,
+                      bool *worth)
 {
     const uintptr_t at = guess_place(kind, place);
     const struct guess *guess = guess_of(at);
-    const uint32_t last = guess_known(guess, 0), before = guess_known(guess, 1);
 
-    max[0] = aps_float_from_bits(last);
-    max[1] = aps_float_from_bits(before);
-    return place && guess_is_of(guess, at) && last != NONE && before != NONE;
+    *max = aps_float_from_bits(guess_last(guess));
+    *worth = guess_score(guess) >= SCORE_GUESSED;
+    /* While another thread writes a vector's exponent there, it may be anything. */
+    return place && guess_is_of(guess, at) && isfinite(*max);
 }
 
-void aps_guess_note(enum aps_guess_kind kind, const float *place, float max)
+void aps_guess_note(enum aps_guess_kind kind, const float *place, float max,
+                    bool recurred)
 {
     const uintptr_t at = guess_place(kind, place);
-    struct guess *guess = guess_of(at);
-    const uint32_t before =
-        guess_is_of(guess, at) ? guess_known(guess, 0) : NONE;
 
     if (place)
-        guess_write(guess, at, aps_float_bits(max), before);
+        guess_note(guess_of(at), at, aps_float_bits(max), recurred, false);
 }
 
 bool aps_guess_recall_exponent(const float *place, int *exponent)
@@ -111,10 +127,9 @@ bool aps_guess_recall_exponent(const float *place, int *exponent)
     const uintptr_t at = guess_vector_place(place);
     const struct guess *guess = guess_of(at);
 
-    *exponent = (int)guess_known(guess, 0);
-    /* While another thread writes a block's magnitude there, it may be anything. */
-    return guess_is_of(guess, at) &&
-           (int)guess_known(guess, 1) >= SCORE_GUESSED &&
+    *exponent = (int)guess_last(guess);
+    /* Or a block's magnitude. */
+    return guess_is_of(guess, at) && guess_score(guess) >= SCORE_GUESSED &&
            *exponent >= -EXPONENT_MOST && *exponent <= EXPONENT_MOST;
 }
 
@@ -122,16 +137,8 @@ void aps_guess_note_exponent(const float *place, int exponent, bool vain)
 {
     const uintptr_t at = guess_vector_place(place);
     struct guess *guess = guess_of(at);
-    const bool known = guess_is_of(guess, at);
-    int score = known ? (int)guess_known(guess, 1) : 0;
 
-    if (known && (int)guess_known(guess, 0) == exponent)
-        score += score < SCORE_MOST;
-    else if (score > 0)
-        score = score < SCORE_WRONG ? 0 : score - SCORE_WRONG;
-    if (vain)
-        score -= SCORE_VAIN;
-    if (score < SCORE_LEAST)
-        score = SCORE_LEAST;
-    guess_write(guess, at, (uint32_t)exponent, (uint32_t)score);
+    guess_note(guess, at, (uint32_t)exponent,
+               guess_is_of(guess, at) && (int)guess_last(guess) == exponent,
+               vain);
 }

@@ -296,11 +296,26 @@ static void shuffle(int *order, int n, uint32_t *state)
     }
 }
 
+/* Doubled values have another exponent. The same on all ranks. */
+static void set_doubled(struct bench *b, bool doubled)
+{
+    if (doubled != b->doubled)
+        for (size_t i = 0; i < extent(b); i++)
+            b->send[i] *= doubled ? 2 : 0.5f;
+    b->doubled = doubled;
+}
+
+static bool toss(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 31;
+}
+
 static void run_rounds(struct bench *b)
 {
     double seconds[VARIANTS_MAX];
     int order[VARIANTS_MAX];
-    uint32_t state = 1;
+    uint32_t state = 1, chance = 1;
     double start = PMPI_Wtime();
     int more = 1;
 
@@ -308,8 +323,11 @@ static void run_rounds(struct bench *b)
         order[i] = i;
     for (b->rounds = 0; more; b->rounds++) {
         shuffle(order, b->variant_count, &state);
-        for (int i = 0; i < b->variant_count; i++)
+        for (int i = 0; i < b->variant_count; i++) {
+            if (b->choice.unsteady)
+                set_doubled(b, toss(&chance));
             seconds[order[i]] = time_batch(b, &b->variants[order[i]]);
+        }
         PMPI_Allreduce(MPI_IN_PLACE, seconds, b->variant_count, MPI_DOUBLE,
                        MPI_MAX, MPI_COMM_WORLD);
         for (int i = 0; i < b->variant_count; i++)
@@ -319,6 +337,7 @@ static void run_rounds(struct bench *b)
                 PMPI_Wtime() - start < b->choice.seconds);
         PMPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
+    set_doubled(b, false);
 }
 
 /* --- all of it ------------------------------------------------------------ */

@@ -41,6 +41,11 @@ static const char help[] =
     "  --no-half        no FP16 by an operation of the program's own\n"
     "  --no-pass        neither native once more, bypassed nor unmatched\n"
     "  --in-place       MPI_IN_PLACE\n"
+    "  --unsteady       between calls all values are doubled or halved, or "
+    "not, by\n"
+    "                   chance: a scale recurs in half of the calls, as it may "
+    "in\n"
+    "                   a training, and not in all\n"
     "  --cold MIB       before each call, so many MiB of other memory are\n"
     "                   read and written, as a program does between its calls\n"
     "  --seconds S      time to spend on a size (default: 3)\n"
@@ -138,10 +143,9 @@ static bool read_flag(struct choice *c, const char *name)
         const char *name;
         bool *flag;
     } flags[] = {
-        {"--no-floor", &c->no_floor},
-        {"--no-half", &c->no_half},
-        {"--no-pass", &c->no_pass},
-        {"--in-place", &c->in_place},
+        {"--no-floor", &c->no_floor}, {"--no-half", &c->no_half},
+        {"--no-pass", &c->no_pass},   {"--in-place", &c->in_place},
+        {"--unsteady", &c->unsteady},
     };
 
     if (strcmp(name, "--no-tensors") == 0) {

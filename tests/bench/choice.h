@@ -45,6 +45,7 @@ struct choice {
     double wire_gbit; /* 0: not given */
     double cold;      /* MiB of other memory touched before a call; 0: none */
     bool in_place;
+    bool unsteady; /* scales recur by chance */
     bool no_floor;
     bool no_half;
     bool no_pass; /* neither bypassed, unmatched nor native once more */

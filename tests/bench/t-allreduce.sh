@@ -58,6 +58,8 @@ check "it runs without the library" status_is 0
 native 2 "$bench" $small --no-tensors --formats e4m3 --cold 1
 check "with cold caches, too, one call a timing" \
     equal "$(grep -c ' rounds of 1$' out)" 2
+native 2 "$bench" $small --no-tensors --formats e4m3 --unsteady
+check "and with values that change" has out ', unsteady: 2 ranks'
 native 2 "$bench" $small --no-tensors --formats e4m3 --csv figures.csv
 check "and says that nothing was rewritten" lines 2 out '  not rewritten'
 check "in the CSV too" equal "$(cell rewritten e4m3 hierarchical 1024)" no

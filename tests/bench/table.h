@@ -51,6 +51,7 @@ struct bench {
     int hosts;
     float *send;
     float *receive;
+    bool doubled;     /* the values of `send` now */
     float *reference; /* native FP32's sum */
     uint16_t *half;
     unsigned char *other; /* of choice.cold MiB, and 1 more */
