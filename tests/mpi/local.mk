@@ -241,6 +241,9 @@ tests_mpi_other_collectives_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_other_collectives_LDADD = libaps.la $(MPI_TEST_LDADD)
 
 check_PROGRAMS += tests/mpi/other_collectives_left
+tests_mpi_other_collectives_left_SOURCES = \
+	tests/mpi/other_collectives_left.c \
+	tests/mpi/collective.c tests/mpi/collective.h
 tests_mpi_other_collectives_left_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_other_collectives_left_LDADD = $(MPI_TEST_LDADD)
 

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "calls.h"
+#include "collective.h"
 #include "mpitap.h"
 
 #define COUNT 2048
@@ -33,27 +34,7 @@ static void handler(MPI_Comm *comm, int *code, ...)
     handled++;
 }
 
-/* --- calls --------------------------------------------------------------- */
-
-enum kind { BLOCK, SCATTER, GATHER, REDUCE };
-
-/* Any call: what a kind does not have is not looked at. */
-struct collective {
-    const char *what;
-    enum kind kind;
-    const void *send;
-    void *receive;
-    const int *counts;
-    int count;
-    MPI_Datatype type;
-    int send_count;
-    MPI_Datatype send_type;
-    MPI_Op op;
-    int root;
-    MPI_Comm comm;
-};
-
-/* One that is right. */
+/* A call that is right. */
 static struct collective good_call(enum kind kind, const char *what)
 {
     return (struct collective){.what = what,
@@ -68,42 +49,6 @@ static struct collective good_call(enum kind kind, const char *what)
                                .op = MPI_SUM,
                                .root = size - 1,
                                .comm = MPI_COMM_WORLD};
-}
-
-static int make(const struct collective *c)
-{
-    switch (c->kind) {
-    case BLOCK:
-        return MPI_Reduce_scatter_block(c->send, c->receive, c->count, c->type,
-                                        c->op, c->comm);
-    case SCATTER:
-        return MPI_Reduce_scatter(c->send, c->receive, c->counts, c->type,
-                                  c->op, c->comm);
-    case GATHER:
-        return MPI_Allgather(c->send, c->send_count, c->send_type, c->receive,
-                             c->count, c->type, c->comm);
-    default:
-        return MPI_Reduce(c->send, c->receive, c->count, c->type, c->op,
-                          c->root, c->comm);
-    }
-}
-
-static int make_native(const struct collective *c)
-{
-    switch (c->kind) {
-    case BLOCK:
-        return PMPI_Reduce_scatter_block(c->send, c->receive, c->count, c->type,
-                                         c->op, c->comm);
-    case SCATTER:
-        return PMPI_Reduce_scatter(c->send, c->receive, c->counts, c->type,
-                                   c->op, c->comm);
-    case GATHER:
-        return PMPI_Allgather(c->send, c->send_count, c->send_type, c->receive,
-                              c->count, c->type, c->comm);
-    default:
-        return PMPI_Reduce(c->send, c->receive, c->count, c->type, c->op,
-                           c->root, c->comm);
-    }
 }
 
 /* --- errors -------------------------------------------------------------- */
@@ -135,14 +80,14 @@ static void compare(const struct collective *call)
         return;
     }
     handled = 0;
-    theirs = class_of(make_native(call));
+    theirs = class_of(collective_make_native(call));
     handled_theirs = handled;
     if (mpitap_trusting && theirs == MPI_SUCCESS) {
         skip_all(call->what, mpitap_trusted);
         return;
     }
     handled = 0;
-    ours = class_of(make(call));
+    ours = class_of(collective_make(call));
     if (ours != theirs || handled != handled_theirs)
         diag("rank %d: class %d, handled %d times; MPI's: %d, %d", rank, ours,
              handled, theirs, handled_theirs);
@@ -228,7 +173,7 @@ static void test_good_calls(void)
         const struct collective call = good_call((enum kind)kind, "");
 
         memset(out, 0, sizeof out);
-        good &= make(&call) == MPI_SUCCESS;
+        good &= collective_make(&call) == MPI_SUCCESS;
         for (int i = 0; i < COUNT && (kind != REDUCE || rank == call.root); i++)
             good &= out[i] == (kind == GATHER ? 1 : (float)size);
     }
@@ -259,8 +204,8 @@ static void same(const struct collective *call)
     memset(out, 0, sizeof out);
     memset(native, 0, sizeof native);
     theirs.receive = (char *)native + ((char *)call->receive - (char *)out);
-    good = make_native(&theirs) == MPI_SUCCESS;
-    good &= make(call) == MPI_SUCCESS;
+    good = collective_make_native(&theirs) == MPI_SUCCESS;
+    good &= collective_make(call) == MPI_SUCCESS;
     good &= memcmp(out, native, sizeof out) == 0;
     ok_all(good, "%s", call->what);
 }
@@ -454,22 +399,22 @@ static void test_behind(void)
         wrong[size - 1] = -1;
         call.count = call.send_count = -1;
         call.counts = wrong;
-        ok_all(make(&call) == MPI_ERR_COUNT,
+        ok_all(collective_make(&call) == MPI_ERR_COUNT,
                "%s: a negative count goes to MPI as it came", names[kind]);
         call.counts = NULL;
         if (kind == SCATTER)
-            ok_all(make(&call) == MPI_ERR_COUNT, "%s: so do no counts",
-                   names[kind]);
+            ok_all(collective_make(&call) == MPI_ERR_COUNT,
+                   "%s: so do no counts", names[kind]);
         call.counts = wrong;
         wrong[size - 1] = COUNT;
         call.count = call.send_count = COUNT;
         call.type = call.send_type = MPI_INT;
-        ok_all(make(&call) == MPI_ERR_OTHER, "%s: so does another type",
-               names[kind]);
+        ok_all(collective_make(&call) == MPI_ERR_OTHER,
+               "%s: so does another type", names[kind]);
         memset(wrong, 0, sizeof wrong);
         call.count = call.send_count = 0;
         call.type = call.send_type = MPI_FLOAT;
-        ok_all(make(&call) == MPI_ERR_OTHER,
+        ok_all(collective_make(&call) == MPI_ERR_OTHER,
                "%s: so does a call without elements", names[kind]);
     }
 }
