@@ -6,7 +6,8 @@
  * they listen or not, and waits for nobody. So exchanges have numbers, which all
  * ranks count alike, and words of other numbers are passed over.
  *
- * Words are so short that MPI sends them without a receiver.
+ * Words are so short that MPI most likely sends them without a receiver. Where it does
+ * not (UCX_RNDV_THRESH=0, say), words cross each other all the same.
  */
 #ifndef APS_PMPI_PROGRESS_WORDS_H
 #define APS_PMPI_PROGRESS_WORDS_H

@@ -58,6 +58,12 @@ layer=$(backoff layer 2 'max: 2^6')
 policy '' "$layer"
 gives 'the saw-tooth of a layer' 2 \
     'a6! a5! a4 a4 a5 a5 a6 a6' A A a a a a a a
+# MPICH over UCX sends no message, however short, before its receiver is there.
+UCX_RNDV_THRESH=0
+export UCX_RNDV_THRESH
+gives 'the saw-tooth of a layer, by rendezvous' 3 \
+    'a6! a5! a4 a4 a5 a5 a6 a6' A A a a a a a a
+unset UCX_RNDV_THRESH
 gives 'layers are told apart by their elements' 3 \
     'a6! b6 a5! b6 a4 b6! a4 b5 a5' A b A b a B a b a
 gives 'zeros, INF and NaN leave the state alone' 2 \
