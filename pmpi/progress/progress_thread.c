@@ -6,8 +6,10 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <time.h>
 
+#include "base/message.h"
 #include "progress/queue.h"
 #include "progress/thread.h"
 
@@ -21,11 +23,11 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* pmpi/LOCKS.md */
 static pthread_cond_t needed = PTHREAD_COND_INITIALIZER;
 static atomic_int blocked; /* threads of the program */
-static bool asleep;        /* under the lock */
 static atomic_bool threads_expected;
-static enum { NOT_YET, STARTED, FAILED } state;
+/* Under the lock: */
+static bool started;
 static pthread_t thread;
-static bool stop; /* under the lock */
+static uintptr_t generation; /* of `thread`: an older thread ends */
 
 /* Does a thread of the program block in a call that the library sees? */
 static bool progress_thread_is_blocked(void)
@@ -34,18 +36,15 @@ static bool progress_thread_is_blocked(void)
 }
 
 /* False: the thread is to end. */
-static bool progress_thread_wait_for_work(void)
+static bool progress_thread_wait_for_work(uintptr_t mine)
 {
     bool going_on;
 
     pthread_mutex_lock(&lock);
-    while (!stop && !progress_thread_is_blocked() &&
-           !(atomic_load(&threads_expected) && aps_queue_pending())) {
-        asleep = true;
+    while (generation == mine && !progress_thread_is_blocked() &&
+           !(atomic_load(&threads_expected) && aps_queue_pending()))
         pthread_cond_wait(&needed, &lock);
-    }
-    asleep = false;
-    going_on = !stop;
+    going_on = generation == mine;
     pthread_mutex_unlock(&lock);
     return going_on;
 }
@@ -62,12 +61,12 @@ static void progress_thread_drive(void)
              atomic_load(&aps_queue_operations) < before);
 }
 
-static void *progress_thread_serve(void *nothing)
+static void *progress_thread_serve(void *argument)
 {
+    const uintptr_t mine = (uintptr_t)argument;
     struct timespec rest = {0};
 
-    (void)nothing;
-    while (progress_thread_wait_for_work()) {
+    while (progress_thread_wait_for_work(mine)) {
         rest.tv_nsec = progress_thread_is_blocked() ? NAP_NS : DOZE_NS;
         nanosleep(&rest, NULL);
         if (progress_thread_is_blocked())
@@ -78,26 +77,20 @@ static void *progress_thread_serve(void *nothing)
     return NULL;
 }
 
-static void progress_thread_start_locked(void)
-{
-    stop = false;
-    state = aps_thread_start(&thread, progress_thread_serve, NULL) == 0
-                ? STARTED
-                : FAILED;
-}
-
 void aps_progress_thread_stop(void)
 {
-    bool started;
+    pthread_t old;
+    bool was_started;
 
     pthread_mutex_lock(&lock);
-    started = state == STARTED;
-    state = NOT_YET;
-    stop = true;
-    pthread_cond_signal(&needed);
+    was_started = started;
+    old = thread;
+    started = false;
+    generation++;
+    pthread_cond_broadcast(&needed);
     pthread_mutex_unlock(&lock);
-    if (started)
-        pthread_join(thread, NULL);
+    if (was_started)
+        pthread_join(old, NULL);
 }
 
 bool aps_progress_thread_is_possible(void)
@@ -108,21 +101,28 @@ bool aps_progress_thread_is_possible(void)
            level == MPI_THREAD_MULTIPLE;
 }
 
-/* Let it look: `threads` of the program have come to block. */
+/* Let it look: `threads` of the program have come to block. Where the system has no
+ * thread to give, it is asked again the next time. */
 static bool progress_thread_wake(int threads)
 {
+    static atomic_ullong failures;
     bool helps;
 
     pthread_mutex_lock(&lock);
-    if (state == NOT_YET)
-        progress_thread_start_locked();
-    helps = state == STARTED;
+    if (!started) {
+        generation++;
+        started = aps_thread_start(&thread, progress_thread_serve,
+                                   (void *)generation) == 0;
+    }
+    helps = started;
     if (helps) {
         atomic_fetch_add(&blocked, threads);
-        if (asleep)
-            pthread_cond_signal(&needed);
+        pthread_cond_signal(&needed);
     }
     pthread_mutex_unlock(&lock);
+    if (!helps && aps_message_is_due(atomic_fetch_add(&failures, 1) + 1))
+        aps_message(-1, "a progress thread could not be started: nonblocking "
+                        "reductions rest while the program blocks in MPI");
     return helps;
 }
 

@@ -108,12 +108,13 @@ int aps_queue_start_thread_locked(struct aps_queue *queue)
     return queue->running ? 0 : -1;
 }
 
-/* One whose thread runs and can be joined, from now on by the caller. */
+/* One whose thread is about to end and can be joined, from now on by the caller. A
+ * queue that has got operations since then may have a new thread, which goes on. */
 static struct aps_queue *queue_find_stoppable_locked(void)
 {
     struct aps_queue *queue = aps_queue_all;
 
-    while (queue && (!queue->running || queue->joined ||
+    while (queue && (!queue->running || !queue->stop || queue->joined ||
                      (atomic_load(&aps_queue_abandoned) &&
                       !aps_queue_has_done_all(queue))))
         queue = queue->other;
@@ -122,13 +123,13 @@ static struct aps_queue *queue_find_stoppable_locked(void)
     return queue;
 }
 
-static int queue_count_running(void)
+static int queue_count_ending(void)
 {
     int count = 0;
 
     pthread_mutex_lock(&aps_queue_lock);
     for (struct aps_queue *queue = aps_queue_all; queue; queue = queue->other)
-        count += queue->running;
+        count += queue->running && queue->stop;
     pthread_mutex_unlock(&aps_queue_lock);
     return count;
 }
@@ -154,7 +155,7 @@ int aps_queue_stop_threads(void)
         pthread_mutex_lock(&aps_queue_lock);
     }
     pthread_mutex_unlock(&aps_queue_lock);
-    while ((left = queue_count_running() - atomic_load(&parked)) > 0 &&
+    while ((left = queue_count_ending() - atomic_load(&parked)) > 0 &&
            aps_clock_ns(CLOCK_MONOTONIC) - begin < STOP_NS)
         aps_wait_rest(&rested);
     return left;

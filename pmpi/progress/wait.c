@@ -323,6 +323,10 @@ bool aps_wait_for_memory(long *begin)
         *begin = now;
     if (now - *begin > MEMORY_NS)
         return false;
+    if (aps_fiber_inside()) {
+        aps_fiber_yield(); /* others may give memory back */
+        return true;
+    }
     wait_be_idle();
     wait_nap(NAP_MEMORY_NS);
     return true;

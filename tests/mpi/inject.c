@@ -10,9 +10,9 @@
  * the third PMPI_Isend of rank 1 of MPI_COMM_WORLD returns MPI_ERR_OTHER and
  * does nothing else; the second PMPI_Irecv of rank 0 comes ten seconds late. With
  * `spoil` in place of `fail` the call takes place before it returns the error. The
- * rank `*` stands for all ranks. Functions with and without _c count as one. Four
+ * rank `*` stands for all ranks. Functions with and without _c count as one. Five
  * names are no functions of MPI: `allocation` is malloc and its like, `shm_open` says
- * EACCES, `receipt` is a PMPI_Testall that has completed requests, and then returns
+ * EACCES, `pthread_create` EAGAIN, `receipt` is a PMPI_Testall that has completed requests, and then returns
  * an error, and `completion` is the request of a PMPI_Comm_idup, which completes with
  * MPI_ERR_OTHER.
  *
@@ -36,6 +36,7 @@
 #include <errno.h>
 #include <link.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,6 +60,7 @@ enum inject_function {
     INJECT_RECEIPT, /* not a function: a PMPI_Testall that completes requests */
     INJECT_ALLOCATION,
     INJECT_SHM_OPEN,
+    INJECT_PTHREAD_CREATE,
     INJECT_COMM_DUP, /* the first that makes a communicator */
     INJECT_COMM_DUP_WITH_INFO,
     INJECT_COMM_IDUP,
@@ -83,6 +85,7 @@ static const char *const inject_names[INJECT_FUNCTIONS] = {
     "receipt",
     "allocation",
     "shm_open",
+    "pthread_create",
     "PMPI_Comm_dup",
     "PMPI_Comm_dup_with_info",
     "PMPI_Comm_idup",
@@ -428,7 +431,7 @@ INJECT(INJECT_IALLREDUCE, PMPI_Iallreduce_c,
        (send, receive, count, type, op, comm, request))
 #endif
 
-/* --- memory --------------------------------------------------------------- */
+/* --- memory, threads --------------------------------------------------------------- */
 
 EXPORT int shm_open(const char *name, int flags, mode_t mode)
 {
@@ -440,6 +443,17 @@ EXPORT int shm_open(const char *name, int flags, mode_t mode)
     }
     *(void **)&next = dlsym(RTLD_NEXT, "shm_open");
     return next(name, flags, mode);
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*run)(void *), void *argument)
+{
+    int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+    if (inject(INJECT_PTHREAD_CREATE, CALLER))
+        return EAGAIN;
+    *(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
+    return next(thread, attributes, run, argument);
 }
 
 extern void *__libc_malloc(size_t size);

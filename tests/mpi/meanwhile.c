@@ -6,7 +6,7 @@
  *
  * With the argument `threads` it is another thread of rank 0 that blocks, and
  * it does so before the reduction begins. Then two threads wait for messages of any
- * tag.
+ * tag. With `threads again` rank 1 first does what the thread blocks for before it waits.
  */
 #include "config.h"
 
@@ -236,28 +236,29 @@ static void *run(void *good)
     return calls[*which].run() ? good : NULL;
 }
 
-static void test_threads(void)
+/* `kind`: rank 1 waits for the reduction only when it has done what the thread of
+ * rank 0 blocks for. */
+static void test_thread(size_t which, bool kind)
 {
-    for (size_t i = 0; i < FOR_THREADS; i++) {
-        MPI_Request request;
-        bool good;
+    MPI_Request request;
+    bool good;
 
-        if (mpitap_rank() == 0) {
-            void *result = NULL;
-            pthread_t thread;
+    if (mpitap_rank() == 0) {
+        void *result = NULL;
+        pthread_t thread;
 
-            pthread_create(&thread, NULL, run, &i);
-            usleep(100000); /* it blocks by now */
-            begin(&request);
-            pthread_join(thread, &result);
-            good = end(&request) && result;
-        } else {
-            begin(&request);
-            good = end(&request);
-            good &= calls[i].run();
-        }
-        ok_all(good, "another thread in %s", calls[i].what);
+        pthread_create(&thread, NULL, run, &which);
+        usleep(100000); /* it blocks by now */
+        begin(&request);
+        pthread_join(thread, &result);
+        good = end(&request) && result;
+    } else {
+        begin(&request);
+        good = !kind || calls[which].run();
+        good &= end(&request);
+        good &= kind || calls[which].run();
     }
+    ok_all(good, "another thread in %s", calls[which].what);
 }
 
 /* --- two threads ---------------------------------------------------------- */
@@ -329,7 +330,10 @@ int main(int argc, char **argv)
     mpitap_begin();
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     if (threads) {
-        test_threads();
+        if (argc > 2)
+            test_thread(0, true);
+        for (size_t i = 0; i < FOR_THREADS; i++)
+            test_thread(i, false);
         test_two_threads();
     } else {
         test_calls();

@@ -17,4 +17,14 @@ END
     run "progress $progress, 4 MiB of thread-local variables" 2 \
         -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/meanwhile_locals" calls
 done
+
+# The library's thread, which goes on meanwhile, is started at the second try.
+if can_be_driven; then
+    sed -i 's/^progress:.*/progress: calls/' "$tmp/policy.yaml"
+    library=$mpi/.libs/inject.so:$library
+    run "no thread at first" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
+        -genv INJECT fail:pthread_create:0:1 "$mpi/meanwhile" threads again
+    grep -q 'a progress thread could not be started' "$tmp/stderr"
+    check $? "... which is said"
+fi
 finish
