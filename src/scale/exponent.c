@@ -51,10 +51,13 @@ int aps_scale_exponent_tight(const struct aps_format *format, const float *x,
                              size_t n, int *exponent, struct aps_error *error)
 {
     static const char who[] = "aps_scale_exponent_tight";
+    fenv_t saved;
 
     if (aps_check_format(who, "format", format, error) < 0 ||
         exponent_check(who, x, n, exponent, error) < 0)
         return -1;
+    aps_fpenv_enter(&saved);
     *exponent = aps_scale_aps_tight(format, aps_max_finite(x, n));
+    aps_fpenv_leave(&saved);
     return 0;
 }

@@ -8,6 +8,9 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
 
 #include "formats.h"
 #include "number/bits.h"
@@ -209,6 +212,28 @@ static void test_tight(void)
        "... and 0 for an array of zeros");
 }
 
+/* The thread's own mode, in which subnormal numbers count as zeros, has no part. */
+static void test_subnormal(void)
+{
+#ifdef __x86_64__
+    const unsigned zeros = 0x8040; /* DAZ, FTZ */
+    const unsigned before = _mm_getcsr();
+    struct aps_format f;
+    int result = 0;
+    bool good;
+
+    aps_format_parse("e5m2", &f, NULL);
+    _mm_setcsr(before | zeros);
+    good = aps_scale_exponent_tight(&f, (float[]){0x1p-140f}, 1, &result,
+                                    NULL) == 0;
+    good &= (_mm_getcsr() & zeros) == zeros;
+    _mm_setcsr(before);
+    ok(good && result == 155, "... nor do subnormal numbers count as zeros");
+#else
+    skip(1, "subnormal numbers count as zeros on x86-64 only");
+#endif
+}
+
 /* --- errors -------------------------------------------------------------- */
 
 static void refused(int result, struct aps_error *error, const char *text)
@@ -272,6 +297,7 @@ int main(void)
     test_max_exponent();
     test_aps();
     test_tight();
+    test_subnormal();
     test_errors();
     return done_testing();
 }
