@@ -139,7 +139,7 @@ static void handshake_refuse(struct shake *shake, int rank)
     shake->agreed->reason = APS_PASSED_BAD;
     shake->agreed->stop = !shake->job->options.pass_on_error;
     snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
-             "the policy of rank %d is bad", rank);
+             "the policy or a variable of rank %d is bad", rank);
     if (shake->vcomm->rank == rank)
         aps_job_report(shake->job, rank, shake->agreed->stop);
 }

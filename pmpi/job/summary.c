@@ -57,7 +57,7 @@ static char *summary_list_passed(const struct aps_counters *counters,
             "on communicators whose ranks have no common policy",
         [APS_PASSED_UNRULED] = "on communicators without a policy",
         [APS_PASSED_SWITCHED] = "APSMPI_ENABLE is off",
-        [APS_PASSED_BAD] = "the policy is bad",
+        [APS_PASSED_BAD] = "the policy or a variable is bad",
         [APS_PASSED_RESOURCES] =
             "on communicators for which MPI had no communicator or tags left",
         [APS_PASSED_EARLY] =

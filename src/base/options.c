@@ -194,11 +194,11 @@ static const struct option {
     {"APSMPI_CPU", "plain|avx2|avx512",
      "force a variant of the kernels (default: the best)", NULL, false,
      set_cpu},
-    {"APSMPI_STREAM", "on|off|BYTES",
+    {"APSMPI_STREAM", "on|off|BYTES[Ki|Mi|Gi]",
      "results of so many bytes or more are written past the caches (default "
      "on: more than a CPU's part of the last-level cache, 4Mi to 32Mi)",
      "on", true, set_passing},
-    {"APSMPI_EARLY", "on|off|BYTES",
+    {"APSMPI_EARLY", "on|off|BYTES[Ki|Mi|Gi]",
      "'scale: aps' encodes vectors of so many bytes or more while it searches "
      "them for their maximum (default on: half of a CPU's part of the "
      "last-level cache)",

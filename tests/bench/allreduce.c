@@ -236,12 +236,14 @@ static void spoil(const struct bench *b)
 }
 
 /* As many calls a timing as native FP32 needs for BATCH_SECONDS. In place one
- * call: the values would grow from call to call; and one with cold caches. */
+ * call: the values would grow from call to call; and one with cold caches, or where the
+ * values change between calls. */
 static void choose_batch(struct bench *b)
 {
     int more = 1;
 
-    while (more && !b->choice.in_place && b->choice.cold == 0) {
+    while (more && !b->choice.in_place && !b->choice.unsteady &&
+           b->choice.cold == 0) {
         more = time_batch(b, &b->variants[0]) * b->batch < BATCH_SECONDS &&
                b->batch < BATCH_MAX;
         PMPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);

@@ -5,6 +5,7 @@
 #
 #   OLD=/path/to/old/libapsmpi.so paired.sh [OPTION...]
 #
+# Without OLD the new one is compared with itself, which shows the machine's noise.
 # In each of ROUNDS (5) rounds, each of RULES (lines; aps and aps-tight) is a pair
 # of jobs, with RANKS (2) ranks on this node; or, where HOSTS is set, on so many hosts
 # of scripts/apsmpi-lab with RANKS (1) ranks each, whose links have the RATE (1gbit)
@@ -30,8 +31,8 @@ HOSTS=${HOSTS:-}
 LIMIT=${LIMIT:-3}
 [ -n "${RULES:-}" ] || RULES='scale: aps-tight
 scale: aps'
-OLD=${OLD:-}
 NEW=${NEW:-$top_builddir/.libs/libapsmpi.so}
+OLD=${OLD:-$NEW}
 bench=$top_builddir/tests/bench/allreduce
 paired=$top_builddir/tests/bench/paired
 

@@ -61,10 +61,10 @@ static void test_bad(void)
          "APSMPI_CPU='sse' is wrong: the value must be plain|avx2|avx512"},
         {"APSMPI_STREAM", "4MB",
          "APSMPI_STREAM='4MB' is wrong: the value must be "
-         "on|off|BYTES " SYNONYMS},
+         "on|off|BYTES[Ki|Mi|Gi] " SYNONYMS},
         {"APSMPI_EARLY", "4MB",
          "APSMPI_EARLY='4MB' is wrong: the value must be "
-         "on|off|BYTES " SYNONYMS},
+         "on|off|BYTES[Ki|Mi|Gi] " SYNONYMS},
         {"APSMPI_HANDOFF", "past",
          "APSMPI_HANDOFF='past' is wrong: the value must be "
          "auto|store|stream"},
