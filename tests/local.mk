@@ -46,14 +46,15 @@ include tests/long/local.mk
 # these may run at the same time. MPI jobs may not: ranks that wait take the cores
 # of those that work. A test that is not named here runs alone. Simulated ranks
 # are threads of one process, of which one runs, and the times are simulated.
-process_tests = $(structure_tests) $(UNIT_TESTS) \
-	tests/cuda/work tests/cuda/work_blocks tests/cuda/sums \
-	tests/standin/verbs \
+process_tests = $(structure_tests) $(UNIT_TESTS) $(cuda_tests) \
+	tests/cuda/t-plugin.sh tests/standin/verbs \
 	tests/e2e/t-blocks.sh tests/e2e/t-command.sh \
 	tests/e2e/t-completion.sh tests/e2e/t-emulators.sh \
 	tests/e2e/t-gemm.sh tests/e2e/t-json.sh tests/e2e/t-layers.sh \
 	tests/e2e/t-number.sh tests/e2e/t-policies.sh \
-	tests/e2e/t-report.sh tests/e2e/t-select.sh tests/e2e/t-snr.sh \
+	tests/e2e/t-predict.sh tests/e2e/t-report.sh \
+	tests/e2e/t-report-size.sh \
+	tests/e2e/t-select.sh tests/e2e/t-snr.sh tests/e2e/t-suggest.sh \
 	tests/figures/t-allot.sh tests/figures/t-bound.sh \
 	tests/figures/t-compressors.sh tests/figures/t-peers.sh \
 	tests/figures/t-trellis.sh \
