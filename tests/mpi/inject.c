@@ -12,9 +12,9 @@
  * `spoil` in place of `fail` the call takes place before it returns the error. The
  * rank `*` stands for all ranks. Functions with and without _c count as one. Five
  * names are no functions of MPI: `allocation` is malloc and its like, `shm_open` says
- * EACCES, `pthread_create` EAGAIN, `receipt` is a PMPI_Testall that has completed requests, and then returns
- * an error, and `completion` is the request of a PMPI_Comm_idup, which completes with
- * MPI_ERR_OTHER.
+ * EACCES, `pthread_create` EAGAIN, `receipt` is a PMPI_Testall that has completed
+ * requests, and then returns an error, and `completion` is the request of a
+ * PMPI_Comm_idup, which completes with MPI_ERR_OTHER.
  *
  *     INJECT_REPORT=1
  *
@@ -431,7 +431,7 @@ INJECT(INJECT_IALLREDUCE, PMPI_Iallreduce_c,
        (send, receive, count, type, op, comm, request))
 #endif
 
-/* --- memory, threads --------------------------------------------------------------- */
+/* --- memory, threads ------------------------------------------------------ */
 
 EXPORT int shm_open(const char *name, int flags, mode_t mode)
 {

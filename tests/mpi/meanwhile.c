@@ -6,7 +6,8 @@
  *
  * With the argument `threads` it is another thread of rank 0 that blocks, and
  * it does so before the reduction begins. Then two threads wait for messages of any
- * tag. With `threads again` rank 1 first does what the thread blocks for before it waits.
+ * tag. With `threads again` rank 1 first does what the thread blocks for, once, before it
+ * waits.
  */
 #include "config.h"
 

@@ -255,13 +255,17 @@ static void check_status(int *token, int from, const MPI_Status *status)
 static void exchange(int *token, int from)
 {
     MPI_Status status;
-    int room[2] = {0};
+    MPI_Request own;
+    int room[2] = {0}, back = -1;
 
+    MPI_Irecv(&back, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, &own);
     MPI_Sendrecv(&rank, 1, MPI_INT, rank, 1, room, 2, MPI_INT, from, 0,
                  MPI_COMM_WORLD, &status);
     *token = room[0];
     check_status(token, from, &status);
-    MPI_Recv(&rank, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&own, MPI_STATUS_IGNORE);
+    if (back != rank)
+        *token = -1;
 }
 
 /* Of mine[2], by its address or by a type that holds that. */
@@ -269,13 +273,15 @@ static void exchange_at(int *token, int from, int mine[2], void *buffer,
                         int count, MPI_Datatype type)
 {
     MPI_Status status;
+    MPI_Request own;
     int back[2] = {0};
 
+    MPI_Irecv(back, 2, MPI_INT, rank, 1, MPI_COMM_WORLD, &own);
     MPI_Sendrecv_replace(buffer, count, type, rank, 1, from, 0, MPI_COMM_WORLD,
                          &status);
     *token = mine[0];
     check_status(token, from, &status);
-    MPI_Recv(back, 2, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&own, MPI_STATUS_IGNORE);
     if (back[0] != rank || back[1] != 7 || mine[1] != 7)
         *token = -1;
 }
