@@ -6,7 +6,7 @@
  *
  * With the argument `threads` it is another thread of rank 0 that blocks, and
  * it does so before the reduction begins. Then two threads wait for messages of any
- * tag. With `threads again` rank 1 first does what the thread blocks for, once, before it
+ * tag. With `threads again` rank 1 once does what the thread blocks for before it
  * waits.
  */
 #include "config.h"
@@ -237,9 +237,9 @@ static void *run(void *good)
     return calls[*which].run() ? good : NULL;
 }
 
-/* `kind`: rank 1 waits for the reduction only when it has done what the thread of
- * rank 0 blocks for. */
-static void test_thread(size_t which, bool kind)
+/* `first`: rank 1 does what the thread of rank 0 blocks for before it waits for the
+ * reduction. */
+static void test_thread(size_t which, bool first)
 {
     MPI_Request request;
     bool good;
@@ -255,9 +255,9 @@ static void test_thread(size_t which, bool kind)
         good = end(&request) && result;
     } else {
         begin(&request);
-        good = !kind || calls[which].run();
+        good = !first || calls[which].run();
         good &= end(&request);
-        good &= kind || calls[which].run();
+        good &= first || calls[which].run();
     }
     ok_all(good, "another thread in %s", calls[which].what);
 }
