@@ -10,6 +10,9 @@
 /* So many times as long are chunks at most that fill their room with codes. */
 #define NARROWEST 8
 
+_Static_assert(APS_BLOCK_HEADER_MOST <= APS_PIPELINE_GROUP_HEADER,
+               "a block's header has room");
+
 struct aps_chunk_room aps_chunk_room_of(int owners, int parts, int results,
                                         size_t chunk, size_t granule)
 {
@@ -27,9 +30,9 @@ struct aps_chunk_room aps_chunk_room_of(int owners, int parts, int results,
         .chunk = chunk,
         .slice = slice,
         .part = part,
-        .slot_bytes = (size_t)owners * aps_block_stride_widest(slice),
-        .result_bytes =
-            (size_t)results * (size_t)parts * aps_block_stride_widest(part),
+        .slot_bytes = aps_pipeline_group_slot(chunk, owners, granule),
+        .result_bytes = (size_t)results * aps_pipeline_group_result(
+                                              chunk, owners, parts, granule),
     };
 }
 
@@ -63,15 +66,18 @@ aps_chunk_layout_across(const struct aps_chunk_room *room,
                         const struct aps_codec *codec)
 {
     const struct aps_chunk_layout as_ever = aps_chunk_layout_of(room, codec);
+    const size_t granule = aps_codec_granule(codec);
     const size_t chunk = aps_pipeline_group_elements_across(codec, room->chunk);
-    const size_t stride = aps_block_stride_widest(room->part);
+    const size_t slice = aps_slice_longest(chunk, granule, room->owners);
+    const size_t part = aps_slice_longest(slice, granule, room->parts);
+    const size_t stride = aps_block_stride_bytes(aps_codec_bytes(codec, part));
 
     if (chunk == as_ever.chunk)
         return as_ever;
     return (struct aps_chunk_layout){
         .chunk = chunk,
         .slice_stride = aps_block_stride_widest(room->slice),
-        .owner_stride = (size_t)room->parts * stride,
+        .owner_stride = layout_slices(slice, granule, room->parts) * stride,
         .part_stride = stride,
     };
 }

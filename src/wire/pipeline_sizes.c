@@ -33,12 +33,11 @@
 
 /* Chunks are shorter than they should be where all would not fit into the 64 MiB
  * of shared memory that a container gets by default; a single group leaves room for
- * those of other communicators. A block takes so many elements more than its slice or
- * part has, with its header and the room for formats whose granule is larger than
- * APS_CODEC_GRANULE, up to 256; those of up to 4096 take more. */
+ * those of other communicators. All formats of up to so large a granule fit; those of
+ * up to 4096 take more. */
 #define GROUP_SHARED_BYTES ((size_t)48 * 1024 * 1024)
 #define GROUP_ALONE_SHARED_BYTES ((size_t)20 * 1024 * 1024)
-#define GROUP_PADDING ((size_t)320)
+#define GROUP_GRANULE ((size_t)256)
 
 static size_t pipeline_message_bytes(size_t chunk, int ranks, size_t most)
 {
@@ -123,15 +122,65 @@ size_t aps_pipeline_granule(const struct aps_format *format)
     return granule;
 }
 
-/* Of shared memory, for chunks of so many elements. */
-static size_t pipeline_group_bytes(size_t chunk, size_t owners, size_t parts,
-                                   size_t ranks)
+/* --- of a group's chunks --------------------------------------------------- */
+
+/* The longest of so many slices of n elements. */
+static size_t pipeline_slice(size_t n, size_t granule, size_t parts)
 {
-    const size_t slot = chunk + owners * GROUP_PADDING;
-    const size_t results = chunk + owners * parts * GROUP_PADDING;
+    const size_t units = (n + granule - 1) / granule;
+
+    return (units + parts - 1) / parts * granule;
+}
+
+static size_t pipeline_group_block(size_t n)
+{
+    return n * sizeof(float) + APS_PIPELINE_GROUP_HEADER;
+}
+
+size_t aps_pipeline_group_slot(size_t chunk, int owners, size_t granule)
+{
+    const size_t slice =
+        pipeline_slice(chunk, APS_CODEC_GRANULE, (size_t)owners);
+
+    return (size_t)owners *
+           pipeline_group_block(slice + granule - APS_CODEC_GRANULE);
+}
+
+/* The parts of an owner's slice; those that are empty come last, and take no room. */
+static size_t pipeline_group_parts(size_t slice, size_t parts, size_t granule)
+{
+    const size_t units = slice / granule;
+
+    return (units < parts ? units : parts) *
+           pipeline_group_block(pipeline_slice(slice, granule, parts));
+}
+
+size_t aps_pipeline_group_result(size_t chunk, int owners, int parts,
+                                 size_t granule)
+{
+    size_t most = 0;
+
+    for (size_t cut = APS_CODEC_GRANULE; cut <= granule;
+         cut += APS_CODEC_GRANULE) {
+        const size_t slice = pipeline_slice(chunk, cut, (size_t)owners);
+        const size_t bytes = pipeline_group_parts(slice, (size_t)parts, cut);
+
+        if (bytes > most)
+            most = bytes;
+    }
+    return most;
+}
+
+/* Of shared memory, for chunks of so many elements. */
+static size_t pipeline_group_bytes(size_t chunk, int owners, int parts,
+                                   int ranks)
+{
     const size_t turns = parts > 1 ? APS_RESULT_TURNS : APS_ALONE_RESULT_TURNS;
 
-    return (APS_SLOT_TURNS * ranks * slot + turns * results) * sizeof(float);
+    return APS_SLOT_TURNS * (size_t)ranks *
+               aps_pipeline_group_slot(chunk, owners, GROUP_GRANULE) +
+           turns * (size_t)owners *
+               aps_pipeline_group_result(chunk, owners, parts, GROUP_GRANULE);
 }
 
 size_t aps_pipeline_group_elements(int owners, int parts, int ranks)
@@ -148,8 +197,7 @@ size_t aps_pipeline_group_elements(int owners, int parts, int ranks)
     if (chunk > most)
         chunk = most;
     while (chunk > few &&
-           pipeline_group_bytes(chunk, (size_t)owners, (size_t)parts,
-                                (size_t)ranks) > bytes)
+           pipeline_group_bytes(chunk, owners, parts, ranks) > bytes)
         chunk = chunk / 2 > few
                     ? chunk / 2 / APS_CODEC_GRANULE * APS_CODEC_GRANULE
                     : few;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/least.h"
 #include "reduce/block.h"
 #include "reduce/chunk_layout.h"
 #include "wire/pipeline_sizes.h"
@@ -163,7 +164,9 @@ static bool has_room_across(const struct aps_chunk_room *room,
                 layout.slice_stride &&
             APS_BLOCK_HEADER_MOST + aps_codec_bytes(codec, part) <=
                 layout.part_stride &&
-            (size_t)room->parts * layout.part_stride <= layout.owner_stride &&
+            aps_least((slice + granule - 1) / granule, (size_t)room->parts) *
+                    layout.part_stride <=
+                layout.owner_stride &&
             (size_t)room->owners * layout.slice_stride <= room->slot_bytes &&
             (size_t)room->results * layout.owner_stride <= room->result_bytes;
     if (!right)
@@ -179,7 +182,8 @@ static void test_across(const struct aps_format *format)
     bool right = true, longer = true;
 
     for (int owners = 1; owners <= 128; owners += owners > 8 ? 17 : 1)
-        for (int parts = 2; parts <= 70; parts += parts > 5 ? 13 : 1)
+        for (int parts = 2; parts <= 300;
+             parts += parts > 5 ? 13 + parts / 2 : 1)
             for (size_t i = 0; i < LENGTH(chunks); i++) {
                 const struct aps_chunk_room room =
                     aps_chunk_room_of(owners, parts, i % 2 ? owners : 1,
@@ -244,7 +248,8 @@ static void test_layouts(const struct aps_format *format)
     bool right = true, same = true;
 
     for (int owners = 1; owners <= 128; owners += owners > 8 ? 17 : 1)
-        for (int parts = 1; parts <= 70; parts += parts > 5 ? 13 : 1)
+        for (int parts = 1; parts <= 300;
+             parts += parts > 5 ? 13 + parts / 2 : 1)
             for (size_t i = 0; i < LENGTH(chunks); i++) {
                 const struct aps_chunk_room room = aps_chunk_room_of(
                     owners, parts, i % 2 ? owners : 1, chunks[i], granule);
@@ -292,8 +297,9 @@ static void test_lengths(void)
     ok(aps_pipeline_group_elements(2, 1, 2) == 65536 &&
            aps_pipeline_group_elements(8, 1, 8) == 131072 &&
            aps_pipeline_group_elements(192, 1, 192) == 192 * 64 &&
-           aps_pipeline_group_elements(16, 12, 16) == 196608,
-       "... of 2, of 8, of 192, and of 16 ranks on 12 nodes");
+           aps_pipeline_group_elements(16, 12, 16) == 196608 &&
+           aps_pipeline_group_elements(8, 128, 8) == 262144,
+       "... of 2, of 8, of 192, of 16 ranks on 12 nodes, and of 8 on 128");
 }
 
 /* Of 8 ranks, a chunk of which has so many FP32 values. */
