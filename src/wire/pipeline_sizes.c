@@ -229,9 +229,8 @@ static size_t pipeline_group_slice(const struct aps_codec *codec, int owners,
                                    size_t chunk, size_t most)
 {
     const size_t granule = aps_codec_granule(codec);
-    const size_t units = chunk / APS_CODEC_GRANULE;
     const size_t slice =
-        (units + (size_t)owners - 1) / (size_t)owners * APS_CODEC_GRANULE;
+        pipeline_slice(chunk, APS_CODEC_GRANULE, (size_t)owners);
     const size_t n = aps_codec_elements(codec, slice * sizeof(float));
 
     return n < most ? n : most / granule * granule;

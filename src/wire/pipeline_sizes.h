@@ -35,12 +35,11 @@ size_t aps_pipeline_elements_most(int ranks, size_t granule);
 size_t aps_pipeline_granule(const struct aps_format *format);
 
 /*
- * Bytes of a group's memory, for chunks of `chunk` FP32 values: all blocks of one in
- * the slot of a rank, and one owner's blocks of it in a result, one for each of `parts`
- * groups. Blocks may end at the multiples of any number of elements that is a multiple
- * of APS_CODEC_GRANULE and `granule` at most: that which takes most has room. Each
- * block takes APS_PIPELINE_GROUP_HEADER bytes beside its values, its header and what
- * is left of a cache line.
+ * Bytes of a group's memory, for chunks of `chunk` FP32 values that are cut for
+ * `owners` owners: the slot of one rank, which has a block for each owner; and the
+ * result of one owner, which has a block for each of `parts` groups. There is room for
+ * every codec whose granule is `granule` at most. Beside its values a block takes
+ * APS_PIPELINE_GROUP_HEADER bytes: its header, and what is left of a cache line.
  */
 #define APS_PIPELINE_GROUP_HEADER 64
 size_t aps_pipeline_group_slot(size_t chunk, int owners, size_t granule);
