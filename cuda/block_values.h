@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Formats in blocks for the kernels: how a wire is laid out, and the families'
- * scales and values (codec/bfp.h, mx.h, nvfp4.h) behind functions of the family,
+ * scales and values (blockwise/bfp.h, mx.h, nvfp4.h) behind functions of the family,
  * which is a constant in a kernel. A family that is in blocks has a row in
  * APS_BLOCK_FAMILIES and a case in each function.
  */
 #ifndef APS_CUDA_BLOCK_VALUES_H
 #define APS_CUDA_BLOCK_VALUES_H
 
-#include "codec/bfp.h"
-#include "codec/mx.h"
-#include "codec/nvfp4.h"
+#include "blockwise/bfp.h"
+#include "blockwise/mx.h"
+#include "blockwise/nvfp4.h"
 #include "cuda/threads.h"
 
 #define APS_BLOCK_FAMILIES(ROW)                                                \

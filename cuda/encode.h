@@ -6,7 +6,7 @@
 #ifndef APS_CUDA_ENCODE_H
 #define APS_CUDA_ENCODE_H
 
-#include "codec/fixed.h"
+#include "blockwise/fixed.h"
 #include "cuda/threads.h"
 #include "number/cpd.h"
 #include "number/draw.h"
@@ -48,7 +48,7 @@ struct aps_encode_work {
     double power;
 };
 
-/* Is a multiplication by one float right? (codec/scaling.h) */
+/* Is a multiplication by one float right? (kernel/scaling.h) */
 APS_INLINE bool aps_threads_is_simple(const struct aps_format *format,
                                       struct aps_scaling scaling)
 {

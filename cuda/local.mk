@@ -59,7 +59,7 @@ libaps_cuda_la_DEPENDENCIES = libcore.la cuda/kernels.o \
 BUILT_SOURCES += cuda/plugin_identity.h
 CLEANFILES += cuda/plugin_identity.h
 plugin_identity_files = cuda/plugin.h src/aps.h src/codec/codec.h \
-	src/codec/memory.h src/codec/ops.h src/number/format.h
+	src/codec/memory.h src/kernel/ops.h src/number/format.h
 cuda/plugin_identity.h: $(plugin_identity_files) config/identity.sh
 	$(AM_V_GEN)$(MKDIR_P) cuda && \
 	$(SHELL) $(top_srcdir)/config/identity.sh $(top_srcdir) \
@@ -89,9 +89,9 @@ cuda_headers = cuda/aps_cuda.h cuda/block_decode.h cuda/block_encode.h \
 	cuda/decode.h cuda/encode.h \
 	cuda/kernels.h cuda/sums.h \
 	cuda/sums_kernels.h cuda/threads.h cuda/warps.h src/aps.h \
-	src/codec/bfp.h src/codec/block_scale.h src/codec/fixed.h \
-	src/codec/codec.h src/codec/ops.h \
-	src/codec/kernel.h src/codec/mx.h src/codec/nvfp4.h \
+	src/blockwise/bfp.h src/blockwise/block_scale.h src/blockwise/fixed.h \
+	src/codec/codec.h src/kernel/ops.h \
+	src/kernel/kernel.h src/blockwise/mx.h src/blockwise/nvfp4.h \
 	src/number/bits.h src/number/cast.h \
 	src/number/format.h src/number/integer.h \
 	src/number/cpd.h src/number/draw.h src/number/philox.h \

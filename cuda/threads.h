@@ -26,7 +26,7 @@
 #endif
 
 #include "codec/codec.h"
-#include "codec/kernel.h"
+#include "kernel/kernel.h"
 #include "number/bits.h"
 #include "number/cast.h"
 

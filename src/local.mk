@@ -5,10 +5,10 @@
 # usually say -O2; KERNEL_CFLAGS (configure.ac) must stand after them.
 noinst_LTLIBRARIES += libkernels.la
 libkernels_la_SOURCES = \
-	src/codec/float.c src/codec/float.h src/codec/float_chunk.h \
-	src/codec/float_decode.h src/codec/float_sum.h \
-	src/codec/bfp.c src/codec/integer.c src/codec/levels.c \
-	src/codec/mx.c src/codec/nvfp4.c src/codec/sign.c \
+	src/float/float.c src/float/float.h src/float/float_chunk.h \
+	src/float/float_decode.h src/float/float_sum.h \
+	src/blockwise/bfp.c src/blockwise/integer.c src/blockwise/levels.c \
+	src/blockwise/mx.c src/blockwise/nvfp4.c src/blockwise/sign.c \
 	src/compress/bracket.c src/compress/bracket.h \
 	src/compress/compressor_chunks.c src/compress/compressor_vote.c \
 	src/compress/vote.c src/compress/vote.h \
@@ -63,26 +63,26 @@ libcore_la_SOURCES = \
 	src/number/gemm_lines.c src/number/gemm_lines.h \
 	src/number/gemm_sums.h \
 	src/codec/array.c \
-	src/codec/bfp.h src/codec/block_scale.h \
-	src/codec/blocks.h src/codec/blocks_decode.h \
-	src/codec/blocks_encode.h src/codec/blocks_variant.h \
-	src/codec/blocks_vbmi.h src/codec/codes_vbmi.h \
+	src/blockwise/bfp.h src/blockwise/block_scale.h \
+	src/blockwise/blocks.h src/blockwise/blocks_decode.h \
+	src/blockwise/blocks_encode.h src/blockwise/blocks_variant.h \
+	src/blockwise/blocks_vbmi.h src/simd/codes_vbmi.h \
 	src/codec/entropy.c src/codec/entropy.h \
-	src/codec/fixed.h src/codec/greatest_variant.h src/codec/table.h \
+	src/blockwise/fixed.h src/float/greatest_variant.h src/kernel/table.h \
 	src/codec/codec.c src/codec/codec.h \
-	src/codec/ops.c src/codec/ops.h \
-	src/codec/kernel.h src/codec/lanes.h src/codec/philox_avx2.h \
-	src/codec/philox_avx512.h src/codec/rounding.h src/codec/scaling.h \
-	src/codec/stochastic_avx2.h src/codec/stochastic_vbmi.h \
+	src/kernel/ops.c src/kernel/ops.h \
+	src/kernel/kernel.h src/blockwise/lanes.h src/simd/philox_avx2.h \
+	src/simd/philox_avx512.h src/simd/rounding.h src/kernel/scaling.h \
+	src/simd/stochastic_avx2.h src/simd/stochastic_vbmi.h \
 	src/codec/memory.c src/codec/memory.h \
-	src/codec/mx.h src/codec/nearest_avx2.h src/codec/nearest_fold.h \
-	src/codec/nearest_vbmi.h src/codec/nvfp4.h src/codec/words_vbmi.h \
-	src/codec/pack.h src/codec/pack_blocks.h src/codec/put.h \
-	src/codec/pack_chunk.h src/codec/pack_vbmi.h \
-	src/codec/stream.c src/codec/stream.h src/codec/sum_vbmi.h \
-	src/codec/sum_avx2.h src/codec/encode_avx2.h \
-	src/codec/float_search.h src/codec/float_sum_avx2.h \
-	src/codec/values_avx2.h src/codec/words.h src/codec/table_vbmi.h src/codec/tile.h \
+	src/blockwise/mx.h src/simd/nearest_avx2.h src/simd/nearest_fold.h \
+	src/simd/nearest_vbmi.h src/blockwise/nvfp4.h src/simd/code16_vbmi.h \
+	src/kernel/pack.h src/blockwise/pack_blocks.h src/kernel/put.h \
+	src/float/pack_chunk.h src/simd/pack_vbmi.h \
+	src/codec/stream.c src/codec/stream.h src/simd/sum_vbmi.h \
+	src/simd/sum_avx2.h src/float/encode_avx2.h \
+	src/float/float_search.h src/float/float_sum_avx2.h \
+	src/simd/values_avx2.h src/simd/code16.h src/simd/table_vbmi.h src/kernel/tile.h \
 	src/version.c \
 	src/compress/compressor.c src/compress/compressor.h \
 	src/compress/compressor_none.c src/compress/compressor_powersgd.c \
@@ -118,36 +118,36 @@ libpolicy_la_SOURCES = \
 	src/base/options.c src/base/options.h \
 	src/base/switch.c src/base/switch.h \
 	src/base/writable.c src/base/writable.h \
-	src/policy/auto_format.c src/policy/auto_format.h \
+	src/rules/auto_format.c src/rules/auto_format.h \
 	src/policy/choice.c src/policy/choice.h \
-	src/policy/chosen.c src/policy/chosen.h \
-	src/policy/compressors.c src/policy/compressors.h \
-	src/policy/csv.c src/policy/csv.h \
-	src/policy/formats.c src/policy/formats.h \
-	src/policy/gemm.c src/policy/gemm.h \
-	src/policy/glob.c src/policy/glob.h \
-	src/policy/grammar.c src/policy/grammar.h \
-	src/policy/layers.c src/policy/layers.h \
-	src/policy/log.c src/policy/log.h \
-	src/policy/number.c src/policy/number.h \
-	src/policy/object.h src/policy/parse.c \
-	src/policy/plan_text.c src/policy/plan_text.h \
-	src/policy/policy.h src/policy/resolve.c \
-	src/policy/ranges.c src/policy/ranges.h \
-	src/policy/rule.c src/policy/rule.h src/policy/rule_keys.h \
-	src/policy/scale_tables.c \
-	src/policy/scales.c src/policy/scales.h \
-	src/policy/select.c src/policy/select.h \
-	src/policy/settings.c src/policy/settings.h \
-	src/policy/shadow.c src/policy/shadow.h \
-	src/policy/size.c src/policy/size.h \
-	src/policy/source.c \
-	src/policy/steps.c src/policy/steps.h \
-	src/policy/tables.c src/policy/tables.h \
-	src/policy/value.c src/policy/value.h \
-	src/policy/version.c src/policy/version.h \
-	src/policy/words.c src/policy/words.h \
-	src/policy/yaml.c src/policy/yaml.h \
+	src/source/chosen.c src/source/chosen.h \
+	src/rules/compressors.c src/rules/compressors.h \
+	src/text/csv.c src/text/csv.h \
+	src/grammar/formats.c src/grammar/formats.h \
+	src/rules/gemm.c src/rules/gemm.h \
+	src/text/glob.c src/text/glob.h \
+	src/grammar/grammar.c src/grammar/grammar.h \
+	src/text/layer_table.c src/text/layer_table.h \
+	src/rules/log.c src/rules/log.h \
+	src/yaml/number.c src/yaml/number.h \
+	src/source/object.h src/source/parse.c \
+	src/grammar/plan_text.c src/grammar/plan_text.h \
+	src/policy/policy.h src/source/resolve.c \
+	src/text/ranges.c src/text/ranges.h \
+	src/rules/rule.c src/rules/rule.h src/rules/rule_keys.h \
+	src/grammar/scale_tables.c \
+	src/rules/scales.c src/rules/scales.h \
+	src/rules/select.c src/rules/select.h \
+	src/rules/settings.c src/rules/settings.h \
+	src/rules/shadow.c src/rules/shadow.h \
+	src/yaml/size.c src/yaml/size.h \
+	src/source/source.c \
+	src/rules/steps.c src/rules/steps.h \
+	src/grammar/tables.c src/grammar/tables.h \
+	src/yaml/value.c src/yaml/value.h \
+	src/yaml/version.c src/yaml/version.h \
+	src/policy/keywords.c src/policy/keywords.h \
+	src/yaml/yaml.c src/yaml/yaml.h \
 	src/predict/clocked.c src/predict/clocked.h \
 	src/predict/direct.c src/predict/gather.c \
 	src/predict/hierarchical.c \
@@ -205,30 +205,30 @@ bin_PROGRAMS += apsmpi
 dist_man_MANS += src/cli/apsmpi.1 src/libaps.3 src/policy/apsmpi-policy.5 \
 	src/roundoff/apsmpi-log.5
 apsmpi_SOURCES = \
-	src/cli/main.c src/cli/command.c src/cli/command.h \
+	src/verbs/main.c src/cli/command.c src/cli/command.h \
 	src/cli/arguments.c src/cli/arguments.h \
-	src/cli/check.c src/cli/explain.c \
-	src/cli/explain_json.c src/cli/explain_json.h \
-	src/cli/explain_text.c src/cli/explain_text.h \
-	src/cli/predictions.c src/cli/predictions.h \
-	src/cli/predictions_advice.c src/cli/predictions_json.c \
-	src/cli/predictions_text.c \
+	src/verbs/check.c src/explain/explain.c \
+	src/explain/explain_json.c src/explain/explain_json.h \
+	src/explain/explain_text.c src/explain/explain_text.h \
+	src/predictions/predictions.c src/predictions/predictions.h \
+	src/predictions/predictions_advice.c src/predictions/predictions_json.c \
+	src/predictions/predictions_text.c \
 	src/cli/problems.c src/cli/problems.h \
-	src/cli/program.c src/cli/program.h src/cli/suggest.c \
-	src/cli/cast.c src/cli/formats.c \
-	src/cli/cast_blocks.c src/cli/cast_blocks.h \
-	src/cli/info.c src/cli/installed.c src/cli/installed.h \
-	src/cli/measure.c \
-	src/cli/cluster.c src/cli/cluster.h \
+	src/verbs/program.c src/verbs/program.h src/verbs/suggest.c \
+	src/verbs/cast.c src/verbs/formats.c \
+	src/verbs/cast_blocks.c src/verbs/cast_blocks.h \
+	src/verbs/info.c src/cli/installed.c src/cli/installed.h \
+	src/verbs/measure.c \
+	src/predictions/cluster.c src/predictions/cluster.h \
 	src/cli/columns.c src/cli/columns.h \
-	src/cli/compressors.c src/cli/compressors.h \
-	src/cli/nonblocking.c src/cli/nonblocking.h \
-	src/cli/others.c src/cli/others.h \
-	src/cli/scales.c src/cli/scales.h \
+	src/explain/compressors.c src/explain/compressors.h \
+	src/explain/nonblocking.c src/explain/nonblocking.h \
+	src/explain/others.c src/explain/others.h \
+	src/explain/scales.c src/explain/scales.h \
 	src/cli/schedule.c src/cli/schedule.h \
-	src/cli/auto_formats.c src/cli/auto_formats.h \
-	src/cli/shadows.c src/cli/shadows.h src/cli/snr.c \
-	src/cli/traffic.c src/cli/traffic.h
+	src/explain/auto_formats.c src/explain/auto_formats.h \
+	src/explain/shadows.c src/explain/shadows.h src/verbs/snr.c \
+	src/explain/traffic.c src/explain/traffic.h
 apsmpi_CPPFLAGS = $(AM_CPPFLAGS) -DAPS_BINDIR='"$(bindir)"' \
 	-DAPS_LIBDIR='"$(libdir)"'
 apsmpi_LDADD = libpolicy.la libcore.la $(LIBYAML_ARCHIVE)

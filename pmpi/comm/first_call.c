@@ -9,7 +9,7 @@
 #include "base/message.h"
 #include "base/plural.h"
 #include "device/device.h"
-#include "policy/words.h"
+#include "policy/keywords.h"
 
 atomic_bool aps_first_call_seen;
 

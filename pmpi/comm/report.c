@@ -16,8 +16,8 @@
 #include "device/bounce.h"
 #include "device/device.h"
 #include "job/log_event.h"
-#include "policy/tables.h"
-#include "policy/words.h"
+#include "grammar/tables.h"
+#include "policy/keywords.h"
 
 static void report_event(struct aps_context *context, const char *format,
                          va_list args)

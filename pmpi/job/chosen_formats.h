@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "policy/chosen.h"
+#include "source/chosen.h"
 
 struct aps_chosen_format {
     char comm[128];

@@ -18,7 +18,7 @@
 #include "base/quiet_write.h"
 #include "job/chosen_formats.h"
 #include "job/run.h"
-#include "policy/chosen.h"
+#include "source/chosen.h"
 
 /* Names that are tried for a new file. */
 #define PARTS_MOST 100

@@ -14,7 +14,7 @@
 
 #include "job/log_event.h"
 #include "native/abi.h"
-#include "policy/plan_text.h"
+#include "grammar/plan_text.h"
 #include "roundoff/event.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -21,7 +21,7 @@
 #include "job/chosen_formats.h"
 #include "job/run.h"
 #include "job/thread_level.h"
-#include "policy/words.h"
+#include "policy/keywords.h"
 
 /* Raised when a member changes its meaning or goes; new members do not count. */
 #define SCHEMA 1

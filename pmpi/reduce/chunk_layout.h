@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "codec/ops.h"
+#include "kernel/ops.h"
 
 /* What there is room for, whatever the format. */
 struct aps_chunk_room {

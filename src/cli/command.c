@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/plural.h"
-#include "policy/size.h"
-#include "policy/words.h"
+#include "yaml/size.h"
+#include "policy/keywords.h"
 
 #define LINE_WIDTH 78
 

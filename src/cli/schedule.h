@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "policy/policy.h"
-#include "policy/ranges.h"
+#include "text/ranges.h"
 
 struct aps_schedule {
     bool by_step; /* spans are steps of the whole run; otherwise epochs */

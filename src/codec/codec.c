@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 
 #include "base/cpu.h"
-#include "codec/float.h"
-#include "codec/table.h"
+#include "float/float.h"
+#include "kernel/table.h"
 #include "number/bits.h"
 
 /*

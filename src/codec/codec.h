@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The codec of a format on this CPU, and the searches that precede an encode.
- * What a codec does is described in codec/ops.h.
+ * What a codec does is described in kernel/ops.h.
  */
 #ifndef APS_CODEC_CODEC_H
 #define APS_CODEC_CODEC_H
 
 #include <stddef.h>
 
-#include "codec/ops.h"
+#include "kernel/ops.h"
 
 /*
  * Fill the ops table for a format on this CPU. APSMPI_CPU (plain, avx2, avx512)

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "codec/ops.h"
+#include "kernel/ops.h"
 
 /* As codec->decode, with the same bits; other threads and processes see them as
  * they see what ordinary stores have written. */

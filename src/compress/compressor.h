@@ -3,7 +3,7 @@
  * Compressors: what travels in place of a layer's values where eight bits are
  * too many. A compressor is a row of APS_COMPRESSORS, a file here that fills its
  * ops, a file of pmpi/compressed/ with its messages, and a test; its parameters in
- * a policy are a row of policy/compressors.c. Others ask for what its ops say,
+ * a policy are a row of rules/compressors.c. Others ask for what its ops say,
  * never for its kind.
  */
 #ifndef APS_COMPRESS_COMPRESSOR_H
@@ -38,7 +38,7 @@ enum aps_compressor_kind {
 #define APS_COMPRESSOR_PARAMETERS 8
 struct aps_compressor {
     enum aps_compressor_kind kind;
-    /* In the order of the compressor's parameters in policy/compressors.c. */
+    /* In the order of the compressor's parameters in rules/compressors.c. */
     double parameters[APS_COMPRESSOR_PARAMETERS];
 };
 

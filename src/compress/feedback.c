@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "codec/kernel.h"
+#include "kernel/kernel.h"
 
 APS_INLINE float feedback_left_of(float x, float sent)
 {

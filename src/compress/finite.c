@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/cpu.h"
-#include "codec/kernel.h"
+#include "kernel/kernel.h"
 
 /* Elements between two looks at whether one has been found. */
 #define BLOCK ((size_t)4096)

@@ -7,7 +7,7 @@
 
 #include "base/cpu.h"
 #include "base/fpenv.h"
-#include "codec/lanes.h"
+#include "blockwise/lanes.h"
 #include "compress/lowrank.h"
 
 #define SUM_LANES 16

@@ -3,7 +3,7 @@
 
 #include "compress/magnitudes.h"
 
-#include "codec/lanes.h"
+#include "blockwise/lanes.h"
 #include "number/bits.h"
 #if APS_CPU_X86
 #include <immintrin.h>

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "codec/kernel.h"
-#include "codec/lanes.h"
-#include "codec/rounding.h"
+#include "kernel/kernel.h"
+#include "blockwise/lanes.h"
+#include "simd/rounding.h"
 
 #define GROUP APS_TERNARY_GROUP
 #define BYTES ((size_t)64) /* of a group */

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "codec/kernel.h"
-#include "codec/pack.h"
+#include "kernel/kernel.h"
+#include "kernel/pack.h"
 #include "compress/ternary.h"
 
 #define CHUNK ((size_t)APS_PACK_CHUNK)

@@ -11,7 +11,7 @@
 
 #include "number/format.h"
 
-/* Scale exponents: codec/ops.h. */
+/* Scale exponents: kernel/ops.h. */
 #define APS_CHECK_EXPONENT 400
 
 /* A format of floats, not NULL, and not in blocks; `what` is the argument's

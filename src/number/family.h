@@ -2,7 +2,7 @@
 /*
  * Families of number formats. A family is a row of APS_FAMILIES and a file here
  * that reads its names and says what its formats can hold; how arrays are
- * encoded is another file and row (codec/table.h). Others ask for a format's
+ * encoded is another file and row (kernel/table.h). Others ask for a format's
  * properties (format.h), never for its family.
  */
 #ifndef APS_NUMBER_FAMILY_H

@@ -14,7 +14,7 @@
 #include "aps.h"
 
 /* The families: kind, and the name of the ops of family.h and of the codec
- * (codec/table.h). Only these two tables ask for it. */
+ * (kernel/table.h). Only these two tables ask for it. */
 #define APS_FAMILIES(ROW)                                                      \
     ROW(FLOAT, float)                                                          \
     ROW(BFP, bfp)                                                              \
@@ -70,7 +70,7 @@ struct aps_format {
                          format, or less; 0 where blocks scale themselves */
     bool has_inf;     /* INF comes back as INF */
     bool has_nan;     /* NaN comes back as NaN, without the marker below */
-    bool marks;       /* an encode may return APS_BLOCK_NAN (codec/ops.h) */
+    bool marks;       /* an encode may return APS_BLOCK_NAN (kernel/ops.h) */
     bool self_scaled; /* blocks scale themselves: scaling exponents are 0, and a
                          rule has no scale, or aps-tight */
     int block;        /* values that share a scale; 1: none do */

@@ -16,7 +16,7 @@
 #include "number/format.h"
 #include "base/error.h"
 #include "compress/compressor.h"
-#include "policy/layers.h"
+#include "text/layer_table.h"
 #include "scale/scale.h"
 
 enum aps_reduce_kind {

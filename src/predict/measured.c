@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/real.h"
-#include "policy/yaml.h"
+#include "yaml/yaml.h"
 #include "predict/quantity.h"
 
 #define MEASURED_VERSION 1

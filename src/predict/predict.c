@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "policy/words.h"
+#include "policy/keywords.h"
 #include "predict/native.h"
 #include "predict/stages.h"
 

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "codec/ops.h"
+#include "kernel/ops.h"
 #include "predict/stages.h"
 #include "wire/pipeline_sizes.h"
 #include "wire/turns.h"

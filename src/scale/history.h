@@ -12,7 +12,7 @@
 
 #include "scale/scale.h"
 
-/* The parameters of each scale, in the order of policy/tables.c. */
+/* The parameters of each scale, in the order of grammar/tables.c. */
 enum aps_backoff_parameter {
     APS_BACKOFF_START,
     APS_BACKOFF_MAX,

@@ -6,7 +6,7 @@
  * and are computed on exact values (frexp), never through log2f.
  *
  * A scale is a row of APS_SCALES, a file that fills its ops, and a test; its
- * parameters in a policy are a row of policy/tables.c. Others ask for what its
+ * parameters in a policy are a row of grammar/tables.c. Others ask for what its
  * ops say, never for its kind.
  */
 #ifndef APS_SCALE_SCALE_H
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "codec/ops.h"
+#include "kernel/ops.h"
 #include "number/format.h"
 
 /* The kind, the ops, and the word of a policy and of the log. */
@@ -40,7 +40,7 @@ enum aps_scale_kind { APS_SCALES(APS_SCALE_KIND) APS_SCALE_KINDS };
 #define APS_SCALE_PARAMETERS 8
 struct aps_scale {
     enum aps_scale_kind kind;
-    /* In the order of the scale's parameters in policy/tables.c: numbers; 0 or
+    /* In the order of the scale's parameters in grammar/tables.c: numbers; 0 or
      * 1 of a switch; the index of a word. 0 beyond the last. */
     double parameters[APS_SCALE_PARAMETERS];
 };

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "codec/ops.h"
+#include "kernel/ops.h"
 
 /*
  * The values of one message where a chunk has one for each of `ranks` ranks: so

@@ -28,7 +28,7 @@ cat >"$build/config.h" <<END
 END
 mkdir -p "$build/cuda"
 sh "$top/config/identity.sh" "$top" APS_CUDA_IDENTITY cuda/plugin.h \
-    src/aps.h src/codec/codec.h src/codec/memory.h src/codec/ops.h \
+    src/aps.h src/codec/codec.h src/codec/memory.h src/kernel/ops.h \
     src/number/format.h >"$build/cuda/plugin_identity.h"
 root=$(cd "$(dirname "$nvcc")/.." && pwd)
 cudart=$(find -L "$root" -name libcudart_static.a 2>/dev/null | head -n 1)

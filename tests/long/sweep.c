@@ -19,7 +19,7 @@
 
 #include "number/format.h"
 #include "codec/codec.h"
-#include "codec/float.h"
+#include "float/float.h"
 #include "number/bits.h"
 #include "tap/tap.h"
 #include "unit/oracle.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
-#include "codec/float.h"
+#include "float/float.h"
 #include "formats.h"
 #include "number/cast.h"
 #include "number/cpd.h"

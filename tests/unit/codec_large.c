@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Arrays of several tiles (codec/tile.h), which vector units encode otherwise
+ * Arrays of several tiles (kernel/tile.h), which vector units encode otherwise
  * than small ones, and where values that are beyond a format or not finite are
  * few: every variant against one value at a time.
  */
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "codec/codec.h"
-#include "codec/float.h"
-#include "codec/tile.h"
+#include "float/float.h"
+#include "kernel/tile.h"
 #include "formats.h"
 #include "number/cast.h"
 #include "tap/tap.h"

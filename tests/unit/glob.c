@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "policy/glob.h"
+#include "text/glob.h"
 #include "tests/tap/tap.h"
 
 static void test_match(void)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policy/grammar.h"
+#include "grammar/grammar.h"
 #include "tests/tap/tap.h"
 
 enum { PLAIN, BACKOFF, MSTOPK, POWERSGD };

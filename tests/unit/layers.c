@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policy/layers.h"
+#include "text/layer_table.h"
 #include "tests/tap/tap.h"
 #include "tests/unit/errortext.h"
 #include "tests/unit/sample_table.h"

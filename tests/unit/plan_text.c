@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policy/plan_text.h"
+#include "grammar/plan_text.h"
 #include "tests/tap/tap.h"
 #include "tests/unit/policytext.h"
 

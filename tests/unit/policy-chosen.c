@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/chosen.h"
+#include "source/chosen.h"
 #include "tests/tap/tap.h"
 #include "tests/unit/policytext.h"
 

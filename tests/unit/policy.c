@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "policy/policy.h"
-#include "policy/version.h"
+#include "yaml/version.h"
 #include "tests/tap/tap.h"
 #include "tests/unit/policytext.h"
 

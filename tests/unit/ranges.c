@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "policy/ranges.h"
+#include "text/ranges.h"
 #include "tests/tap/tap.h"
 
 #define NOT_ONE "is not a number or a range (N, A-B or A-)"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
-#include "codec/float.h"
+#include "float/float.h"
 #include "formats.h"
 #include "oracle.h"
 #include "tap/tap.h"

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Dense packing by the means of the CPU: that of pack_vbmi.h where it can, or
+ * else that of pack.h. Inlined into functions that are compiled for one
+ * instruction set.
+ */
+#ifndef APS_BLOCKWISE_PACK_BLOCKS_H
+#define APS_BLOCKWISE_PACK_BLOCKS_H
+
+#include <stdbool.h>
+
+#include "kernel/pack.h"
+#if defined(__x86_64__)
+#include "simd/pack_vbmi.h"
+#endif
+
+/* Bytes of n packed codes. */
+APS_INLINE size_t aps_pack_bytes(size_t n, unsigned width)
+{
+    return (n * width + 7) / 8;
+}
+
+/* codes->code[n] -> wire, n a multiple of 64 and at most a chunk; destroys the
+ * codes. Up to APS_PACK_SLACK bytes behind are written. */
+APS_INLINE void aps_pack_blocks(struct aps_codes *codes, size_t n,
+                                unsigned width, bool vbmi, uint8_t *wire)
+{
+#if defined(__x86_64__)
+    if (vbmi && width > 1 && width <= APS_PACK_VBMI_WIDTH) {
+        aps_pack_vbmi(codes, n, width, wire);
+        return;
+    }
+#endif
+    (void)vbmi;
+    aps_pack(codes, n, width, wire);
+}
+
+/* The reverse: wire -> codes->code[n]. Up to APS_PACK_SLACK bytes behind the wire
+ * are read. */
+APS_INLINE void aps_unpack_blocks(const uint8_t *wire, size_t n, unsigned width,
+                                  bool vbmi, struct aps_codes *codes)
+{
+#if defined(__x86_64__)
+    if (vbmi && width > 1 && width <= APS_PACK_VBMI_WIDTH) {
+        aps_unpack_vbmi(wire, n, width, codes);
+        return;
+    }
+#endif
+    (void)vbmi;
+    aps_unpack(wire, n, width, codes);
+}
+
+#endif

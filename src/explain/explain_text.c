@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "explain/explain_text.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "explain/auto_formats.h"
+#include "cli/columns.h"
+#include "explain/compressors.h"
+#include "cli/command.h"
+#include "explain/nonblocking.h"
+#include "explain/others.h"
+#include "explain/scales.h"
+#include "cli/schedule.h"
+#include "explain/shadows.h"
+#include "explain/traffic.h"
+#include "text/ranges.h"
+#include "policy/keywords.h"
+
+/* --- cells --------------------------------------------------------------- */
+
+/* The columns of a plan, the same in both tables. */
+enum plan_cell { FORMAT, SCALE, REDUCE, GROUP, NODE, ACCUMULATE, PLAN_CELLS };
+#define PLAN_COLUMNS                                                           \
+    {"format", false}, {"scale", false}, {"reduce", false}, {"group", false},  \
+        {"node", false},                                                       \
+    {                                                                          \
+        "accumulate", false                                                    \
+    }
+
+/* Where cells that are made up stand until the table has copied them. */
+struct cell_text {
+    char native[80];
+    char format[APS_COMMAND_FORMAT_MAX];
+    char scale[32];
+    char group[16];
+    char accumulate[APS_ACCUMULATE_TEXT_MAX];
+    char bytes[16];
+    char saved[24];
+};
+
+static void fill_plan(const struct aps_plan *plan, struct cell_text *text,
+                      const char **cells)
+{
+    bool groups = aps_reduce_takes(plan->reduce, APS_SETTING_GROUP);
+    bool node = aps_reduce_takes(plan->reduce, APS_SETTING_NODE);
+
+    cells[FORMAT] = aps_command_format(plan, text->format, sizeof text->format);
+    cells[SCALE] = aps_command_scale(plan, text->scale, sizeof text->scale);
+    cells[REDUCE] = aps_reduce_name(plan->reduce);
+    cells[GROUP] = groups ? aps_group_name(plan->group) : "-";
+    if (groups && plan->group == APS_GROUP_NUMBER) {
+        snprintf(text->group, sizeof text->group, "%d", plan->group_size);
+        cells[GROUP] = text->group;
+    }
+    cells[NODE] = node ? aps_node_name(plan->node) : "-";
+    cells[ACCUMULATE] =
+        aps_plan_accumulate(plan, text->accumulate, sizeof text->accumulate);
+}
+
+/* Of a rule whose layers get one of several formats: the settings of the first. */
+static void fill_auto_format(const struct aps_plan *plan,
+                             struct cell_text *text, const char **cells)
+{
+    fill_plan(&plan->auto_format->formats.plans[0], text, cells);
+    cells[FORMAT] = aps_auto_formats_list(plan->auto_format, text->format,
+                                          sizeof text->format);
+}
+
+/* "native (why)" over all columns of a plan. */
+static void fill_native(const char *why, struct cell_text *text,
+                        const char **cells)
+{
+    snprintf(text->native, sizeof text->native, "native (%s)", why);
+    cells[FORMAT] = text->native;
+    for (int i = FORMAT + 1; i < PLAN_CELLS; i++)
+        cells[i] = NULL;
+}
+
+/* Plan or native, of the rule; `bytes` of an element too, unless they depend on
+ * layers. */
+static void fill_rule(const struct aps_policy *policy, int rule,
+                      struct cell_text *text, const char **cells)
+{
+    const struct aps_plan *plan =
+        rule < 0 ? NULL : aps_policy_rule_plan(policy, rule);
+
+    if (aps_policy_shadow(policy, rule)->count > 0)
+        fill_native("shadow", text, cells);
+    else if (!plan)
+        fill_native("no rule matches", text, cells);
+    else if (plan->auto_format)
+        fill_auto_format(plan, text, cells);
+    else if (plan->rewrite)
+        fill_plan(plan, text, cells);
+    else
+        fill_native("by rule", text, cells);
+    if (plan && plan->compressor.kind != APS_COMPRESSOR_NONE)
+        snprintf(text->bytes, sizeof text->bytes, "-");
+    else
+        snprintf(text->bytes, sizeof text->bytes, "%g",
+                 aps_traffic_per_element(plan));
+}
+
+/* --- with a layer table -------------------------------------------------- */
+
+enum { LAYERS, NAME, COUNT, TIME, ARROW, PLAN };
+enum { LINE = PLAN + PLAN_CELLS, BYTES, SAVED, LAYER_CELLS };
+
+struct explanation {
+    const struct aps_policy *policy;
+    const struct aps_layers *table;
+    const struct aps_schedule *schedule;
+    struct aps_range window; /* of spans to show, as indices */
+    bool each_layer;         /* one row a layer */
+    bool *shown;             /* rules that stand in the table */
+    struct aps_columns *columns;
+};
+
+/* Layers that share their rules from first to last, small ones passed over. */
+struct group {
+    size_t first;
+    size_t last;
+    size_t count; /* elements */
+};
+
+static bool is_small(const struct explanation *explanation, size_t layer)
+{
+    return explanation->table->list[layer].count <
+           aps_policy_min_count(explanation->policy);
+}
+
+static bool same_rules(const struct explanation *explanation, size_t a,
+                       size_t b)
+{
+    const int *x = aps_schedule_layer(explanation->schedule, a);
+    const int *y = aps_schedule_layer(explanation->schedule, b);
+    size_t first = (size_t)explanation->window.first;
+    size_t count = (size_t)explanation->window.last - first + 1;
+
+    return memcmp(x + first, y + first, count * sizeof *x) == 0;
+}
+
+/* Bytes of its layers under a rule, and how many fewer than FP32's they are. */
+static void fill_bytes(const struct explanation *explanation,
+                       const struct group *group, int rule,
+                       struct cell_text *text)
+{
+    const size_t bytes = aps_traffic_layers(
+        explanation->policy, rule, group->first, group->last, group->count);
+
+    if (strcmp(text->bytes, "-") == 0)
+        snprintf(text->bytes, sizeof text->bytes, "%.3g",
+                 (double)bytes / (double)group->count);
+    snprintf(text->saved, sizeof text->saved, "%lld",
+             (long long)aps_traffic_bytes(NULL, group->count) -
+                 (long long)bytes);
+}
+
+static void add_group(const struct explanation *explanation,
+                      const struct group *group)
+{
+    const struct aps_layers *table = explanation->table;
+    const struct aps_range *spans = explanation->schedule->spans;
+    const int *rules = aps_schedule_layer(explanation->schedule, group->first);
+    struct aps_range layers = {(long)group->first, (long)group->last};
+    const char *cells[LAYER_CELLS];
+    char index[48], count[24];
+    char name[256];
+
+    snprintf(name, sizeof name, "%s%s%s", table->list[group->first].name,
+             group->last > group->first ? " .. " : "",
+             group->last > group->first ? table->list[group->last].name : "");
+    snprintf(count, sizeof count, "%zu", group->count);
+    cells[LAYERS] = aps_range_format(&layers, index, sizeof index);
+    cells[NAME] = name;
+    cells[COUNT] = count;
+    cells[ARROW] = "->";
+    for (long i = explanation->window.first; i <= explanation->window.last;) {
+        int rule = rules[i];
+        struct aps_range time = {spans[i].first, spans[i].last};
+        char time_text[48], line[APS_COMMAND_RULE_MAX] = "-";
+        struct cell_text text;
+
+        for (; i <= explanation->window.last && rules[i] == rule; i++)
+            time.last = spans[i].last;
+        cells[TIME] = aps_range_format(&time, time_text, sizeof time_text);
+        fill_rule(explanation->policy, rule, &text, cells + PLAN);
+        fill_bytes(explanation, group, rule, &text);
+        if (rule >= 0)
+            explanation->shown[rule] = true;
+        if (is_small(explanation, group->first)) {
+            char why[64];
+
+            snprintf(why, sizeof why, "count < min_count %zu",
+                     aps_policy_min_count(explanation->policy));
+            fill_native(why, &text, cells + PLAN);
+        }
+        if (rule >= 0)
+            aps_command_rule(explanation->policy, rule, line);
+        cells[LINE] = line;
+        cells[BYTES] = text.bytes;
+        cells[SAVED] = text.saved;
+        aps_columns_add(explanation->columns, cells);
+        /* Say once what a group is. */
+        cells[LAYERS] = cells[NAME] = cells[COUNT] = "";
+    }
+}
+
+/* All layers below min_count in one row. */
+static void add_small(const struct explanation *explanation, size_t layers,
+                      size_t count)
+{
+    const char *cells[LAYER_CELLS] = {[TIME] = "all",
+                                      [ARROW] = "->",
+                                      [LINE] = "-",
+                                      [BYTES] = "4",
+                                      [SAVED] = "0"};
+    char layers_text[32], count_text[24], why[64];
+    struct cell_text text;
+
+    snprintf(layers_text, sizeof layers_text, "%zu small", layers);
+    snprintf(count_text, sizeof count_text, "%zu", count);
+    snprintf(why, sizeof why, "count < min_count %zu",
+             aps_policy_min_count(explanation->policy));
+    fill_native(why, &text, cells + PLAN);
+    cells[LAYERS] = layers_text;
+    cells[NAME] = "";
+    cells[COUNT] = count_text;
+    aps_columns_add(explanation->columns, cells);
+}
+
+static void add_layers(const struct explanation *explanation)
+{
+    size_t small_layers = 0, small_count = 0;
+    struct group group = {.count = 0};
+
+    for (size_t i = 0; i < explanation->table->count; i++) {
+        size_t count = explanation->table->list[i].count;
+
+        if (!explanation->each_layer && is_small(explanation, i)) {
+            small_layers++;
+            small_count += count;
+            continue;
+        }
+        if (group.count > 0 && (explanation->each_layer ||
+                                !same_rules(explanation, group.first, i))) {
+            add_group(explanation, &group);
+            group.count = 0;
+        }
+        if (group.count == 0)
+            group.first = i;
+        group.last = i;
+        group.count += count;
+    }
+    if (group.count > 0)
+        add_group(explanation, &group);
+    if (small_layers > 0)
+        add_small(explanation, small_layers, small_count);
+}
+
+/* Bytes of one encoded copy of all layers, span by span. */
+static void print_totals(const struct explanation *explanation)
+{
+    const struct aps_schedule *schedule = explanation->schedule;
+    const struct aps_layers *table = explanation->table;
+    const char *unit = schedule->by_step ? "steps" : "epochs";
+    const struct aps_column heads[] = {{unit, false},
+                                       {"bytes/step", true},
+                                       {"of FP32", true},
+                                       {"saved", true},
+                                       {"batches", true}};
+    bool fuses = aps_policy_fuse(explanation->policy) > 0;
+    struct aps_columns *columns = aps_columns_create(heads, fuses ? 5 : 4);
+
+    for (long i = explanation->window.first; i <= explanation->window.last;
+         i++) {
+        size_t fp32 = 0, wire = 0;
+        char time[48], wire_text[24], fp32_text[24], saved[16], groups[24];
+        const char *cells[] = {time, wire_text, fp32_text, saved, groups};
+
+        for (size_t layer = 0; layer < table->count; layer++) {
+            fp32 += aps_traffic_layer_fp32(explanation->policy, layer);
+            wire += aps_traffic_layer(explanation->policy,
+                                      aps_schedule_layer(schedule, layer)[i],
+                                      layer);
+        }
+        aps_range_format(&schedule->spans[i], time, sizeof time);
+        snprintf(wire_text, sizeof wire_text, "%zu", wire);
+        snprintf(fp32_text, sizeof fp32_text, "%zu", fp32);
+        snprintf(saved, sizeof saved, "%.1f%%",
+                 100.0 * ((double)fp32 - (double)wire) / (double)fp32);
+        snprintf(
+            groups, sizeof groups, "%zu",
+            aps_nonblocking_groups(explanation->policy, schedule, (size_t)i));
+        aps_columns_add(columns, cells);
+    }
+    printf("\ntotal (one encoded copy of every layer)\n");
+    aps_columns_print(columns, stdout);
+    aps_columns_destroy(columns);
+}
+
+static void explain_layers(const struct aps_policy *policy,
+                           const struct aps_schedule *schedule,
+                           const struct aps_range *window, bool each_layer)
+{
+    const struct aps_column heads[] = {
+        {"layers", false},    {"name", false},
+        {"count", true},      {schedule->by_step ? "steps" : "epochs", false},
+        {"", false},          PLAN_COLUMNS,
+        {"line", true},       {"bytes/elem", true},
+        {"saved/step", true},
+    };
+    struct explanation explanation = {
+        .policy = policy,
+        .table = aps_policy_layers(policy),
+        .schedule = schedule,
+        .window = *window,
+        .each_layer = each_layer,
+    };
+
+    explanation.shown =
+        aps_command_alloc(aps_policy_rules(policy), sizeof *explanation.shown);
+    explanation.columns = aps_columns_create(heads, LAYER_CELLS);
+    add_layers(&explanation);
+    aps_columns_print(explanation.columns, stdout);
+    aps_columns_destroy(explanation.columns);
+    print_totals(&explanation);
+    aps_traffic_notes(policy, explanation.shown, stdout);
+    aps_scales_notes(policy, explanation.shown, stdout);
+    aps_compressors_notes(policy, schedule, window, explanation.shown, stdout);
+    aps_nonblocking_notes(policy, stdout);
+    aps_others_print(policy, stdout);
+    free(explanation.shown);
+}
+
+/* --- without a layer table ----------------------------------------------- */
+
+/* The rules for all-reduces. */
+static void print_rules(const struct aps_policy *policy)
+{
+    enum { RULE_LINE, WHEN, RULE_ARROW, RULE_PLAN };
+    enum { RULE_BYTES = RULE_PLAN + PLAN_CELLS, RULE_CELLS };
+    static const struct aps_column heads[] = {
+        {"line", true}, {"when", false},      {"", false},
+        PLAN_COLUMNS,   {"bytes/elem", true},
+    };
+    size_t rules = aps_policy_rules(policy);
+    struct aps_columns *columns = aps_columns_create(heads, RULE_CELLS);
+    bool *shown = aps_command_alloc(rules, sizeof *shown);
+    bool any = false;
+
+    for (size_t i = 0; i < rules; i++) {
+        const char *cells[RULE_CELLS] = {[RULE_ARROW] = "->"};
+        char line[APS_COMMAND_RULE_MAX], when[400];
+        struct cell_text text;
+        int rule = (int)i;
+
+        if ((aps_policy_rule_calls(policy, rule) & 1u << APS_CALL_ALLREDUCE) ==
+            0)
+            continue;
+        cells[RULE_LINE] = aps_command_rule(policy, rule, line);
+        cells[WHEN] = aps_policy_rule_when(policy, rule, APS_CALL_ALLREDUCE,
+                                           when, sizeof when);
+        fill_rule(policy, rule, &text, cells + RULE_PLAN);
+        cells[RULE_BYTES] = text.bytes;
+        aps_columns_add(columns, cells);
+        any = shown[i] = true;
+    }
+    if (any)
+        aps_columns_print(columns, stdout);
+    else
+        printf("No rule is for all-reduces: all of them are left to MPI.\n");
+    aps_columns_destroy(columns);
+    aps_traffic_notes(policy, shown, stdout);
+    aps_scales_notes(policy, shown, stdout);
+    aps_compressors_notes(policy, NULL, NULL, shown, stdout);
+    free(shown);
+}
+
+static void explain_rules(const struct aps_policy *policy)
+{
+    print_rules(policy);
+    aps_nonblocking_notes(policy, stdout);
+    aps_others_print(policy, stdout);
+    printf("\nThe first rule that matches applies. Calls that no rule matches, "
+           "and "
+           "calls of\nfewer than %zu element%s (min_count), are left to "
+           "MPI.\n",
+           aps_policy_min_count(policy),
+           aps_plural(aps_policy_min_count(policy)));
+    if (aps_policy_steps(policy)->kind == APS_STEPS_AUTO)
+        printf("Until the program has repeated its step three times, all "
+               "all-reduces are left to\nMPI (steps: auto).\n");
+}
+
+/* --- both ---------------------------------------------------------------- */
+
+/* What becomes of layers that steps: auto takes for one: a list, joined as in a
+ * sentence. Empty: nothing is kept of a layer. */
+struct fates {
+    const char *list[4];
+    size_t count;
+};
+
+static void add_fate(struct fates *fates, bool applies, const char *fate)
+{
+    if (applies)
+        fates->list[fates->count++] = fate;
+}
+
+static struct fates fates_of(const struct aps_policy *policy)
+{
+    bool adds = false, keeps = false, scales = false;
+    struct fates fates = {.count = 0};
+
+    for (int i = 0; i < (int)aps_policy_rules(policy); i++) {
+        const struct aps_plan *plan = aps_policy_rule_plan(policy, i);
+
+        if (!plan->rewrite)
+            continue;
+        adds |= plan->feedback;
+        keeps |= !plan->feedback && aps_plan_remembers(plan);
+        scales |= aps_scale_state_bytes(&plan->scale) > 0 &&
+                  aps_scale_scope(&plan->scale) == APS_SCOPE_LAYER;
+    }
+    add_fate(&fates, aps_policy_chooses(policy) || aps_policy_shadows(policy),
+             "they are measured as one");
+    add_fate(&fates, scales, "they share the state of a scale");
+    add_fate(&fates, keeps, "they share what the compressor keeps");
+    add_fate(&fates, adds, "what one leaves out is added to the other");
+    return fates;
+}
+
+/* Where nothing but the sizes of calls tells layers apart. */
+static void print_auto_note(const struct aps_policy *policy)
+{
+    const struct fates fates = fates_of(policy);
+    char note[600];
+
+    if (fates.count == 0)
+        return;
+    snprintf(note, sizeof note,
+             "steps: auto knows the layers by the sizes of their calls: where "
+             "the sizes repeat within a step, as where all are the same, "
+             "layers of the same size count as one layer:");
+    for (size_t i = 0; i < fates.count; i++)
+        snprintf(note + strlen(note), sizeof note - strlen(note), "%s %s",
+                 i == 0                 ? ""
+                 : i + 1 == fates.count ? ", and"
+                                        : ",",
+                 fates.list[i]);
+    snprintf(note + strlen(note), sizeof note - strlen(note),
+             "; a layer table or steps: {calls: N} tells them apart.");
+    aps_command_note(note, stdout);
+}
+
+/* What layers are to the library, where there is no table. */
+static void print_layers_note(const struct aps_policy *policy)
+{
+    const enum aps_steps_kind kind = aps_policy_steps(policy)->kind;
+
+    if (kind == APS_STEPS_AUTO)
+        print_auto_note(policy);
+    else if (kind == APS_STEPS_NONE &&
+             (aps_policy_chooses(policy) || aps_policy_shadows(policy)))
+        aps_command_note(
+            "steps: none: all calls of the same size count as one layer, and "
+            "are measured as one; a layer table or steps: {calls: N} tells "
+            "them apart.",
+            stdout);
+}
+
+void aps_explain_text(const char *path, const struct aps_policy *policy,
+                      const struct aps_schedule *schedule,
+                      const struct aps_range *window, bool each_layer)
+{
+    char summary[256];
+
+    printf("%s: %s\n\n", path,
+           aps_command_summary(policy, summary, sizeof summary));
+    if (schedule)
+        explain_layers(policy, schedule, window, each_layer);
+    else if (aps_policy_rules(policy) > 0)
+        explain_rules(policy);
+    else
+        printf("No rules: every call is left to MPI.\n");
+    aps_auto_formats_notes(policy, schedule, stdout);
+    aps_shadows_print(policy, schedule, stdout);
+    print_layers_note(policy);
+    if (!aps_policy_pcontrol(policy))
+        printf("\nThe library only passes MPI_Pcontrol on (pcontrol: off).\n");
+}

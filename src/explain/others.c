@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "explain/others.h"
+
+#include <stddef.h>
+
+#include "cli/columns.h"
+#include "cli/command.h"
+#include "policy/keywords.h"
+
+#define ALLREDUCE (1u << APS_CALL_ALLREDUCE)
+
+enum { LINE, CALLS, WHEN, ARROW, FORMAT, SCALE, ACCUMULATE, BYTES, CELLS };
+
+static const char *const notes[APS_CALL_KINDS] = {
+    [APS_CALL_REDUCE_SCATTER] =
+        "reduce_scatter: every rank sends each block of its contribution, "
+        "encoded, to the block's owner, which adds them up. The sum is not "
+        "encoded. Nonblocking calls do the same.",
+    [APS_CALL_ALLGATHER] = "allgather: every rank sends its block, encoded, to "
+                           "all ranks. Nothing is "
+                           "added up. Nonblocking calls do the same.",
+    [APS_CALL_REDUCE] = "reduce: every rank sends each slice of its "
+                        "contribution, encoded, to the slice's owner, which "
+                        "adds them up and sends the encoded sum to the root. "
+                        "Nonblocking calls do the same.",
+    [APS_CALL_BCAST] =
+        "bcast: the root sends its values, encoded, to all ranks. "
+        "Nothing is added up. The root's own buffer is rounded, "
+        "too, so that all ranks hold the same bits. Nonblocking "
+        "calls do the same.",
+};
+
+/* The first of the calls in `mask`, which is not empty. */
+static enum aps_call_kind first_of(unsigned mask)
+{
+    int call = 0;
+
+    while ((mask >> call & 1) == 0)
+        call++;
+    return (enum aps_call_kind)call;
+}
+
+static bool sums(unsigned mask)
+{
+    for (int i = 0; i < APS_CALL_KINDS; i++) {
+        if ((mask >> i & 1) && aps_call_sums((enum aps_call_kind)i))
+            return true;
+    }
+    return false;
+}
+
+static void add_rule(struct aps_columns *columns,
+                     const struct aps_policy *policy, int rule, unsigned calls)
+{
+    const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
+    const char *cells[CELLS] = {[ARROW] = "->"};
+    char line[APS_COMMAND_RULE_MAX], names[64], when[400], scale[32], bytes[16];
+    char accumulate[APS_ACCUMULATE_TEXT_MAX], format[APS_COMMAND_FORMAT_MAX];
+
+    cells[LINE] = aps_command_rule(policy, rule, line);
+    cells[CALLS] =
+        aps_words_list(&aps_words_call, calls, ", ", names, sizeof names);
+    cells[WHEN] =
+        aps_policy_rule_when(policy, rule, first_of(calls), when, sizeof when);
+    cells[FORMAT] = "native (by rule)";
+    cells[BYTES] = "4";
+    if (plan->rewrite) {
+        cells[FORMAT] = aps_command_format(plan, format, sizeof format);
+        cells[SCALE] = aps_command_scale(plan, scale, sizeof scale);
+        cells[ACCUMULATE] = sums(calls) ? aps_plan_accumulate(plan, accumulate,
+                                                              sizeof accumulate)
+                                        : "-";
+        snprintf(bytes, sizeof bytes, "%g", aps_format_bits(&plan->format) / 8);
+        cells[BYTES] = bytes;
+    }
+    aps_columns_add(columns, cells);
+}
+
+void aps_others_print(const struct aps_policy *policy, FILE *stream)
+{
+    static const struct aps_column heads[CELLS] = {
+        [LINE] = {"line", true},
+        [CALLS] = {"calls", false},
+        [WHEN] = {"when", false},
+        [ARROW] = {"", false},
+        [FORMAT] = {"format", false},
+        [SCALE] = {"scale", false},
+        [ACCUMULATE] = {"accumulate", false},
+        [BYTES] = {"bytes/elem", true},
+    };
+    struct aps_columns *columns = aps_columns_create(heads, CELLS);
+    unsigned listed = 0, rewritten = 0;
+
+    for (size_t i = 0; i < aps_policy_rules(policy); i++) {
+        unsigned calls = aps_policy_rule_calls(policy, (int)i) & ~ALLREDUCE;
+
+        if (calls == 0)
+            continue;
+        listed |= calls;
+        if (aps_policy_rule_plan(policy, (int)i)->rewrite)
+            rewritten |= calls;
+        add_rule(columns, policy, (int)i, calls);
+    }
+    if (listed != 0) {
+        fprintf(stream, "\nother calls\n");
+        aps_columns_print(columns, stream);
+    }
+    aps_columns_destroy(columns);
+    for (int i = 0; i < APS_CALL_KINDS; i++) {
+        if (rewritten >> i & 1)
+            aps_command_note(notes[i], stream);
+    }
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "explain/traffic.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "compress/chunks.h"
+#include "compress/indices.h"
+#include "policy/keywords.h"
+
+#define FP32_BITS 32
+#define NOTE_MAX 400
+
+/* The formats of elements on their way to the sum, and of the sum on its way
+ * back; NULL: FP32. */
+struct ways {
+    const struct aps_format *there;
+    const struct aps_format *back;
+};
+
+static struct ways ways_of(const struct aps_plan *plan)
+{
+    struct ways ways = {NULL, NULL};
+
+    if (!plan || !plan->rewrite)
+        return ways;
+    ways.back = &plan->format;
+    /* A ring's partial sums. */
+    if (plan->reduce != APS_REDUCE_RING ||
+        plan->accumulate != APS_ACCUMULATE_FP32)
+        ways.there = &plan->format;
+    return ways;
+}
+
+static double bits(const struct aps_format *format)
+{
+    return format ? aps_format_bits(format) : FP32_BITS;
+}
+
+double aps_traffic_per_element(const struct aps_plan *plan)
+{
+    struct ways ways = ways_of(plan);
+
+    return (bits(ways.there) + bits(ways.back)) / 16;
+}
+
+static size_t packed(const struct aps_format *format, size_t count)
+{
+    return format ? aps_packed_bytes(format, count) : count * sizeof(float);
+}
+
+size_t aps_traffic_bytes(const struct aps_plan *plan, size_t count)
+{
+    struct ways ways = ways_of(plan);
+    size_t there = packed(ways.there, count);
+    size_t back = packed(ways.back, count);
+
+    return back + (there - back + 1) / 2;
+}
+
+/* The parts of a message of selected elements (pmpi/compressed/selected.c) are
+ * multiples of this: a header, indices, and values behind a header of their
+ * own. */
+#define PART 16
+#define VALUES_HEADER 4
+
+static size_t parts(size_t bytes)
+{
+    return (bytes + PART - 1) / PART * PART;
+}
+
+/* A section of k elements of a slice of n (pmpi/compressed/elements.h): without
+ * indices where all are fewer bytes. */
+#define SECTION_HEADER 8
+
+static size_t words(size_t bytes)
+{
+    return (bytes + 3) / 4 * 4;
+}
+
+static size_t section(const struct aps_plan *plan, size_t k, size_t n)
+{
+    const size_t all =
+        SECTION_HEADER + words(VALUES_HEADER + packed(&plan->format, n));
+    const size_t some = SECTION_HEADER + words(aps_indices_bytes(k, n)) +
+                        words(VALUES_HEADER + packed(&plan->format, k));
+
+    return some < all ? some : all;
+}
+
+/* Ranks that select different elements, as many of each slice. */
+static size_t direct_bytes(const struct aps_plan *plan, size_t k, size_t n)
+{
+    const size_t slice = (n + APS_TRAFFIC_RANKS - 1) / APS_TRAFFIC_RANKS;
+    const size_t there = (k + APS_TRAFFIC_RANKS - 1) / APS_TRAFFIC_RANKS;
+    const size_t back = k < slice ? k : slice;
+
+    return APS_TRAFFIC_RANKS *
+           (section(plan, there, slice) + section(plan, back, slice)) / 2;
+}
+
+size_t aps_traffic_compressed(const struct aps_plan *plan,
+                              const struct aps_matrix *matrix)
+{
+    const struct aps_compressor *compressor = &plan->compressor;
+    const struct aps_compressor_ops *ops = aps_compressor_ops_of(compressor);
+    size_t k;
+
+    /* A format with feedback. */
+    if (compressor->kind == APS_COMPRESSOR_NONE)
+        return aps_traffic_bytes(plan, matrix->count);
+    /* Norms are full floats. */
+    if (ops->chunk) {
+        const size_t floats = ops->floats(compressor, matrix);
+        size_t keep, size = ops->chunk(compressor, matrix->count, &keep);
+        const size_t norms = aps_chunks_count(matrix->count, size);
+
+        return norms * sizeof(float) + aps_traffic_bytes(plan, floats - norms);
+    }
+    if (ops->floats)
+        return aps_traffic_bytes(plan, ops->floats(compressor, matrix));
+    if (ops->integers) {
+        const size_t there = ops->integer_bytes(matrix->count);
+        const size_t back =
+            plan->reduce == APS_REDUCE_GATHER
+                ? there
+                : ops->sum_bytes(APS_TRAFFIC_RANKS, matrix->count);
+
+        return (there + back + 1) / 2;
+    }
+    k = ops->most(compressor, matrix->count);
+    if (plan->reduce == APS_REDUCE_DIRECT)
+        return direct_bytes(plan, k, matrix->count);
+    if (plan->reduce == APS_REDUCE_HIERARCHICAL)
+        return section(plan, k, matrix->count);
+    return PART + parts(aps_indices_bytes(k, matrix->count)) +
+           parts(VALUES_HEADER + packed(&plan->format, k));
+}
+
+size_t aps_traffic_layer(const struct aps_policy *policy, int rule,
+                         size_t layer)
+{
+    struct aps_plan plan;
+
+    aps_policy_layer_plan(policy, rule, layer, &plan);
+    return aps_plan_compresses(&plan)
+               ? aps_traffic_compressed(&plan, &plan.matrix)
+               : aps_traffic_bytes(
+                     &plan, aps_policy_layers(policy)->list[layer].count);
+}
+
+size_t aps_traffic_layers(const struct aps_policy *policy, int rule,
+                          size_t first, size_t last, size_t count)
+{
+    const struct aps_plan *plan =
+        rule < 0 ? NULL : aps_policy_rule_plan(policy, rule);
+    size_t bytes = 0;
+
+    if (!plan || plan->compressor.kind == APS_COMPRESSOR_NONE)
+        return aps_traffic_bytes(plan, count);
+    for (size_t i = first; i <= last; i++)
+        if (aps_policy_layers(policy)->list[i].count >=
+            aps_policy_min_count(policy))
+            bytes += aps_traffic_layer(policy, rule, i);
+    return bytes;
+}
+
+size_t aps_traffic_layer_fp32(const struct aps_policy *policy, size_t layer)
+{
+    return aps_traffic_bytes(NULL,
+                             aps_policy_layers(policy)->list[layer].count);
+}
+
+static void write_note(const struct aps_plan *plan, char *note, size_t size)
+{
+    const char *accumulate = aps_accumulate_name(plan->accumulate);
+    bool fp32 = plan->accumulate == APS_ACCUMULATE_FP32;
+    int ranks = (int)ceil(2 * FP32_BITS / aps_format_bits(&plan->format));
+
+    note[0] = '\0';
+    if (!plan->rewrite)
+        return;
+    switch (plan->reduce) {
+    case APS_REDUCE_RING:
+        snprintf(note, size, "ring, accumulate %s: %s", accumulate,
+                 fp32 ? "partial sums travel in FP32, and the result in the "
+                        "format; bytes/elem is the mean of both."
+                      : "partial sums and the result travel in the format; "
+                        "each rank rounds.");
+        break;
+    case APS_REDUCE_MASTER:
+        snprintf(note, size,
+                 "master, accumulate %s: the members of a group send their "
+                 "contributions to their master in the format, and get the "
+                 "result from it in the format; between the masters partial "
+                 "sums travel %s.",
+                 accumulate,
+                 fp32 ? "in FP32, whose bytes are not in the table"
+                      : "in the format, and each master rounds");
+        break;
+    case APS_REDUCE_GATHER:
+        /* Compressors that gather have a note of their own. */
+        if (plan->compressor.kind != APS_COMPRESSOR_NONE &&
+            !aps_compressor_ops_of(&plan->compressor)->floats)
+            break;
+        /* p - 1 copies, where others send (p - 1) / p of one there and as much
+         * back, FP32 too. */
+        snprintf(note, size,
+                 "gather: every rank gets the %s of all p ranks and adds it up "
+                 "itself. That takes p/2 times the bytes shown, which is no "
+                 "less than FP32 from %d ranks on. The sum is not encoded.",
+                 plan->format.name, ranks);
+        break;
+    case APS_REDUCE_AUTO:
+        snprintf(
+            note, size,
+            "auto: the library measures native MPI_Allreduce, hierarchical, "
+            "direct and ring with the first calls of each class of sizes, four "
+            "times each (16 below 64 Ki elements), and keeps native unless it "
+            "takes more than 1.1 times as long as the fastest, plus 3 us. The "
+            "bytes shown are those of hierarchical and direct.");
+        break;
+    default:
+        break;
+    }
+}
+
+/* What travels inside a group; empty if it is the format. */
+static void write_node_note(const struct aps_plan *plan, char *note,
+                            size_t size)
+{
+    note[0] = '\0';
+    if (plan->rewrite && plan->node == APS_NODE_FP32 &&
+        aps_reduce_takes(plan->reduce, APS_SETTING_NODE))
+        snprintf(note, size,
+                 "node fp32: full floats travel inside a group, and values in "
+                 "the format between groups, whose bytes are shown. If all "
+                 "ranks are in one group, nothing is rounded: format, scale, "
+                 "accumulate and rounding have no effect.");
+}
+
+/* The notes of all rules that are shown, each once. */
+static void print_notes(const struct aps_policy *policy, const bool *shown,
+                        void (*write)(const struct aps_plan *plan, char *note,
+                                      size_t size),
+                        FILE *stream)
+{
+    char note[NOTE_MAX], earlier[NOTE_MAX];
+
+    for (size_t i = 0; i < aps_policy_rules(policy); i++) {
+        bool said = !shown[i];
+
+        write(aps_policy_rule_plan(policy, (int)i), note, sizeof note);
+        for (size_t j = 0; j < i && !said; j++) {
+            write(aps_policy_rule_plan(policy, (int)j), earlier,
+                  sizeof earlier);
+            said = shown[j] && strcmp(note, earlier) == 0;
+        }
+        if (note[0] != '\0' && !said)
+            aps_command_note(note, stream);
+    }
+}
+
+void aps_traffic_notes(const struct aps_policy *policy, const bool *shown,
+                       FILE *stream)
+{
+    print_notes(policy, shown, write_note, stream);
+    print_notes(policy, shown, write_node_note, stream);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "rules/gemm.h"
+
+#include <string.h>
+
+#include "grammar/formats.h"
+#include "grammar/tables.h"
+
+enum gemm_key {
+    KEY_FORMAT,
+    KEY_FORMAT_B,
+    KEY_ACCUMULATE,
+    KEY_ACCUMULATOR,
+    KEY_KAHAN,
+    KEYS
+};
+
+/* Not in blocks, and without an exponent. */
+static bool is_integer(const struct aps_format *format)
+{
+    return format->block == 1 && format->exponent_bits == 0;
+}
+
+static void no_integers(const struct aps_reader *reader,
+                        const struct aps_yaml_node *at,
+                        const struct aps_format *format)
+{
+    aps_reader_error(reader, at,
+                     "format %s is of integers, of which there are no products "
+                     "(flex is for rules)",
+                     format->name);
+}
+
+/* Operands are rounded to nearest. */
+static bool is_drawn(const struct aps_reader *reader,
+                     const struct aps_yaml_node *at,
+                     const struct aps_format *format)
+{
+    if (format->draws != APS_FORMAT_DRAWS_ALWAYS)
+        return false;
+    aps_reader_error(reader, at,
+                     "operands of products are rounded to nearest, and the "
+                     "levels of %s are drawn: use a format intB/BUCKET, such "
+                     "as int8/512",
+                     format->name);
+    return true;
+}
+
+/* Sums are floats; factors may be in blocks, too. */
+static void check_floats(const struct aps_reader *reader,
+                         const struct aps_yaml_node *at,
+                         const struct aps_format *sums)
+{
+    if (sums->block > 1)
+        aps_reader_error(reader, at,
+                         "sums of products are floats, and %s is in blocks: "
+                         "leave it out for fp32, or name a format of floats, "
+                         "as in accumulate: {format: bf16}",
+                         sums->name);
+    else if (is_integer(sums))
+        no_integers(reader, at, sums);
+}
+
+/* Returns whether there is a format. */
+static bool read_format(const struct aps_reader *reader,
+                        const struct aps_yaml_node *key,
+                        struct aps_policy_gemm *gemm)
+{
+    struct aps_value value;
+
+    if (aps_format_is_auto(key)) {
+        aps_reader_error(reader, key->value,
+                         "products have one format, which nothing measures: "
+                         "format: {auto: ...} is for rules");
+        return false;
+    }
+    if (aps_read_value(reader, key, &aps_grammar_format, &value) < 0)
+        return false;
+    gemm->rewrite = value.word == APS_WORD_FORMAT;
+    if (gemm->rewrite)
+        gemm->format = value.format;
+    else if (aps_format_parse("fp32", &gemm->format, NULL) < 0)
+        return false;
+    if (gemm->rewrite && is_integer(&gemm->format)) {
+        no_integers(reader, value.at, &gemm->format);
+        return false;
+    }
+    if (is_drawn(reader, value.at, &gemm->format))
+        return false;
+    gemm->format_b = gemm->format;
+    gemm->accumulator = gemm->format;
+    /* HBFP: integers inside a block, full floats between blocks. */
+    if (gemm->format.block > 1)
+        (void)aps_format_parse("fp32", &gemm->accumulator, NULL);
+    return true;
+}
+
+/* The format of B; after that of A. */
+static void read_format_b(const struct aps_reader *reader,
+                          const struct aps_yaml_node *key,
+                          struct aps_policy_gemm *gemm)
+{
+    static const struct aps_parameter parameter = {
+        .name = "format_b", .kind = APS_PARAMETER_FORMAT};
+    const struct aps_format *a = &gemm->format;
+    struct aps_argument b;
+
+    if (aps_read_argument(reader, key, &parameter, &b) < 0 ||
+        is_drawn(reader, key->value, &b.format))
+        return;
+    if (b.format.block != a->block)
+        aps_reader_error(reader, key->value,
+                         "format_b %s is in blocks of %d and format %s in "
+                         "blocks of %d: the blocks of both operands must have "
+                         "the same length",
+                         b.format.name, b.format.block, a->name, a->block);
+    else if (a->block == 1 && strcmp(b.format.name, a->name) != 0)
+        aps_reader_error(reader, key->value,
+                         "format_b %s differs from format %s: only formats in "
+                         "blocks may, such as bfp7/64 and bfp15/64",
+                         b.format.name, a->name);
+    gemm->format_b = b.format;
+}
+
+/* Nothing else can be said of products that are left alone. */
+static void check_native(const struct aps_reader *reader,
+                         const struct aps_yaml_node *const *keys)
+{
+    for (int i = KEY_FORMAT_B; i < KEYS; i++) {
+        if (keys[i])
+            aps_reader_error(reader, keys[i],
+                             "'%s' contradicts format: %s, which leaves "
+                             "products to the program's BLAS (e8m23 is the "
+                             "library's product of full floats)",
+                             keys[i]->text, keys[KEY_FORMAT]->value->text);
+    }
+}
+
+static void read_accumulate(const struct aps_reader *reader,
+                            const struct aps_yaml_node *key,
+                            struct aps_policy_gemm *gemm)
+{
+    struct aps_value value;
+
+    if (aps_read_value(reader, key, &aps_grammar_accumulate, &value) < 0)
+        return;
+    switch (value.word) {
+    case APS_WORD_OWN:
+        if (value.arguments[APS_SUM_FORMAT].key) {
+            gemm->accumulator = value.arguments[APS_SUM_FORMAT].format;
+            check_floats(reader, value.arguments[APS_SUM_FORMAT].key->value,
+                         &gemm->accumulator);
+        }
+        gemm->kahan = value.arguments[APS_SUM_KAHAN].on;
+        gemm->chunk = (int)value.arguments[APS_SUM_CHUNK].whole;
+        break;
+    case APS_ACCUMULATE_FP32:
+        (void)aps_format_parse("fp32", &gemm->accumulator, NULL);
+        break;
+    case APS_ACCUMULATE_FORMAT:
+        gemm->accumulator = gemm->format;
+        check_floats(reader, value.at, &gemm->accumulator);
+        break;
+    default:
+        gemm->kahan = value.word == APS_ACCUMULATE_KAHAN;
+        break;
+    }
+}
+
+/* The old keys `accumulator` and `kahan`. */
+static void read_old(const struct aps_reader *reader,
+                     const struct aps_yaml_node *const *keys,
+                     struct aps_policy_gemm *gemm)
+{
+    static const struct aps_parameter accumulator = {
+        .name = "accumulator", .kind = APS_PARAMETER_FORMAT};
+    const struct aps_yaml_node *key =
+        keys[KEY_ACCUMULATOR] ? keys[KEY_ACCUMULATOR] : keys[KEY_KAHAN];
+    struct aps_argument argument;
+
+    if (!key)
+        return;
+    if (keys[KEY_ACCUMULATE]) {
+        aps_reader_error(reader, key,
+                         "'%s' says the same thing as 'accumulate': keep "
+                         "'accumulate'",
+                         key->text);
+        return;
+    }
+    aps_reader_warn(reader, key,
+                    "'%s' is an old word; write accumulate: {format: F, "
+                    "kahan: on}",
+                    key->text);
+    if (keys[KEY_ACCUMULATOR] &&
+        aps_read_argument(reader, keys[KEY_ACCUMULATOR], &accumulator,
+                          &argument) == 0) {
+        gemm->accumulator = argument.format;
+        check_floats(reader, keys[KEY_ACCUMULATOR]->value, &argument.format);
+    }
+    if (keys[KEY_KAHAN])
+        aps_read_switch(reader, keys[KEY_KAHAN], &gemm->kahan);
+}
+
+int aps_gemm_read(const struct aps_reader *reader,
+                  const struct aps_yaml_node *key, struct aps_policy_gemm *gemm)
+{
+    static const char *const names[] = {"format",      "format_b", "accumulate",
+                                        "accumulator", "kahan",    NULL};
+    static const char *const old[] = {"accumulator", "kahan", NULL};
+    static const struct aps_words words = {.known = names, .old = old};
+    const struct aps_yaml_node *keys[KEYS];
+    struct aps_policy_gemm result = {.kahan = false};
+    size_t before = reader->errors->count;
+
+    if (aps_read_keys(reader, key->value, "'gemm' (format, accumulate)", &words,
+                      keys) < 0)
+        return -1;
+    if (!keys[KEY_FORMAT])
+        aps_reader_error(reader, key, "'gemm' has no 'format'");
+    else if (!read_format(reader, keys[KEY_FORMAT], &result))
+        ; /* the error has been reported */
+    else if (!result.rewrite)
+        check_native(reader, keys);
+    else if (keys[KEY_FORMAT_B])
+        read_format_b(reader, keys[KEY_FORMAT_B], &result);
+    if (keys[KEY_ACCUMULATE])
+        read_accumulate(reader, keys[KEY_ACCUMULATE], &result);
+    read_old(reader, keys, &result);
+    if (reader->errors->count > before)
+        return -1;
+    *gemm = result;
+    return 0;
+}

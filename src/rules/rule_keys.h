@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One rule of a policy, and its keys while it is read.
+ */
+#ifndef APS_RULES_RULE_KEYS_H
+#define APS_RULES_RULE_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "policy/policy.h"
+#include "text/ranges.h"
+#include "rules/select.h"
+#include "yaml/value.h"
+
+struct aps_rule {
+    int line, column;
+    char *name;     /* owned; NULL: none */
+    unsigned calls; /* 1 << enum aps_call_kind, of those it is for; 0: the key
+                       is wrong */
+    bool by_layer, by_epoch, by_step; /* is there such a condition? */
+    struct aps_selection layers;
+    struct aps_ranges epochs;
+    struct aps_ranges steps;
+    size_t min_count; /* 0: no such condition */
+    size_t max_count; /* SIZE_MAX: no such condition */
+    struct aps_plan plan;
+    struct aps_shadow shadow; /* its plans are owned */
+    struct aps_auto_format
+        auto_format; /* of plan.auto_format, if that is set */
+};
+
+/* What the rest of the policy says and a rule depends on. */
+struct aps_rule_context {
+    struct aps_step_layers layers;
+    bool per_epoch;   /* steps: {per_epoch: N} is given */
+    bool knows_steps; /* the library will see where a step ends */
+    size_t min_count; /* of the policy */
+    const struct aps_policy_log *log; /* of the policy */
+    const struct aps_rule
+        *rules; /* of the policy: those before have been read */
+    /* Of all rules, and of layers that no rule matches; key NULL: none. */
+    struct {
+        struct aps_reader reader;
+        const struct aps_yaml_node *key;
+        const struct aps_shadow *read; /* without what rules say */
+    } shadow;
+};
+
+/* The keys of a rule. */
+enum aps_rule_key {
+    APS_RULE_NAME,
+    APS_RULE_CALLS,
+    APS_RULE_LAYERS,
+    APS_RULE_EPOCHS,
+    APS_RULE_STEPS,
+    APS_RULE_MIN_COUNT,
+    APS_RULE_MAX_COUNT,
+    APS_RULE_FORMAT,
+    APS_RULE_SCALE,
+    APS_RULE_APS,
+    APS_RULE_REDUCE,
+    APS_RULE_GROUP,
+    APS_RULE_NODE,
+    APS_RULE_ACCUMULATE,
+    APS_RULE_ROUNDING,
+    APS_RULE_COMPRESS,
+    APS_RULE_FEEDBACK,
+    APS_RULE_SHADOW,
+    APS_RULE_KEYS
+};
+
+/* A rule whose keys are sorted: keys[i], or NULL where it is missing. */
+struct aps_rule_keys {
+    const struct aps_reader *reader;
+    const struct aps_yaml_node *node;
+    const struct aps_yaml_node *keys[APS_RULE_KEYS];
+    const struct aps_rule_context *context;
+    const struct aps_rule *rule; /* whose conditions have been read */
+    unsigned calls; /* that the rule is for; 0: the key `calls` is wrong */
+};
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "rules/steps.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "yaml/number.h"
+
+/* `order`, inside `steps` or, as an old place, at the top. */
+static void read_order(const struct aps_reader *reader,
+                       const struct aps_yaml_node *top,
+                       const struct aps_yaml_node *inside,
+                       struct aps_policy_steps *steps)
+{
+    static const char *const orders[] = {"forward", "backward", NULL};
+    static const struct aps_words words = {.known = orders};
+    int order = 0;
+
+    if (top && inside)
+        aps_reader_error(reader, top,
+                         "'order' stands in 'steps', too (line %d): keep it "
+                         "there",
+                         inside->line);
+    else if (top)
+        aps_reader_warn(reader, top,
+                        "'order' has its place in 'steps': steps: {order: "
+                        "backward}");
+    if (top)
+        aps_read_word(reader, top, &words, &order);
+    if (inside)
+        aps_read_word(reader, inside, &words, &order);
+    steps->backward = order == 1;
+}
+
+enum { CALLS, PER_EPOCH, ORDER, KEYS };
+
+/* keys[]: those of the mapping, NULL where it lacks one. */
+static void read_mapping(const struct aps_reader *reader,
+                         const struct aps_yaml_node *mapping,
+                         const struct aps_yaml_node *keys[KEYS],
+                         struct aps_policy_steps *steps)
+{
+    static const char *const names[] = {
+        [CALLS] = "calls", [PER_EPOCH] = "per_epoch", [ORDER] = "order", NULL};
+    static const struct aps_words words = {.known = names};
+
+    if (aps_read_keys(reader, mapping, "'steps'", &words, keys) < 0)
+        return;
+    if (keys[CALLS])
+        aps_read_number(reader, keys[CALLS], 1, LONG_MAX - 1, &steps->calls);
+    if (keys[PER_EPOCH])
+        aps_read_number(reader, keys[PER_EPOCH], 1, LONG_MAX - 1,
+                        &steps->per_epoch);
+}
+
+static bool is_word(const struct aps_yaml_node *key, const char *word)
+{
+    return key->value->kind == APS_YAML_SCALAR &&
+           strcmp(key->value->text, word) == 0;
+}
+
+bool aps_policy_steps_read(const struct aps_reader *reader,
+                           const struct aps_yaml_node *key,
+                           const struct aps_yaml_node *order,
+                           struct aps_policy_steps *steps)
+{
+    const struct aps_yaml_node *inside[KEYS] = {NULL};
+
+    if (key && key->value->kind == APS_YAML_MAPPING)
+        read_mapping(reader, key->value, inside, steps);
+    else if (key && key->value->kind != APS_YAML_BAD && !is_word(key, "auto") &&
+             !is_word(key, "none"))
+        aps_reader_error(reader, key->value,
+                         "'steps' must be auto, none or a mapping, "
+                         "{calls: N, per_epoch: N, order: backward}");
+    steps->none = key && is_word(key, "none");
+    read_order(reader, order, inside[ORDER], steps);
+    return inside[PER_EPOCH] != NULL;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The section `steps` of a policy: what makes a step, and an epoch.
+ */
+#ifndef APS_RULES_STEPS_H
+#define APS_RULES_STEPS_H
+
+#include <stdbool.h>
+
+#include "policy/policy.h"
+#include "yaml/value.h"
+
+/* auto, none, or {calls: N, per_epoch: N, order: backward}; `order` is the old
+ * place of that key, at the top. Both may be NULL. Errors are reported. All of
+ * *steps but its kind, which depends on the rules. Is the length of an epoch stated,
+ * be it wrongly? */
+bool aps_policy_steps_read(const struct aps_reader *reader,
+                           const struct aps_yaml_node *key,
+                           const struct aps_yaml_node *order,
+                           struct aps_policy_steps *steps);
+
+#endif

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Encoding to nearest for CPUs with AVX-512 VBMI, 64 values at a time: the codes
+ * of kernel.h, by other means. Included by x86-64 builds only.
+ *
+ * A value is rounded by one addition of a power of two, 2^(23-M) times its own
+ * or that of the smallest normal value: what it leaves in the low mantissa bits
+ * is the significand in steps of the format, and the exponent of the power is
+ * that of the code, above or below the normal range. Values beyond the format
+ * are brought to the first power of two, or code, beyond it before. Codes of up to 8
+ * bits are made of the sum alone: the product of its two words brings the steps up to
+ * the exponent, and sign, exponent and steps are a word.
+ *
+ * INF and NaN are only noticed: who calls encodes such a tile otherwise.
+ */
+#ifndef APS_SIMD_NEAREST_VBMI_H
+#define APS_SIMD_NEAREST_VBMI_H
+
+#include <immintrin.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "simd/codes_vbmi.h"
+#include "kernel/kernel.h"
+#include "simd/nearest_fold.h"
+#include "kernel/tile.h"
+
+/* For _mm512_range_ps: the one of smaller, or greater, magnitude, with the sign
+ * of the first operand, or without. */
+#define APS_NEAREST_LESS 2
+#define APS_NEAREST_GREATER 3
+#define APS_NEAREST_ABS 8
+
+/* A format's constants. */
+struct aps_nearest {
+    struct aps_codes_64 codes;
+    bool shifted;     /* 8 exponent bits: a code is the upper half of a float */
+    uint32_t limit;   /* the first code that is no finite value ... */
+    __m512 beyond;    /* ... and its value, if the format went on */
+    bool folded;      /* beyond, least and first are those of unscaled values */
+    __m512 scale;     /* what values are multiplied by; 1 where folded */
+    __m512 least;     /* the smallest normal value */
+    __m512 up;        /* 2^(23-M) */
+    __m512i shift;    /* 23 - M */
+    __m512i first;    /* by how much lanes are too great: bytes or words */
+    __m512i line;     /* factors that bring the words of a sum together */
+    __m512i code;     /* where the low bits of a code are in such a word, ... */
+    __m512i high;     /* ... and the sign with as many below it as a code has */
+    __m512i excess;   /* by how much such codes are too great: bytes */
+    __m512i overflow; /* the code of what is beyond: bytes or words */
+};
+
+/* What was seen in values. */
+struct aps_nearest_seen {
+    __m512 special[2];   /* NaN where one was INF or NaN */
+    __m512i most;        /* greatest magnitudes of codes: bytes or words */
+    uint64_t underflow;  /* how many not 0 have the code 0 */
+    __m512i greatest[2]; /* magnitudes of values, bit patterns */
+};
+
+/* What is known where a loop is compiled. */
+struct aps_nearest_how {
+    bool narrow;   /* codes of less than 8 bits, ... */
+    bool odd;      /* ... of an odd number */
+    bool words;    /* of 16 bits */
+    bool shifted;  /* as above */
+    bool folded;   /* as above */
+    bool bounded;  /* no value is INF, NaN or beyond the format */
+    bool counted;  /* statistics are wanted */
+    bool searched; /* the greatest magnitude is wanted */
+};
+
+/* Can the format be encoded so? */
+APS_INLINE bool aps_nearest_suits(const struct aps_format *format)
+{
+    if (format->width > 8 && format->width != 16)
+        return false;
+    return format->exponent_bits < 8 ||
+           (format->width == 16 && format->kind == APS_FORMAT_IEEE &&
+            !format->saturate);
+}
+
+APS_CODEC_AVX512 static inline struct aps_nearest
+aps_nearest_make(const struct aps_kernel *k, unsigned width, float scale)
+{
+    uint32_t least = k->min_normal;
+    uint32_t beyond = (k->limit << k->shift) + k->rebias;
+    uint32_t first;
+    struct aps_nearest c = {
+        .codes = aps_codes_64_make(width),
+        .shifted = k->min_normal == 1u << 23,
+        .limit = k->limit,
+        .scale = _mm512_set1_ps(scale),
+        .shift = _mm512_set1_epi32((int)k->shift),
+    };
+
+    if (c.shifted)
+        return c;
+    c.folded = aps_nearest_fold(k, scale, &least, &beyond);
+    if (c.folded)
+        c.scale = _mm512_set1_ps(1);
+    first = least >> k->shift;
+    c.beyond = _mm512_set1_ps(aps_float_from_bits(beyond));
+    c.least = _mm512_set1_ps(aps_float_from_bits(least));
+    c.up = _mm512_set1_ps(aps_float_pow2((int)k->shift));
+    c.first = width == 16 ? _mm512_set1_epi16((short)first)
+                          : _mm512_set1_epi8((char)first);
+    if (width <= 8) {
+        const unsigned gap = k->shift - 16; /* 7 - M */
+
+        c.line = _mm512_set1_epi32((int)(1u << 16 | 1u << gap));
+        c.code = aps_codes_64_at(gap);
+        c.high = aps_codes_64_at(16 - width);
+        /* the sum's exponent is greater than the power's by 23 - M */
+        c.excess = _mm512_set1_epi8((char)(first + (k->shift << (7 - gap))));
+    }
+    c.overflow = width == 16 ? _mm512_set1_epi16((short)k->overflow)
+                             : _mm512_set1_epi8((char)k->overflow);
+    return c;
+}
+
+/* y[16], brought into the range. */
+APS_CODEC_AVX512 APS_INLINE __m512
+aps_nearest_clamp(const struct aps_nearest *c, __m512 y)
+{
+    return _mm512_range_ps(y, c->beyond, APS_NEAREST_LESS);
+}
+
+/* The power of two, with the sign of y, that y[16], in the range, is rounded by:
+ * times 2^(23-M). */
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_nearest_power(const struct aps_nearest *c, __m512 y)
+{
+    return _mm512_and_si512(
+        _mm512_castps_si512(_mm512_range_ps(y, c->least, APS_NEAREST_GREATER)),
+        _mm512_set1_epi32((int)0xff800000u));
+}
+
+/* The magnitudes of the codes in the low bits, too great by `first`. */
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_nearest_code(const struct aps_nearest *c, __m512i power, __m512 sum)
+{
+    return _mm512_add_epi32(_mm512_castps_si512(sum),
+                            _mm512_srlv_epi32(power, c->shift));
+}
+
+/* y[16], in the range, in steps: the sum with the power. */
+APS_CODEC_AVX512 APS_INLINE __m512 aps_nearest_sum(const struct aps_nearest *c,
+                                                   __m512i power, __m512 y)
+{
+    return _mm512_fmadd_ps(_mm512_castsi512_ps(power), c->up, y);
+}
+
+/* Those of y[16], in the range. */
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_nearest_bounded_16(const struct aps_nearest *c, __m512 y)
+{
+    const __m512i power = aps_nearest_power(c, y);
+
+    return aps_nearest_code(c, power, aps_nearest_sum(c, power, y));
+}
+
+/* Those of any y[16]. */
+APS_CODEC_AVX512 APS_INLINE __m512i aps_nearest_16(const struct aps_nearest *c,
+                                                   __m512 y)
+{
+    return aps_nearest_bounded_16(c, aps_nearest_clamp(c, y));
+}
+
+/* The floats x[16], scaled and brought into the range. */
+APS_CODEC_AVX512 APS_INLINE __m512 aps_nearest_in_range(
+    const struct aps_nearest *c, struct aps_nearest_how how, __m512i x)
+{
+    __m512 y = _mm512_castsi512_ps(x);
+
+    if (!how.folded)
+        y = _mm512_mul_ps(y, c->scale);
+    return how.bounded ? y : aps_nearest_clamp(c, y);
+}
+
+/* The sign, the exponent and the steps of the floats x[16], in the low words of
+ * lanes, which have the sign above them. Of M <= 7: the steps are at most 2^(M+1), and
+ * what aps_nearest_fold leaves room for does not go beyond 15 bits. */
+APS_CODEC_AVX512 APS_INLINE __m512i aps_nearest_line(
+    const struct aps_nearest *c, struct aps_nearest_how how, __m512i x)
+{
+    const __m512 y = aps_nearest_in_range(c, how, x);
+    const __m512 sum = aps_nearest_sum(c, aps_nearest_power(c, y), y);
+
+    return _mm512_madd_epi16(_mm512_castps_si512(sum), c->line);
+}
+
+/* The codes of y[16], with 8 exponent bits. */
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_nearest_shifted_16(const struct aps_nearest *c, __m512 y)
+{
+    const __m512i bits = _mm512_castps_si512(y);
+    const __m512i odd = _mm512_and_si512(_mm512_srlv_epi32(bits, c->shift),
+                                         _mm512_set1_epi32(1));
+    const __m512i half = _mm512_set1_epi32(0x7fff);
+
+    return _mm512_srlv_epi32(
+        _mm512_add_epi32(_mm512_add_epi32(bits, half), odd), c->shift);
+}
+
+/* Bit i is set where the magnitude of value i of x[4] is not 0. */
+APS_CODEC_AVX512 APS_INLINE uint64_t aps_nearest_nonzero(const __m512i *x,
+                                                         int vectors)
+{
+    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+    uint64_t nonzero = 0;
+
+    for (int j = 0; j < vectors; j++)
+        nonzero |= (uint64_t)_mm512_test_epi32_mask(x[j], magnitude) << 16 * j;
+    return nonzero;
+}
+
+/* 64 codes of up to 8 bits, a byte each, as aps_codes_64_fields joins them. */
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_nearest_fields(const struct aps_nearest *c, struct aps_nearest_how how,
+                   const __m512i *x, struct aps_nearest_seen *seen)
+{
+    __m512i word[2], code;
+
+    for (int j = 0; j < 2; j++)
+        word[j] = _mm512_packs_epi32(aps_nearest_line(c, how, x[2 * j]),
+                                     aps_nearest_line(c, how, x[2 * j + 1]));
+    code = _mm512_sub_epi8(aps_codes_64_fields(c->code, word), c->excess);
+    if (how.counted)
+        seen->most = _mm512_max_epu8(seen->most, code);
+    if (!how.bounded)
+        code = _mm512_min_epu8(code, c->overflow);
+    /* code | (sign's field & sign) */
+    return _mm512_ternarylogic_epi32(code, aps_codes_64_fields(c->high, word),
+                                     c->codes.sign, 0xf8);
+}
+
+/* To the wire. */
+APS_CODEC_AVX512 APS_INLINE void
+aps_nearest_put_fields(const struct aps_nearest *c, struct aps_nearest_how how,
+                       __m512i code, uint8_t *wire)
+{
+    if (!how.narrow) {
+        _mm512_storeu_si512(wire, aps_codes_64_in_order(&c->codes, code));
+        return;
+    }
+    if (how.odd)
+        code = aps_codes_64_pack(&c->codes,
+                                 aps_codes_64_in_order(&c->codes, code));
+    else
+        code = aps_codes_64_pack_even(&c->codes, code);
+    _mm512_mask_storeu_epi8(wire, aps_codes_64_valid(&c->codes), code);
+}
+
+/* To 64 codes of up to 8 bits. */
+APS_CODEC_AVX512 APS_INLINE void
+aps_nearest_bytes(const struct aps_nearest *c, struct aps_nearest_how how,
+                  const __m512i *x, struct aps_nearest_seen *seen,
+                  uint8_t *wire)
+{
+    const __m512i code = aps_nearest_fields(c, how, x, seen);
+
+    if (how.counted) {
+        const uint64_t zero = _mm512_testn_epi8_mask(
+            aps_codes_64_in_order(&c->codes, code),
+            _mm512_set1_epi8((char)((1u << (c->codes.width - 1)) - 1)));
+
+        seen->underflow +=
+            (uint64_t)__builtin_popcountll(zero & aps_nearest_nonzero(x, 4));
+    }
+    aps_nearest_put_fields(c, how, code, wire);
+}
+
+/* To 32 codes of 16 bits. */
+APS_CODEC_AVX512 APS_INLINE void
+aps_nearest_words(const struct aps_nearest *c, struct aps_nearest_how how,
+                  const __m512i *x, struct aps_nearest_seen *seen,
+                  uint8_t *wire)
+{
+    const __m512i magnitude = _mm512_set1_epi16(0x7fff);
+    __m512i lane[2], code;
+
+    for (int j = 0; j < 2; j++)
+        lane[j] =
+            how.shifted
+                ? aps_nearest_shifted_16(
+                      c, _mm512_mul_ps(_mm512_castsi512_ps(x[j]), c->scale))
+                : aps_nearest_bounded_16(c, aps_nearest_in_range(c, how, x[j]));
+    code = aps_codes_words(&c->codes, lane);
+    if (!how.shifted)
+        code = _mm512_sub_epi16(code, c->first);
+    if (how.counted)
+        seen->most =
+            _mm512_max_epu16(seen->most, _mm512_and_si512(code, magnitude));
+    if (!how.shifted && !how.bounded)
+        code = _mm512_min_epu16(code, c->overflow);
+    if (!how.shifted)
+        code = _mm512_ternarylogic_epi32(
+            code, aps_codes_high_words(&c->codes, x), c->codes.sign, 0xf8);
+    if (how.counted)
+        seen->underflow += (uint64_t)__builtin_popcountll(
+            _mm512_testn_epi16_mask(code, magnitude) &
+            aps_nearest_nonzero(x, 2));
+    _mm512_storeu_si512(wire, code);
+}
+
+/* x[64] to packed codes. */
+APS_CODEC_AVX512 APS_INLINE void aps_nearest_64(const struct aps_nearest *c,
+                                                struct aps_nearest_how how,
+                                                const aps_any_float *x,
+                                                struct aps_nearest_seen *seen,
+                                                uint8_t *wire)
+{
+    const __m512 none = _mm512_setzero_ps();
+    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+    __m512i bits[4];
+
+    for (int j = 0; j < 4; j++) {
+        const __m512 value = _mm512_loadu_ps((const void *)(x + 16 * j));
+
+        bits[j] = _mm512_castps_si512(value);
+        if (!how.bounded)
+            seen->special[j % 2] =
+                _mm512_fmadd_ps(value, none, seen->special[j % 2]);
+        if (how.searched)
+            seen->greatest[j % 2] = _mm512_max_epu32(
+                seen->greatest[j % 2], _mm512_and_si512(bits[j], magnitude));
+    }
+    if (!how.words) {
+        aps_nearest_bytes(c, how, bits, seen, wire);
+        return;
+    }
+    aps_nearest_words(c, how, bits, seen, wire);
+    aps_nearest_words(c, how, bits + 2, seen, wire + 64);
+}
+
+/* x[n] to packed codes. */
+APS_CODEC_AVX512 APS_INLINE void
+aps_nearest_values(const struct aps_nearest *constants,
+                   struct aps_nearest_how how, const aps_any_float *x, size_t n,
+                   struct aps_nearest_seen *what, uint8_t *wire)
+{
+    /* in registers: stores of bytes may be to anything that has an address */
+    const struct aps_nearest k = *constants, *const c = &k;
+    struct aps_nearest_seen all = *what, *const seen = &all;
+    const size_t width = c->codes.width;
+    size_t i = 0;
+
+    for (; n - i >= 64; i += 64) {
+        aps_tile_ask_ahead(x + i, 64);
+        aps_nearest_64(c, how, x + i, seen, wire + i / 8 * width);
+    }
+    if (i < n) {
+        float rest[64] = {0};
+        uint8_t codes[128];
+
+        memcpy(rest, x + i, (n - i) * sizeof *rest);
+        aps_nearest_64(c, how, rest, seen, codes);
+        memcpy(wire + i / 8 * width, codes, ((n - i) * width + 7) / 8);
+    }
+    *what = all;
+}
+
+/* The same in a loop of its own for what holds of the format. */
+APS_CODEC_AVX512 APS_INLINE void
+aps_nearest_format(const struct aps_nearest *c, struct aps_nearest_how how,
+                   const aps_any_float *x, size_t n,
+                   struct aps_nearest_seen *seen, uint8_t *wire)
+{
+    if (c->codes.width == 16) {
+        how.words = true;
+        aps_nearest_values(c, how, x, n, seen, wire);
+    } else if (c->codes.width == 8) {
+        aps_nearest_values(c, how, x, n, seen, wire);
+    } else {
+        how.narrow = true;
+        if (c->codes.width % 2 == 0) {
+            aps_nearest_values(c, how, x, n, seen, wire);
+        } else {
+            how.odd = true;
+            aps_nearest_values(c, how, x, n, seen, wire);
+        }
+    }
+}
+
+/* Has INF, NaN or, where they are counted, a value beyond the format been seen? */
+APS_CODEC_AVX512 APS_INLINE bool
+aps_nearest_is_special(const struct aps_nearest *c,
+                       const struct aps_nearest_seen *seen, bool counted)
+{
+    const __m512 special = _mm512_add_ps(seen->special[0], seen->special[1]);
+
+    if (_mm512_cmp_ps_mask(special, special, _CMP_UNORD_Q))
+        return true;
+    if (!counted)
+        return false;
+    return c->codes.width == 16
+               ? _mm512_cmpge_epu16_mask(
+                     seen->most, _mm512_set1_epi16((short)c->limit)) != 0
+               : _mm512_cmpge_epu8_mask(seen->most,
+                                        _mm512_set1_epi8((char)c->limit)) != 0;
+}
+
+APS_CODEC_AVX512 APS_INLINE struct aps_nearest_seen aps_nearest_seen_none(void)
+{
+    struct aps_nearest_seen seen = {.underflow = 0};
+
+    seen.special[0] = seen.special[1] = _mm512_setzero_ps();
+    seen.most = seen.greatest[0] = seen.greatest[1] = _mm512_setzero_si512();
+    return seen;
+}
+
+/*
+ * x[n] to packed codes, which are right if the values turn out to be bounded; the bit
+ * pattern of their greatest magnitude. c->folded.
+ */
+APS_CODEC_AVX512 static inline uint32_t
+aps_nearest_search(const struct aps_nearest *c, const aps_any_float *x,
+                   size_t n, uint8_t *wire)
+{
+    struct aps_nearest_seen seen = aps_nearest_seen_none();
+
+    aps_nearest_format(c,
+                       (struct aps_nearest_how){
+                           .folded = true, .bounded = true, .searched = true},
+                       x, n, &seen, wire);
+    return _mm512_reduce_max_epu32(
+        _mm512_max_epu32(seen.greatest[0], seen.greatest[1]));
+}
+
+/*
+ * x[n], at most a tile, to packed codes, exactly their bytes; `bounded`: the caller
+ * knows that all are finite, and none beyond the format. `stats` (NULL: not
+ * counted) is added to. False: there are INF, NaN or, where they are counted,
+ * values beyond the format; the codes are not valid and nothing is counted.
+ */
+APS_CODEC_AVX512 static inline bool
+aps_nearest_tile(const struct aps_nearest *c, const aps_any_float *x, size_t n,
+                 bool bounded, uint8_t *wire, struct aps_encode_stats *stats)
+{
+    struct aps_nearest_seen seen = aps_nearest_seen_none();
+
+    if (stats)
+        aps_nearest_format(
+            c, (struct aps_nearest_how){.counted = true, .shifted = c->shifted},
+            x, n, &seen, wire);
+    else if (c->shifted)
+        aps_nearest_values(
+            c, (struct aps_nearest_how){.words = true, .shifted = true}, x, n,
+            &seen, wire);
+    else if (!c->folded)
+        aps_nearest_format(c, (struct aps_nearest_how){.folded = false}, x, n,
+                           &seen, wire);
+    else if (!bounded)
+        aps_nearest_format(c, (struct aps_nearest_how){.folded = true}, x, n,
+                           &seen, wire);
+    else
+        aps_nearest_format(
+            c, (struct aps_nearest_how){.folded = true, .bounded = true}, x, n,
+            &seen, wire);
+    if (aps_nearest_is_special(c, &seen, stats))
+        return false;
+    if (stats)
+        stats->underflow += seen.underflow;
+    return true;
+}
+
+#endif

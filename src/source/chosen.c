@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "source/chosen.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/plural.h"
+#include "policy/keywords.h"
+#include "yaml/yaml.h"
+
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define DIGITS "0123456789"
+
+/* Layers of one rule, and what stands in the policy of them. */
+struct group {
+    const struct aps_policy *policy;
+    const struct aps_yaml_node *rule; /* a mapping */
+    const struct aps_chosen_layer *layers;
+    size_t count;
+    int written; /* rules so far */
+};
+
+/* Which keys of a rule are written. */
+enum part {
+    ALL,         /* but `format` */
+    CONDITIONS,  /* and `name` */
+    BESIDE_THESE /* all but conditions on layers and counts */
+};
+
+const char *aps_chosen_layer_format(const struct aps_policy *policy,
+                                    const struct aps_chosen_layer *layer)
+{
+    const struct aps_plan *plan = aps_policy_rule_plan(policy, layer->rule);
+
+    return layer->chosen < 0
+               ? "fp32"
+               : plan->auto_format->formats.plans[layer->chosen].format.name;
+}
+
+/* --- YAML ----------------------------------------------------------------- */
+
+static void write_scalar(FILE *stream, const char *text)
+{
+    if (text[0] && strchr(LETTERS DIGITS, text[0]) &&
+        text[strspn(text, LETTERS DIGITS "_.%+^/-")] == '\0') {
+        fputs(text, stream);
+        return;
+    }
+    fputc('"', stream);
+    for (; *text; text++) {
+        const unsigned char byte = (unsigned char)*text;
+
+        if (byte < ' ' || byte == 0x7f)
+            fprintf(stream, "\\x%02x", byte);
+        else
+            fprintf(stream, "%s%c", byte == '"' || byte == '\\' ? "\\" : "",
+                    byte);
+    }
+    fputc('"', stream);
+}
+
+static void write_node(FILE *stream, const struct aps_yaml_node *node)
+{
+    const bool mapping = node->kind == APS_YAML_MAPPING;
+
+    if (node->kind == APS_YAML_SCALAR) {
+        write_scalar(stream, node->text);
+        return;
+    }
+    fputc(mapping ? '{' : '[', stream);
+    for (const struct aps_yaml_node *item = node->first; item;
+         item = item->next) {
+        if (item != node->first)
+            fputs(", ", stream);
+        write_node(stream, item);
+        if (mapping) {
+            fputs(": ", stream);
+            write_node(stream, item->value);
+        }
+    }
+    fputc(mapping ? '}' : ']', stream);
+}
+
+/* --- one rule ------------------------------------------------------------- */
+
+static bool is_one_of(const struct aps_yaml_node *key, const char *const *names)
+{
+    return aps_words_find(names, key->text) >= 0;
+}
+
+/* Is the key of the rule written? `plan`: of the format; NULL: of FP32. */
+static bool is_written(const struct aps_yaml_node *key, enum part part,
+                       const struct aps_plan *plan)
+{
+    static const char *const conditions[] = {"name",      "calls", "layers",
+                                             "epochs",    "steps", "min_count",
+                                             "max_count", NULL};
+    static const char *const places[] = {"name", "layers", "min_count",
+                                         "max_count", NULL};
+    static const char *const scales[] = {"scale", "aps", NULL};
+
+    if (aps_same_word(key->text, "format"))
+        return false;
+    if (part == CONDITIONS)
+        return is_one_of(key, conditions);
+    if (part == BESIDE_THESE && is_one_of(key, places))
+        return false;
+    return !plan->format.self_scaled || !is_one_of(key, scales);
+}
+
+/* The rest of a rule's keys, behind those that are there: ", scale: aps}". */
+static void end_rule(FILE *stream, const struct group *group, enum part part,
+                     const struct aps_plan *plan)
+{
+    for (const struct aps_yaml_node *key = group->rule->first; key;
+         key = key->next) {
+        if (!is_written(key, part, plan))
+            continue;
+        fputs(", ", stream);
+        write_scalar(stream, key->text);
+        fputs(": ", stream);
+        write_node(stream, key->value);
+    }
+    fputs("}\n", stream);
+}
+
+/* "  - {format: e4m3", with a name of its own. */
+static void begin_rule(FILE *stream, struct group *group, const char *format,
+                       bool named)
+{
+    const struct aps_yaml_node *name = aps_yaml_find(group->rule, "name");
+
+    fprintf(stream, "  - {format: %s", format);
+    group->written++;
+    if (named && name && name->value->kind == APS_YAML_SCALAR)
+        fprintf(stream, ", name: %s-%d", name->value->text, group->written);
+}
+
+static const struct aps_plan *plan_of(const struct group *group, int chosen)
+{
+    const struct aps_plan *plan =
+        aps_policy_rule_plan(group->policy, group->layers[0].rule);
+
+    return chosen < 0 ? NULL : &plan->auto_format->formats.plans[chosen];
+}
+
+/* --- comments ------------------------------------------------------------- */
+
+/* A name of the layer table, on one line. */
+static void comment_name(FILE *stream, const char *name)
+{
+    fputs(" (", stream);
+    for (; *name; name++)
+        fputc((unsigned char)*name < ' ' ? '?' : *name, stream);
+    fputc(')', stream);
+}
+
+static void comment_layer(FILE *stream, const struct group *group,
+                          const struct aps_chosen_layer *layer)
+{
+    const struct aps_auto_format *formats =
+        aps_policy_rule_plan(group->policy, layer->rule)->auto_format;
+
+    fputs("  # ", stream);
+    if (layer->layer >= 0)
+        fprintf(stream, "layer %ld", layer->layer);
+    if (layer->name)
+        comment_name(stream, layer->name);
+    fprintf(stream, "%s%zu element%s: %s", layer->layer >= 0 ? ", " : "",
+            layer->count, aps_plural(layer->count),
+            aps_chosen_layer_format(group->policy, layer));
+    if (layer->chosen < 0)
+        fprintf(
+            stream,
+            ", since no format met the target, by its margin of %g dB, with "
+            "fewer bytes\n",
+            formats->margin);
+    else
+        fprintf(stream, ", %s %.4g%s, %.1f %% of the bytes of FP32\n",
+                formats->target == APS_TARGET_SNR ? "snr" : "err",
+                formats->target == APS_TARGET_SNR ? -20 * log10(layer->error)
+                                                  : layer->error,
+                formats->target == APS_TARGET_SNR ? "dB" : "",
+                100 * (double)layer->wire_bytes / (double)layer->fp32_bytes);
+}
+
+static void comment_rule(FILE *stream, const struct group *group)
+{
+    const struct aps_auto_format *formats =
+        aps_policy_rule_plan(group->policy, group->layers[0].rule)->auto_format;
+    char target[40];
+
+    fprintf(stream,
+            "  # Of line %d, whose target was %s, by its last "
+            "measurements:\n",
+            aps_policy_rule_line(group->policy, group->layers[0].rule),
+            aps_auto_format_target(formats, target, sizeof target));
+    for (size_t i = 0; i < group->count; i++)
+        comment_layer(stream, group, &group->layers[i]);
+}
+
+/* --- the layers of one rule ----------------------------------------------- */
+
+/* "layers: [0-3, 7]": of all that have the format. */
+static void write_layers(FILE *stream, const struct group *group, int chosen)
+{
+    const char *separator = "";
+
+    fputs(", layers: [", stream);
+    for (size_t i = 0; i < group->count; i++) {
+        const long first = group->layers[i].layer;
+        long last = first;
+
+        if (group->layers[i].chosen != chosen)
+            continue;
+        while (i + 1 < group->count && group->layers[i + 1].chosen == chosen &&
+               group->layers[i + 1].layer <= last + 1)
+            last = group->layers[++i].layer;
+        fprintf(stream, last > first ? "%s%ld-%ld" : "%s%ld", separator, first,
+                last);
+        separator = ", ";
+    }
+    fputc(']', stream);
+}
+
+/* A rule for each format but FP32, of layers that steps tell apart. A layer that was
+ * met with several counts has the format of each of them, and the first rule is its. */
+static void write_by_layer(FILE *stream, struct group *group, int formats)
+{
+    for (int chosen = 0; chosen < formats; chosen++) {
+        size_t i = 0;
+
+        while (i < group->count && group->layers[i].chosen != chosen)
+            i++;
+        if (i == group->count)
+            continue;
+        begin_rule(stream, group, plan_of(group, chosen)->format.name, true);
+        write_layers(stream, group, chosen);
+        end_rule(stream, group, BESIDE_THESE, plan_of(group, chosen));
+    }
+}
+
+/* The same of layers that counts tell apart: a rule for each run of counts. */
+static void write_by_count(FILE *stream, struct group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        const int chosen = group->layers[i].chosen;
+        const size_t first = group->layers[i].count;
+
+        while (i + 1 < group->count && group->layers[i + 1].chosen == chosen)
+            i++;
+        if (chosen < 0)
+            continue;
+        begin_rule(stream, group, plan_of(group, chosen)->format.name, true);
+        fprintf(stream, ", min_count: %zu, max_count: %zu", first,
+                group->layers[i].count);
+        end_rule(stream, group, BESIDE_THESE, plan_of(group, chosen));
+    }
+}
+
+static bool is_met(const struct group *group, long layer)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (group->layers[i].layer == layer)
+            return true;
+    return false;
+}
+
+/* Are there layers left for a rule behind those of the formats: in FP32, or that were
+ * never met? */
+static bool is_rest_left(const struct group *group)
+{
+    const struct aps_layers *table = aps_policy_layers(group->policy);
+    const int rule = group->layers[0].rule;
+    bool left = !table || aps_yaml_find(group->rule, "epochs") ||
+                aps_yaml_find(group->rule, "steps");
+
+    for (size_t i = 0; i < group->count; i++)
+        left |= group->layers[i].chosen < 0;
+    for (size_t i = 0; !left && i < table->count; i++) {
+        const struct aps_plan_key place = aps_plan_key_of(table, i);
+        struct aps_plan plan;
+
+        aps_policy_resolve(group->policy, &place, &plan);
+        left = plan.rule == rule && !is_met(group, (long)i);
+    }
+    return left;
+}
+
+static void write_group(FILE *stream, struct group *group)
+{
+    const int first = group->layers[0].chosen;
+    bool alike = true;
+
+    comment_rule(stream, group);
+    for (size_t i = 0; i < group->count; i++)
+        alike &= group->layers[i].chosen == first;
+    /* Calls that were never measured, such as those of an evaluation, went to MPI: a
+     * rule for all calls would round them. */
+    if (alike && first >= 0 && !is_rest_left(group)) {
+        begin_rule(stream, group, plan_of(group, first)->format.name, false);
+        end_rule(stream, group, ALL, plan_of(group, first));
+        return;
+    }
+    if (group->layers[0].layer >= 0)
+        write_by_layer(
+            stream, group,
+            (int)aps_policy_rule_plan(group->policy, group->layers[0].rule)
+                ->auto_format->formats.count);
+    else
+        write_by_count(stream, group);
+    if (!is_rest_left(group))
+        return;
+    begin_rule(stream, group, "fp32", false);
+    end_rule(stream, group, CONDITIONS, NULL);
+}
+
+/* --- the policy ----------------------------------------------------------- */
+
+static void write_rules(FILE *stream, const struct aps_policy *policy,
+                        const struct aps_yaml_node *rules,
+                        const struct aps_chosen_layer layers[], size_t count)
+{
+    size_t at = 0;
+    int index = 0;
+
+    fputs("rules:\n", stream);
+    for (const struct aps_yaml_node *rule = rules->first; rule;
+         rule = rule->next, index++) {
+        struct group group = {
+            .policy = policy, .rule = rule, .layers = &layers[at]};
+
+        while (at < count && layers[at].rule == index) {
+            at++;
+            group.count++;
+        }
+        if (group.count > 0) {
+            write_group(stream, &group);
+            continue;
+        }
+        fputs("  - ", stream);
+        write_node(stream, rule);
+        fputc('\n', stream);
+    }
+}
+
+int aps_chosen_write(FILE *stream, const struct aps_policy_source *source,
+                     const struct aps_policy *policy, const char *table,
+                     const struct aps_chosen_layer layers[], size_t count)
+{
+    struct aps_errors *errors = calloc(1, sizeof *errors);
+    struct aps_yaml_node *root = NULL;
+
+    if (!errors || aps_yaml_parse(source->path, source->text, source->length,
+                                  &root, errors) < 0) {
+        free(errors);
+        return -1;
+    }
+    for (const struct aps_yaml_node *key = root->first; key; key = key->next) {
+        if (strcmp(key->text, "rules") == 0) {
+            write_rules(stream, policy, key->value, layers, count);
+            continue;
+        }
+        if (table && (strcmp(key->text, "table") == 0 ||
+                      strcmp(key->text, "layers") == 0)) {
+            fputs("table: ", stream);
+            write_scalar(stream, table);
+        } else {
+            write_scalar(stream, key->text);
+            fputs(": ", stream);
+            write_node(stream, key->value);
+        }
+        fputc('\n', stream);
+    }
+    aps_yaml_destroy(root);
+    free(errors);
+    return ferror(stream) ? -1 : 0;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The files behind a policy, read whole: the policy, and the layer table that
+ * it names.
+ */
+#include "config.h"
+
+#include "policy/policy.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "yaml/version.h"
+#include "yaml/yaml.h"
+
+#define MAX_BYTES ((size_t)16 << 20)
+
+/* What a reading gives; `why` is a text for the message where it fails. */
+struct content {
+    char *text;
+    size_t length;
+    const char *why;
+};
+
+static int read_stream(FILE *stream, struct content *content)
+{
+    size_t capacity = 0, length = 0;
+    char *text = NULL;
+
+    for (;;) {
+        if (capacity - length < 2) {
+            size_t larger = capacity ? 2 * capacity : 4096;
+            char *moved = realloc(text, larger);
+
+            if (!moved) {
+                content->why = strerror(ENOMEM);
+                goto free_text;
+            }
+            text = moved;
+            capacity = larger;
+        }
+        /* One byte stays free for the final NUL. */
+        length += fread(text + length, 1, capacity - length - 1, stream);
+        if (ferror(stream)) {
+            content->why = strerror(errno);
+            goto free_text;
+        }
+        if (length > MAX_BYTES) {
+            content->why = "larger than 16 MiB";
+            goto free_text;
+        }
+        if (feof(stream))
+            break;
+    }
+    text[length] = '\0';
+    if (length == 0) {
+        content->why = "the file is empty";
+        goto free_text;
+    }
+    if (strlen(text) != length) {
+        content->why = "not a text file (it holds a NUL byte)";
+        goto free_text;
+    }
+    content->text = text;
+    content->length = length;
+    return 0;
+
+free_text:
+    free(text);
+    return -1;
+}
+
+static int read_file(const char *path, struct content *content)
+{
+    FILE *stream = fopen(path, "re");
+    int result;
+
+    if (!stream) {
+        content->why = strerror(errno);
+        return -1;
+    }
+    result = read_stream(stream, content);
+    fclose(stream);
+    return result;
+}
+
+/* `name` as seen from the directory of `path`; malloc'ed. */
+static char *path_beside(const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    int directory = slash && name[0] != '/' ? (int)(slash - path) + 1 : 0;
+    char *joined;
+
+    return asprintf(&joined, "%.*s%s", directory, path, name) < 0 ? NULL
+                                                                  : joined;
+}
+
+static int read_table(struct aps_policy_source *source,
+                      const struct aps_yaml_node *name,
+                      struct aps_errors *errors)
+{
+    struct content content;
+
+    source->layers_path = path_beside(source->path, name->text);
+    if (!source->layers_path) {
+        aps_errors_add(errors, source->path, 0, 0, "out of memory");
+        return -1;
+    }
+    if (read_file(source->layers_path, &content) < 0) {
+        aps_errors_add(errors, source->path, name->line, name->column,
+                       "cannot read the layer table '%.200s': %s",
+                       source->layers_path, content.why);
+        return -1;
+    }
+    source->layers_text = content.text;
+    source->layers_length = content.length;
+    return 0;
+}
+
+static int find_table(struct aps_policy_source *source,
+                      struct aps_errors *errors)
+{
+    size_t before = errors->count;
+    struct aps_yaml_node *root;
+    const struct aps_yaml_node *key;
+    int result = 0;
+
+    if (aps_yaml_parse(source->path, source->text, source->length, &root,
+                       errors) < 0)
+        return -1;
+    /* There is a tree, so aps_policy_parse will find these again, or that the
+     * policy is for another version. */
+    errors->count = before;
+    if (!aps_version_is_ours(source->path, root, NULL)) {
+        aps_yaml_destroy(root);
+        return 0;
+    }
+    key = aps_yaml_find(root, "table");
+    if (!key)
+        key = aps_yaml_find(root, "layers");
+    if (key && key->value->kind == APS_YAML_SCALAR &&
+        key->value->text[0] != '\0')
+        result = read_table(source, key->value, errors);
+    aps_yaml_destroy(root);
+    return result;
+}
+
+/* The errors of a policy whose layer table cannot be read. */
+static void find_errors(const struct aps_policy_source *source,
+                        struct aps_errors *errors)
+{
+    struct aps_policy *policy;
+
+    if (aps_policy_parse(source, &policy, errors) == 0)
+        aps_policy_destroy(policy);
+}
+
+int aps_policy_source_read(const char *path, struct aps_policy_source *source,
+                           struct aps_errors *errors)
+{
+    struct aps_policy_source reading = {.path = strdup(path)};
+    struct content content;
+
+    if (!reading.path) {
+        aps_errors_add(errors, path, 0, 0, "out of memory");
+        errno = ENOMEM;
+        return -1;
+    }
+    if (read_file(path, &content) < 0) {
+        aps_errors_add(errors, path, 0, 0, "%s", content.why);
+        goto clear_reading;
+    }
+    reading.text = content.text;
+    reading.length = content.length;
+    if (find_table(&reading, errors) < 0) {
+        if (reading.layers_path)
+            find_errors(&reading, errors);
+        goto clear_reading;
+    }
+    *source = reading;
+    return 0;
+
+clear_reading:
+    aps_policy_source_clear(&reading);
+    errno = EINVAL;
+    return -1;
+}
+
+int aps_policy_source_shadow(const char *candidates, const char *name,
+                             struct aps_policy_source *source)
+{
+    struct aps_policy_source made = {
+        .path = strdup(name),
+        .text = strdup("version: 1\n"),
+        .shadow = strdup(candidates),
+        .shadow_name = name,
+    };
+
+    if (!made.path || !made.text || !made.shadow) {
+        aps_policy_source_clear(&made);
+        return -1;
+    }
+    made.length = strlen(made.text);
+    *source = made;
+    return 0;
+}
+
+void aps_policy_source_clear(struct aps_policy_source *source)
+{
+    free(source->path);
+    free(source->text);
+    free(source->layers_path);
+    free(source->layers_text);
+    free(source->shadow);
+    *source = (struct aps_policy_source){.path = NULL};
+}

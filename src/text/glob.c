@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "text/glob.h"
+
+#include <stddef.h>
+#include <string.h>
+
+bool aps_glob_is(const char *text)
+{
+    return strpbrk(text, "*?[\\") != NULL;
+}
+
+/* One byte of a set, past a backslash where there is one. */
+static unsigned char set_byte(const char **at)
+{
+    if (**at == '\\' && (*at)[1] != '\0')
+        (*at)++;
+    return (unsigned char)*(*at)++;
+}
+
+/*
+ * Match `c` against the set that follows `[` at `at`. Returns what follows the
+ * `]`, NULL where there is none.
+ */
+static const char *match_set(const char *at, unsigned char c, bool *match)
+{
+    bool inverse = *at == '!' || *at == '^';
+    bool found = false;
+
+    if (inverse)
+        at++;
+    /* A `]` in first place is a member, as in the shell. */
+    for (bool first = true; first || *at != ']'; first = false) {
+        unsigned char low, high;
+
+        if (*at == '\0')
+            return NULL;
+        low = high = set_byte(&at);
+        if (at[0] == '-' && at[1] != ']' && at[1] != '\0') {
+            at++;
+            high = set_byte(&at);
+        }
+        if (low <= c && c <= high)
+            found = true;
+    }
+    *match = found != inverse;
+    return at + 1;
+}
+
+/* Match one byte against one element of the pattern (no star); *after is the
+ * pattern behind the element. */
+static bool match_one(const char *pattern, char c, const char **after)
+{
+    bool match;
+
+    if (*pattern == '?') {
+        *after = pattern + 1;
+        return true;
+    }
+    if (*pattern == '[') {
+        *after = match_set(pattern + 1, (unsigned char)c, &match);
+        if (*after)
+            return match;
+    }
+    if (*pattern == '\\' && pattern[1] != '\0')
+        pattern++;
+    *after = pattern + 1;
+    return *pattern == c;
+}
+
+bool aps_glob_match(const char *pattern, const char *name)
+{
+    /* Where to go back to: only the last star matters, since an earlier one
+     * that took more could not help. */
+    const char *star = NULL, *taken = NULL;
+
+    while (*name != '\0') {
+        const char *after;
+
+        if (*pattern == '*') {
+            star = ++pattern;
+            taken = name;
+        } else if (*pattern != '\0' && match_one(pattern, *name, &after)) {
+            pattern = after;
+            name++;
+        } else if (star) {
+            pattern = star;
+            name = ++taken;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return *pattern == '\0';
+}
