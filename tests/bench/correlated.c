@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "unit/correlated_error.h"
+#include "unit/number/correlated_error.h"
 
 int main(void)
 {

@@ -13,7 +13,7 @@ tests_bench_compress_SOURCES = tests/bench/compress.c tests/bench/compress.h \
 	tests/bench/compress_feedback.c tests/bench/compress_ternary.c
 tests_bench_compress_LDADD = libcore.la -lm
 tests_bench_correlated_SOURCES = tests/bench/correlated.c \
-	tests/unit/correlated_error.c tests/unit/correlated_error.h
+	tests/unit/number/correlated_error.c tests/unit/number/correlated_error.h
 tests_bench_correlated_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_bench_correlated_LDADD = libcore.la -lm
 tests_bench_gemm_SOURCES = tests/bench/gemm.c

@@ -13,12 +13,12 @@ cuda_tests = tests/cuda/work tests/cuda/work_blocks tests/cuda/sums
 TESTS += tests/cuda/t-plugin.sh
 
 tests_cuda_work_SOURCES = tests/cuda/work.c $(cuda_emulation) \
-	tests/unit/formats.h tests/unit/wire.h
+	tests/unit/common/formats.h tests/unit/common/wire.h
 tests_cuda_work_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_work_LDADD = tests/libtap.la libcore.la -lm
 
 tests_cuda_work_blocks_SOURCES = tests/cuda/work_blocks.c $(cuda_emulation) \
-	tests/unit/wire.h
+	tests/unit/common/wire.h
 tests_cuda_work_blocks_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_work_blocks_LDADD = $(tests_cuda_work_LDADD)
 
@@ -39,12 +39,12 @@ tests_cuda_sums_nvcc_SOURCES = tests/cuda/sums.c tests/cuda/emulate.h
 tests_cuda_sums_nvcc_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_sums_nvcc_LDADD = $(tests_cuda_work_nvcc_LDADD)
 tests_cuda_oracle_SOURCES = tests/cuda/oracle.c tests/cuda/emulate.h \
-	tests/unit/oracle.c tests/unit/oracle.h
+	tests/unit/number/oracle.c tests/unit/number/oracle.h
 tests_cuda_oracle_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) -I$(top_srcdir)/tests/unit \
 	$(MPFR_CFLAGS)
 tests_cuda_oracle_LDADD = $(tests_cuda_work_nvcc_LDADD) $(MPFR_LIBS)
 
-cuda_verbs = tests/cuda/verbs.c tests/cuda/verbs.h tests/unit/wire.h
+cuda_verbs = tests/cuda/verbs.c tests/cuda/verbs.h tests/unit/common/wire.h
 cuda_on_fake = tests/cuda/fake.c tests/cuda/fake.h \
 	tests/cuda/fake_driver.c tests/cuda/fake_runtime.c \
 	tests/cuda/fake_shared.c \

@@ -10,9 +10,9 @@
 
 #include "emulate.h"
 #include "tap/tap.h"
-#include "unit/formats.h"
-#include "unit/oracle.h"
-#include "unit/wire.h"
+#include "unit/common/formats.h"
+#include "unit/number/oracle.h"
+#include "unit/common/wire.h"
 
 #define VALUES 2000
 

@@ -11,8 +11,8 @@
 #include "number/format.h"
 #include "emulate.h"
 #include "tap/tap.h"
-#include "unit/formats.h"
-#include "unit/wire.h"
+#include "unit/common/formats.h"
+#include "unit/common/wire.h"
 
 #define N 301
 #define TERMS 5

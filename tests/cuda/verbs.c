@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tap/tap.h"
-#include "unit/wire.h"
+#include "unit/common/wire.h"
 
 void *verbs_allocate(size_t bytes)
 {

@@ -16,8 +16,8 @@
 #include "cuda/threads.h"
 #include "emulate.h"
 #include "tap/tap.h"
-#include "unit/formats.h"
-#include "unit/wire.h"
+#include "unit/common/formats.h"
+#include "unit/common/wire.h"
 
 #define N_MAX 1100
 /* Enough for the loops that load several units before they compute, in a grid

@@ -17,7 +17,7 @@
 #include "cuda/threads.h"
 #include "emulate.h"
 #include "tap/tap.h"
-#include "unit/wire.h"
+#include "unit/common/wire.h"
 
 #define N_MAX 1600
 #define GUARD 64

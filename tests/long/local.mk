@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests that take minutes, beside the ones of `make check`.
 EXTRA_PROGRAMS += tests/long/sweep
-tests_long_sweep_SOURCES = tests/long/sweep.c tests/unit/oracle.c \
-	tests/unit/oracle.h tests/unit/wire.h
+tests_long_sweep_SOURCES = tests/long/sweep.c tests/unit/number/oracle.c \
+	tests/unit/number/oracle.h tests/unit/common/wire.h
 tests_long_sweep_CPPFLAGS = $(UNIT_CPPFLAGS) $(MPFR_CFLAGS)
 tests_long_sweep_LDADD = tests/libtap.la libcore.la $(MPFR_LIBS) -lm
 
@@ -26,9 +26,9 @@ check-report: all
 	    TESTS=tests/e2e/t-report-size.sh
 if HAVE_MPFR
 check-long: check-conformance check-random check-dist check-history \
-    check-rendezvous check-report check-tags tests/long/sweep tests/unit/cast
+    check-rendezvous check-report check-tags tests/long/sweep tests/unit/number/cast
 	tests/long/sweep
-	APS_TEST_LONG=1 tests/unit/cast
+	APS_TEST_LONG=1 tests/unit/number/cast
 else
 check-long: check-conformance check-random check-dist check-history \
     check-rendezvous check-report check-tags

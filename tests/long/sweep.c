@@ -22,8 +22,8 @@
 #include "float/float.h"
 #include "number/bits.h"
 #include "tap/tap.h"
-#include "unit/oracle.h"
-#include "unit/wire.h"
+#include "unit/number/oracle.h"
+#include "unit/common/wire.h"
 
 #define BLOCK 4096 /* floats at a time */
 #define BLOCKS (0x100000000u / BLOCK)

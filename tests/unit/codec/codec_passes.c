@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What codecs do in one pass instead of several has the bits of the several: sums of
+ * arrays of codes, encoded or not, and encode with a guessed scaling beside the search
+ * for the greatest magnitude.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "codec/codec.h"
+#include "unit/common/formats.h"
+#include "tap/tap.h"
+#include "unit/common/wire.h"
+
+#define N ((size_t)20000) /* more than the tiles of many summands */
+#define GUARD 64          /* bytes */
+#define COUNT 20          /* summands, at most */
+
+static const char *const cpus[] = {"plain", "avx2", "avx512"};
+
+static float values[N], expected[N];
+static unsigned char wires[COUNT][N * 4], coded[N * 4];
+/* Room for an array that begins behind a guard and up to GUARD bytes more. */
+static _Alignas(64) unsigned char room[sizeof values + 3 * GUARD];
+
+static bool guards_intact(size_t offset, size_t bytes)
+{
+    const unsigned char *const begin = room + GUARD + offset;
+
+    for (size_t i = 0; i < GUARD; i++)
+        if (begin[-(ptrdiff_t)i - 1] != 0x5a || begin[bytes + i] != 0x5a)
+            return false;
+    return true;
+}
+
+static bool same_magnitude(struct aps_magnitude a, struct aps_magnitude b)
+{
+    return a.finite == b.finite &&
+           aps_float_bits(a.max) == aps_float_bits(b.max);
+}
+
+/* --- sums ------------------------------------------------------------------ */
+
+/* Summands with scales of their own; codes may be any, with INF and NaN, or none
+ * but of small values. */
+static void draw_summands(const struct aps_codec *codec, int count, size_t n,
+                          bool specials, struct aps_summand *summands)
+{
+    for (int s = 0; s < count; s++) {
+        const int exponent = (int)(random_bits() % 40) - 20;
+        unsigned char *const wire = wires[s] + random_bits() % 64;
+        struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
+
+        for (size_t i = 0; i < n; i++)
+            values[i] = specials && random_bits() % 50 == 0
+                            ? random_value(&codec->format, exponent)
+                            : ldexpf((float)(int32_t)random_bits() * 0x1p-31f,
+                                     -exponent);
+        summands[s] = (struct aps_summand){
+            .wire = wire,
+            .scaling = scaling,
+            .flags = codec->encode(codec, values, n, scaling, NULL, wire),
+        };
+    }
+}
+
+static bool sums_alike(const struct aps_codec *codec, int count, size_t n,
+                       size_t offset, bool specials, bool *sums)
+{
+    struct aps_summand summands[COUNT];
+    struct aps_magnitude magnitude = {-1, false};
+    float *const sum = (float *)(void *)(room + GUARD + offset);
+
+    draw_summands(codec, count, n, specials, summands);
+    for (int s = 0; s < count; s++)
+        (s == 0 ? codec->decode : codec->decode_add)(
+            codec, summands[s].wire, n, summands[s].scaling, summands[s].flags,
+            expected);
+    memset(room, 0x5a, sizeof room);
+    *sums =
+        codec->sum && codec->sum(codec, summands, count, n, sum, &magnitude);
+    if (!*sums)
+        return guards_intact(offset, n * sizeof *sum);
+    return memcmp(sum, expected, n * sizeof *sum) == 0 &&
+           guards_intact(offset, n * sizeof *sum) &&
+           same_magnitude(magnitude, aps_magnitude_of(expected, n));
+}
+
+/* Does AVX2 encode in a loop of its own? */
+static bool avx2_encodes(const struct aps_codec *codec, const char *cpu)
+{
+    const struct aps_format *format = &codec->format;
+
+    return strcmp(cpu, "avx2") == 0 &&
+           (format->width <= 8 || format->width == 16) &&
+           (format->exponent_bits < 8 || strcmp(format->name, "e8m7") == 0);
+}
+
+/* Does it sum in one go, where nothing is special? */
+static bool avx2_sums(const struct aps_codec *codec, const char *cpu)
+{
+    const struct aps_format *format = &codec->format;
+
+    return strcmp(cpu, "avx2") == 0 &&
+           (format->width == 4 ||
+            (format->width == 8 && format->exponent_bits <= 5) ||
+            (format->width == 16 && !format->saturate &&
+             (format->mantissa_bits == 10 || format->mantissa_bits == 7)));
+}
+
+static void test_sums(const struct aps_codec *codec, const char *cpu)
+{
+    static const size_t sizes[] = {0, 1, 63, 64, 65, 1000, 4096, 16448, N - 64};
+    static const int counts[] = {2, 3, 8, 9, COUNT};
+    bool alike = true, all = true, any = false;
+
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+            bool sums;
+
+            alike &= sums_alike(codec, counts[c], sizes[s],
+                                random_bits() % 16 * 4, c % 2, &sums);
+            all &= sums;
+            any |= sums && sizes[s] > 64 && counts[c] > 8;
+        }
+    ok(alike, "%s %s: a sum in one pass", codec->format.name, cpu);
+    if (strcmp(cpu, "avx512") == 0 && codec->format.width <= 8)
+        ok(all, "%s %s: does sum in one pass", codec->format.name, cpu);
+    if (avx2_sums(codec, cpu))
+        ok(any, "%s %s: does sum in one pass", codec->format.name, cpu);
+}
+
+/* A scale whose values are no floats of two bytes: the tables hold them unscaled. */
+static void test_unscaled(const struct aps_codec *codec, const char *cpu)
+{
+    struct aps_summand summands[2];
+    bool alike = true;
+
+    for (int exponent = 100; exponent <= 150; exponent += 5) {
+        const struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
+        struct aps_magnitude magnitude;
+
+        for (int s = 0; s < 2; s++) {
+            for (size_t i = 0; i < 1000; i++)
+                values[i] = random_value(&codec->format, exponent);
+            summands[s] = (struct aps_summand){
+                .wire = wires[s],
+                .scaling = scaling,
+                .flags =
+                    codec->encode(codec, values, 1000, scaling, NULL, wires[s]),
+            };
+        }
+        codec->decode(codec, wires[0], 1000, scaling, summands[0].flags,
+                      expected);
+        codec->decode_add(codec, wires[1], 1000, scaling, summands[1].flags,
+                          expected);
+        if (codec->sum &&
+            codec->sum(codec, summands, 2, 1000, values, &magnitude))
+            alike &= memcmp(values, expected, 1000 * sizeof *values) == 0;
+    }
+    ok(alike, "%s %s: a sum of values near the least floats",
+       codec->format.name, cpu);
+}
+
+/* --- sums that are encoded ---------------------------------------------------- */
+
+/* Room for values that begin 16 floats behind, and up to 15 more. */
+static _Alignas(64) float places[N + 48];
+
+/* The values beside the codes, past the caches or not, are what decode makes of these;
+ * nothing beside them is written. */
+static bool values_alike(const struct aps_codec *codec,
+                         const struct aps_summand *summands, int count,
+                         size_t n, struct aps_scaling scaling, bool stream)
+{
+    float *const x = places + 16 + (stream ? 0 : random_bits() % 16);
+    const unsigned char *const bytes = (const void *)places;
+    const size_t begin = (size_t)((unsigned char *)x - bytes);
+    float max;
+    bool intact = true;
+
+    memset(places, 0x5a, sizeof places);
+    if (!codec->sum_encode(codec, summands, count, n, scaling, coded, x, stream,
+                           &max))
+        return false;
+    codec->decode(codec, coded, n, scaling, 0, expected);
+    for (size_t i = 0; i < sizeof places; i++)
+        intact &= (i >= begin && i < begin + n * sizeof *x) || bytes[i] == 0x5a;
+    return intact && memcmp(x, expected, n * sizeof *x) == 0;
+}
+
+/* Of a scaling that is right, and of one that is wrong. */
+static bool sums_encode_alike(const struct aps_codec *codec, int count,
+                              size_t n, size_t offset, bool specials,
+                              bool *encodes)
+{
+    struct aps_summand summands[COUNT];
+    const size_t bytes = aps_codec_bytes(codec, n);
+    struct aps_scaling scaling = {.factor = 1};
+    struct aps_magnitude magnitude;
+    unsigned char *const wire = room + GUARD + offset;
+    int exponent;
+    float max = -1;
+    bool bounded;
+
+    draw_summands(codec, count, n, specials, summands);
+    for (int s = 0; s < count; s++)
+        (s == 0 ? codec->decode : codec->decode_add)(
+            codec, summands[s].wire, n, summands[s].scaling, summands[s].flags,
+            expected);
+    magnitude = aps_magnitude_of(expected, n);
+    frexp(magnitude.max, &exponent);
+    scaling.exponent = (int)(random_bits() % 4) - exponent;
+    bounded = magnitude.finite &&
+              ldexp(magnitude.max, scaling.exponent) <= codec->format.max;
+    memset(room, 0x5a, sizeof room);
+    *encodes = codec->sum_encode &&
+               codec->sum_encode(codec, summands, count, n, scaling, wire, NULL,
+                                 false, &max);
+    if (!guards_intact(offset, bytes))
+        return false;
+    if (!*encodes)
+        return true;
+    scaling.bounded = bounded;
+    return magnitude.finite && max == magnitude.max &&
+           (!bounded ||
+            (codec->encode(codec, expected, n, scaling, NULL, coded) == 0 &&
+             memcmp(wire, coded, bytes) == 0 &&
+             values_alike(codec, summands, count, n, scaling, false) &&
+             values_alike(codec, summands, count, n, scaling, true)));
+}
+
+static void test_sums_encode(const struct aps_codec *codec, const char *cpu)
+{
+    static const size_t sizes[] = {0, 1, 63, 64, 65, 1000, 4096, N - 64};
+    static const int counts[] = {2, 3, 8, 9};
+    bool alike = true, any = false;
+
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (int specials = 0; specials < 2; specials++) {
+                bool encodes;
+
+                alike &=
+                    sums_encode_alike(codec, counts[c], sizes[s],
+                                      random_bits() % 64, specials, &encodes);
+                any |= encodes && sizes[s] > 64 && counts[c] > 2;
+            }
+    ok(alike, "%s %s: a sum encoded in one pass", codec->format.name, cpu);
+    if ((strcmp(cpu, "avx512") == 0 && codec->format.width <= 8) ||
+        (avx2_sums(codec, cpu) && avx2_encodes(codec, cpu)))
+        ok(any, "%s %s: does encode sums", codec->format.name, cpu);
+}
+
+/* --- encode beside the search ------------------------------------------------ */
+
+/* What the search has found, and the codes where the guess is right. */
+static bool searches_alike(const struct aps_codec *codec, size_t n,
+                           size_t offset, int exponent, bool *searched)
+{
+    struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
+    const size_t bytes = aps_codec_bytes(codec, n);
+    const struct aps_magnitude right = aps_magnitude_of(values, n);
+    struct aps_magnitude magnitude = {-1, false};
+    unsigned char *const wire = room + GUARD + offset;
+
+    memset(room, 0x5a, sizeof room);
+    *searched =
+        codec->encode_search &&
+        codec->encode_search(codec, values, n, scaling, wire, &magnitude);
+    if (!*searched)
+        return guards_intact(offset, 0);
+    scaling.bounded =
+        right.finite && ldexp(right.max, exponent) <= codec->format.max;
+    return same_magnitude(magnitude, right) && guards_intact(offset, bytes) &&
+           (!scaling.bounded ||
+            (codec->encode(codec, values, n, scaling, NULL, wires[0]) == 0 &&
+             memcmp(wire, wires[0], bytes) == 0));
+}
+
+static void test_search(const struct aps_codec *codec, const char *cpu)
+{
+    static const size_t sizes[] = {0, 1, 63, 64, 65, 1000, 4097, N - 64};
+    bool alike = true, any = false;
+
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int exponent = -140; exponent <= 140; exponent += 7) {
+            bool searched;
+
+            for (size_t i = 0; i < sizes[s]; i++)
+                values[i] =
+                    exponent % 2
+                        ? random_value(&codec->format, exponent)
+                        : ldexpf((float)(int32_t)random_bits() * 0x1p-31f,
+                                 -exponent);
+            alike &= searches_alike(codec, sizes[s], random_bits() % 64,
+                                    exponent, &searched);
+            any |= searched;
+        }
+    ok(alike, "%s %s: encode beside the search", codec->format.name, cpu);
+    if ((strcmp(cpu, "avx512") == 0 && codec->format.width <= 8) ||
+        avx2_encodes(codec, cpu))
+        ok(any, "%s %s: does encode beside the search", codec->format.name,
+           cpu);
+}
+
+int main(void)
+{
+    struct aps_format format;
+    struct aps_codec codec;
+
+    for (size_t c = 0; c < sizeof cpus / sizeof *cpus; c++)
+        for (int i = 0; format_at(i, &format); i++) {
+            /* all of up to 8 bits and of 16, and some others */
+            if (format.width > 8 && format.width != 16 && i % 9 > 0)
+                continue;
+            if (aps_codec_init_for(&format, cpus[c], &codec) < 0)
+                continue; /* not this CPU's */
+            test_sums(&codec, cpus[c]);
+            test_unscaled(&codec, cpus[c]);
+            test_sums_encode(&codec, cpus[c]);
+            test_search(&codec, cpus[c]);
+        }
+    return done_testing();
+}

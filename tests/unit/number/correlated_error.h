@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What roundings leave of a sum: N ranks round their values to e4m3, in the
+ * middle of a binade, and the sum of what they have is compared with the sum of
+ * the values. For the test of correlated rounding and for its table.
+ */
+#ifndef APS_TESTS_UNIT_NUMBER_CORRELATED_ERROR_H
+#define APS_TESTS_UNIT_NUMBER_CORRELATED_ERROR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "aps.h"
+
+/* How alike the ranks' values of an element are. */
+struct correlated_values {
+    const char *name;
+    double spread; /* in steps of the format, uniform, about a common value */
+    int rounded;   /* so many ranks have such values, those of the others need
+                      no rounding; 0: all have; -2: half of them */
+    bool opposed;  /* every second rank's values are negative */
+};
+
+#define CORRELATED_VALUES 11
+extern const struct correlated_values correlated_values[CORRELATED_VALUES];
+
+/* Mean squared error of a sum, in squares of a step, and its standard
+ * deviation. */
+struct correlated_error {
+    double mean;
+    double deviation;
+};
+
+/* The same values whatever the rounding. */
+struct correlated_error
+correlated_error_of(enum aps_rounding rounding, int ranks,
+                    const struct correlated_values *values);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a rule is refused for: formats in blocks and of integers. */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "policy/policy.h"
+#include "tests/tap/tap.h"
+#include "tests/unit/policy/policyerrors.h"
+
+int main(void)
+{
+    static const struct bad cases[] = {
+        {"formats in blocks that are none",
+         TOP "  - {min_count: 9999, format: bfp7/1}\n"
+             "  - {min_count: 9998, format: bfp25/64}\n"
+             "  - {min_count: 9997, format: bfp7/4090}\n"
+             "  - {min_count: 9996, format: mx-e4m3}\n"
+             "  - {min_count: 9995, format: flex12}\n"
+             "  - {min_count: 9994, format: mxfp4}\n"
+             "  - {min_count: 9993, format: bfp8}\n",
+         "3:31: format 'bfp7/1': a block must have 2 to 4096 values, not 1\n"
+         "4:31: format 'bfp25/64': bfp's bits must be 1 to 24, beside the "
+         "sign\n"
+         "5:31: format 'bfp7/4090': blocks of 4090 values end at a multiple of "
+         "64 values only every 130880: it must be at most 4096 (take a "
+         "multiple "
+         "of 64, or of 32)\n"
+         "6:31: format 'mx-e4m3': did you mean 'mx-e4m3fn'? The MX formats are "
+         "mx-e5m2, mx-e4m3fn, "
+         "mx-e3m2fn, mx-e2m3fn, mx-e2m1fn and mx-int8\n"
+         "7:31: format 'flex12': the formats of integers are flex8 and flex16\n"
+         "8:31: unknown format 'mxfp4'; MXFP4 is mx-e2m1fn\n"
+         "9:31: unknown format 'bfp8'; bfp7/64 has 8 bits a value, 64 of them "
+         "in a block"},
+        {"formats that clip by themselves",
+         RULE "{format: bfp7/64-sat}\n"
+              "  - {format: mx-e4m3fn-sat}\n"
+              "  - {format: nvfp4_sat}\n"
+              "  - {format: flex8-sat}\n"
+              "  - {format: hbfp99/64-sat}\n",
+         "3:14: format 'bfp7/64-sat': leave out '-sat': no value is beyond the "
+         "range of its block\n"
+         "4:14: format 'mx-e4m3fn-sat': leave out '-sat': what is beyond the "
+         "range is clipped in any case\n"
+         "5:14: format 'nvfp4-sat': leave out '-sat': what is beyond the "
+         "range is clipped in any case\n"
+         "6:14: format 'flex8-sat': leave out '-sat': what is beyond the range "
+         "is clipped in any case\n"
+         "7:14: format 'hbfp99/64-sat': hbfp's bits must be 2 to 25, with the "
+         "sign"},
+        {"bits without a block",
+         RULE "{format: bfp16}\n"
+              "  - {format: bfp12}\n",
+         "3:14: unknown format 'bfp16'; did you mean 'bf16'? bfp15/64 has 16 "
+         "bits a value, 64 of them in a block\n"
+         "4:14: format 'bfp12': how many values share an exponent is missing: "
+         "bfp12/64, with 1 to 24 bits beside the sign and 2 to 4096 values"},
+        {"formats of levels and signs that are none",
+         TOP "  - {min_count: 9999, format: qsgd7}\n"
+             "  - {min_count: 9998, format: qsgd40000/64}\n"
+             "  - {min_count: 9997, format: int1/64}\n"
+             "  - {min_count: 9996, format: sign}\n"
+             "  - {min_count: 9995, format: qsgd}\n",
+         "3:31: format 'qsgd7': how many values share a scale is missing: "
+         "qsgd7/512\n"
+         "4:31: format 'qsgd40000/64': qsgd's levels must be 1 to 32767\n"
+         "5:31: format 'int1/64': int's bits, the sign included, must be 2 to "
+         "16\n"
+         "6:31: format 'sign': how many values share a scale is missing: "
+         "sign/512\n"
+         "7:31: unknown format 'qsgd'; QSGD's formats are qsgd7/512 (4 bits), "
+         "qsgd127/512, ..."},
+        {"roundings that formats do not have",
+         TOP "  - {min_count: 9999, format: qsgd7/512, rounding: nearest}\n"
+             "  - {min_count: 9998, format: sign/512, rounding: stochastic}\n"
+             "  - {min_count: 9997, format: qsgd7/512, accumulate: format}\n"
+             "  - {min_count: 9996, format: int8/512, accumulate: {format: "
+             "qsgd7/512}}\n",
+         "3:52: rounding nearest contradicts format qsgd7/512, whose levels "
+         "are drawn: leave 'rounding' out, or use a format intB/BUCKET, such "
+         "as int8/512\n"
+         "4:51: format sign/512 keeps signs, which are not rounded: leave "
+         "'rounding' out\n"
+         "5:42: partial sums are rounded to nearest, and the levels of "
+         "qsgd7/512 are drawn: leave 'accumulate' out, or keep sums in another "
+         "format, as in accumulate: {format: bf16}\n"
+         "6:41: partial sums are rounded to nearest, and the levels of "
+         "qsgd7/512 are drawn: leave 'accumulate' out, or keep sums in another "
+         "format, as in accumulate: {format: bf16}"},
+        {"sums that would hide an overflow",
+         RULE "format: e2m1fn\n    accumulate: format\n"
+              "    scale: {backoff: {on_overflow: inf}}\n",
+         "4:5: on_overflow: inf needs sums that can be INF or NaN, and e2m1fn "
+         "has neither: leave 'accumulate' out, or keep sums in another format, "
+         "as in accumulate: {format: bf16}"},
+        {"products of what is drawn", "version: 1\ngemm: {format: qsgd7/512}\n",
+         "2:16: operands of products are rounded to nearest, and the levels of "
+         "qsgd7/512 are drawn: use a format intB/BUCKET, such as int8/512"},
+        {"sums in integers",
+         RULE "format: e5m2\n    accumulate: {format: flex16}\n",
+         "4:26: sums cannot be kept in flex16 unless the rule's format is "
+         "flex16: its integers would need a scale of their own"},
+        {"sums of blocks in floats",
+         RULE "format: mx-e4m3fn\n    accumulate: {format: e4m3}\n",
+         "4:26: sums cannot be kept in e4m3 where the rule's format is "
+         "mx-e4m3fn: its blocks scale themselves, and the sums would have no "
+         "scale; use a format in blocks, or one with the range of fp32, such "
+         "as bf16"},
+        {"products of integers",
+         "version: 1\ngemm: {format: flex8, accumulate: {format: flex16}}\n",
+         "2:16: format flex8 is of integers, of which there are no products "
+         "(flex is for rules)\n"
+         "2:44: format flex16 is of integers, of which there are no products "
+         "(flex is for rules)"},
+        {"sums of products in blocks",
+         "version: 1\ngemm: {format: bfp7/64, accumulate: {format: nvfp4}}\n",
+         "2:46: sums of products are floats, and nvfp4 is in blocks: leave it "
+         "out for fp32, or name a format of floats, as in accumulate: {format: "
+         "bf16}"},
+    };
+
+    REFUSE(cases, NULL);
+    return done_testing();
+}
