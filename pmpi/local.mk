@@ -132,6 +132,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/chunk.c pmpi/reduce/chunk.h \
 	pmpi/reduce/chunk_buffers.c pmpi/reduce/chunk_buffers.h \
 	pmpi/reduce/chunk_layout.c pmpi/reduce/chunk_layout.h \
+	pmpi/reduce/chunk_queue.c pmpi/reduce/chunk_queue.h \
 	pmpi/reduce/direct.c pmpi/reduce/direct.h \
 	pmpi/reduce/direct_devices.c pmpi/reduce/direct_devices.h \
 	pmpi/reduce/exchange.c pmpi/reduce/exchange.h \

@@ -14,7 +14,6 @@
 
 #include "codec/memory.h"
 #include "reduce/block.h"
-#include "reduce/chunk.h"
 
 /* A queue is run when it is full, and whenever the caller says so. */
 struct aps_block_queue {
@@ -59,26 +58,6 @@ void aps_block_queue_put(struct aps_block_queue *queue,
 void aps_block_queue_get(struct aps_block_queue *queue,
                          const unsigned char *block,
                          struct aps_block_header *header);
-
-/* Our values in slices of a piece, one block an owner. */
-struct aps_queued_slices {
-    const struct aps_piece *piece;
-    int rank;   /* that rounds, ... */
-    int ranks;  /* ... of so many */
-    int owners; /* slices */
-    struct aps_cost *cost;
-    /* Where the block of an owner and its header are; `state` is given. */
-    unsigned char *(*block)(const void *state, int owner);
-    struct aps_block_header *(*header)(const void *state, int owner);
-    const void *state;
-    bool in_band; /* headers are put into their blocks */
-};
-
-/* Encode them, and run: one wait for each APS_DEVICE_STEPS steps; another one
- * where the wire measures, and another one where headers are in their blocks and
- * the format has a marker. */
-void aps_block_queue_encode_slices(struct aps_block_queue *queue,
-                                   const struct aps_queued_slices *slices);
 
 /* Do all that is queued; the queue is empty then. */
 void aps_block_queue_run(struct aps_block_queue *queue);

@@ -9,7 +9,7 @@
 #include "base/cache.h"
 #include "reduce/block.h"
 #include "wire/pipeline_sizes.h"
-#include "reduce/direct.h"
+#include "wire/turns.h"
 
 #define CHUNK_UNIT APS_CODEC_GRANULE
 

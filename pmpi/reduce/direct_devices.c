@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/message.h"
-#include "reduce/block_queue.h"
+#include "reduce/chunk_queue.h"
 
 struct aps_direct_devices {
     int rank;
@@ -83,7 +83,7 @@ void aps_direct_devices_encode(struct aps_direct_devices *devices,
 {
     const struct places places = {devices, outgoing, own,
                                   aps_chunk_stride(chunk)};
-    const struct aps_queued_slices slices = {
+    const struct aps_chunk_queue slices = {
         .piece = &chunk->pieces[0],
         .rank = devices->rank,
         .ranks = devices->size,
@@ -96,7 +96,7 @@ void aps_direct_devices_encode(struct aps_direct_devices *devices,
     };
 
     aps_block_queue_begin(&devices->queue, wire);
-    aps_block_queue_encode_slices(&devices->queue, &slices);
+    aps_chunk_queue_encode(&devices->queue, &slices);
 }
 
 /* --- sums ------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
 
 #include "reduce/hierarchical_devices.h"
 
-#include "reduce/block_queue.h"
+#include "reduce/chunk_queue.h"
 
 static struct aps_block_queue *
 devices_begin(const struct aps_hierarchical_run *run)
@@ -46,7 +46,7 @@ void aps_hierarchical_devices_contribute(struct aps_hierarchical_run *run,
 {
     const struct aps_hierarchical *h = run->h;
     const struct place place = {.run = run, .c = h->done + k};
-    const struct aps_queued_slices slices = {
+    const struct aps_chunk_queue slices = {
         .piece = piece,
         .rank = aps_shm_group_rank(h->node),
         .ranks = aps_shm_group_size(h->node),
@@ -57,7 +57,7 @@ void aps_hierarchical_devices_contribute(struct aps_hierarchical_run *run,
         .state = &place,
     };
 
-    aps_block_queue_encode_slices(devices_begin(run), &slices);
+    aps_chunk_queue_encode(devices_begin(run), &slices);
 }
 
 /* --- sums ------------------------------------------------------------------ */

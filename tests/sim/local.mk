@@ -48,6 +48,7 @@ sim_engine = \
 	pmpi/reduce/exchange.c \
 	pmpi/reduce/chunk_buffers.c \
 	pmpi/reduce/chunk_layout.c \
+	pmpi/reduce/chunk_queue.c \
 	pmpi/reduce/history.c \
 	pmpi/reduce/redo.c \
 	pmpi/progress/words.c \
