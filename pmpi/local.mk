@@ -80,67 +80,67 @@ libapsmpi_la_SOURCES = \
 	pmpi/entry/control.c pmpi/entry/export.h \
 	pmpi/entry/other_collectives.c \
 	pmpi/entry/prototypes.c pmpi/entry/prototypes.h \
-	pmpi/job/build.c pmpi/job/build.h \
-	pmpi/job/chosen_formats.c pmpi/job/chosen_formats.h \
-	pmpi/job/final_policy.c pmpi/job/final_policy.h \
+	pmpi/world/build.c pmpi/world/build.h \
+	pmpi/summary/chosen_formats.c pmpi/summary/chosen_formats.h \
+	pmpi/summary/final_policy.c pmpi/summary/final_policy.h \
 	pmpi/job/caller.c pmpi/job/caller.h \
-	pmpi/job/handshake.c pmpi/job/handshake.h \
+	pmpi/world/handshake.c pmpi/world/handshake.h \
 	pmpi/job/job.c pmpi/job/job.h \
-	pmpi/job/lifecycle.c pmpi/job/lifecycle.h \
-	pmpi/job/nodes.c pmpi/job/nodes.h \
-	pmpi/job/pcontrol.c pmpi/job/pcontrol.h \
+	pmpi/world/lifecycle.c pmpi/world/lifecycle.h \
+	pmpi/world/nodes.c pmpi/world/nodes.h \
+	pmpi/world/pcontrol.c pmpi/world/pcontrol.h \
 	pmpi/job/policy_text.c pmpi/job/policy_text.h \
-	pmpi/job/preload_order.c pmpi/job/preload_order.h \
+	pmpi/world/preload_order.c pmpi/world/preload_order.h \
 	pmpi/job/log_event.c pmpi/job/log_event.h \
 	pmpi/job/run.c pmpi/job/run.h \
-	pmpi/job/summary.c pmpi/job/summary.h \
-	pmpi/job/summary_json.c pmpi/job/summary_json.h \
+	pmpi/summary/summary.c pmpi/summary/summary.h \
+	pmpi/summary/summary_json.c pmpi/summary/summary_json.h \
 	pmpi/job/thread_level.c pmpi/job/thread_level.h \
-	pmpi/job/world.c pmpi/job/world.h \
-	pmpi/job/sessions.c pmpi/job/sessions.h \
+	pmpi/world/world.c pmpi/world/world.h \
+	pmpi/world/sessions.c pmpi/world/sessions.h \
 	pmpi/native/abi.c pmpi/native/abi.h \
 	pmpi/native/error_text.h \
 	pmpi/native/elf_imports.c pmpi/native/elf_imports.h \
 	pmpi/native/sized.h \
 	pmpi/native/next_mpi.c pmpi/native/next_mpi.h \
-	pmpi/progress/agree.c pmpi/progress/agree.h \
-	pmpi/progress/fiber.c pmpi/progress/fiber.h \
-	pmpi/progress/finish.c pmpi/progress/finish.h \
-	pmpi/progress/messages.c pmpi/progress/messages.h \
-	pmpi/progress/words.c pmpi/progress/words.h \
-	pmpi/progress/operation.h \
-	pmpi/progress/progress_thread.c pmpi/progress/progress_thread.h \
-	pmpi/progress/queue.c pmpi/progress/queue.h \
-	pmpi/progress/queue_hold.c pmpi/progress/queue_hold.h \
-	pmpi/progress/queue_state.c pmpi/progress/queue_state.h \
-	pmpi/progress/queue_thread.c pmpi/progress/queue_thread.h \
-	pmpi/progress/queue_pool.c pmpi/progress/queue_pool.h \
-	pmpi/progress/request.c pmpi/progress/request.h \
-	pmpi/progress/thread.c pmpi/progress/thread.h \
-	pmpi/progress/vcomm.c pmpi/progress/vcomm.h \
-	pmpi/progress/wait.c pmpi/progress/wait.h \
-	pmpi/reduce/accumulate.c pmpi/reduce/accumulate.h \
+	pmpi/message/agree.c pmpi/message/agree.h \
+	pmpi/message/fiber.c pmpi/message/fiber.h \
+	pmpi/queue/finish.c pmpi/queue/finish.h \
+	pmpi/message/messages.c pmpi/message/messages.h \
+	pmpi/message/words.c pmpi/message/words.h \
+	pmpi/queue/operation.h \
+	pmpi/queue/progress_thread.c pmpi/queue/progress_thread.h \
+	pmpi/queue/queue.c pmpi/queue/queue.h \
+	pmpi/queue/queue_hold.c pmpi/queue/queue_hold.h \
+	pmpi/queue/queue_state.c pmpi/queue/queue_state.h \
+	pmpi/queue/queue_thread.c pmpi/queue/queue_thread.h \
+	pmpi/queue/queue_pool.c pmpi/queue/queue_pool.h \
+	pmpi/queue/request.c pmpi/queue/request.h \
+	pmpi/queue/thread.c pmpi/queue/thread.h \
+	pmpi/message/vcomm.c pmpi/message/vcomm.h \
+	pmpi/message/wait.c pmpi/message/wait.h \
+	pmpi/block/accumulate.c pmpi/block/accumulate.h \
 	pmpi/reduce/algorithm.h \
-	pmpi/reduce/allgather.c pmpi/reduce/allgather.h \
+	pmpi/gather/allgather.c pmpi/gather/allgather.h \
 	pmpi/reduce/allgather_sum.c pmpi/reduce/allgather_sum.h \
-	pmpi/reduce/block_part.c pmpi/reduce/block_part.h \
-	pmpi/reduce/block.c pmpi/reduce/block.h \
-	pmpi/reduce/magnitude_batch.c pmpi/reduce/magnitude_batch.h \
-	pmpi/reduce/block_batch.c pmpi/reduce/block_batch.h \
-	pmpi/reduce/block_queue.c pmpi/reduce/block_queue.h \
-	pmpi/reduce/broadcast.c pmpi/reduce/broadcast.h \
-	pmpi/reduce/chunk.c pmpi/reduce/chunk.h \
-	pmpi/reduce/chunk_buffers.c pmpi/reduce/chunk_buffers.h \
-	pmpi/reduce/chunk_layout.c pmpi/reduce/chunk_layout.h \
-	pmpi/reduce/chunk_queue.c pmpi/reduce/chunk_queue.h \
+	pmpi/block/tile.c pmpi/block/tile.h \
+	pmpi/block/block.c pmpi/block/block.h \
+	pmpi/block/magnitude_batch.c pmpi/block/magnitude_batch.h \
+	pmpi/block/block_batch.c pmpi/block/block_batch.h \
+	pmpi/block/block_queue.c pmpi/block/block_queue.h \
+	pmpi/gather/broadcast.c pmpi/gather/broadcast.h \
+	pmpi/cut/chunk.c pmpi/cut/chunk.h \
+	pmpi/group/chunk_buffers.c pmpi/group/chunk_buffers.h \
+	pmpi/group/chunk_layout.c pmpi/group/chunk_layout.h \
+	pmpi/cut/chunk_queue.c pmpi/cut/chunk_queue.h \
 	pmpi/reduce/direct.c pmpi/reduce/direct.h \
 	pmpi/reduce/direct_devices.c pmpi/reduce/direct_devices.h \
-	pmpi/reduce/exchange.c pmpi/reduce/exchange.h \
-	pmpi/reduce/exponent.c pmpi/reduce/exponent.h \
-	pmpi/reduce/guess.c pmpi/reduce/guess.h \
-	pmpi/reduce/gpu_ipc.c pmpi/reduce/gpu_ipc.h \
-	pmpi/reduce/history.c \
-	pmpi/reduce/handoff.c pmpi/reduce/handoff.h \
+	pmpi/cut/exchange.c pmpi/cut/exchange.h \
+	pmpi/cut/exponent.c pmpi/cut/exponent.h \
+	pmpi/block/guess.c pmpi/block/guess.h \
+	pmpi/group/gpu_ipc.c pmpi/group/gpu_ipc.h \
+	pmpi/cut/history.c \
+	pmpi/group/handoff.c pmpi/group/handoff.h \
 	pmpi/reduce/hierarchical.c pmpi/reduce/hierarchical.h \
 	pmpi/reduce/hierarchical_devices.c pmpi/reduce/hierarchical_devices.h \
 	pmpi/reduce/hierarchical_early.c pmpi/reduce/hierarchical_early.h \
@@ -149,15 +149,15 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/hierarchical_stages.c pmpi/reduce/hierarchical_stages.h \
 	pmpi/reduce/hierarchical_state.h \
 	pmpi/reduce/master.c pmpi/reduce/master.h \
-	pmpi/reduce/origin.c pmpi/reduce/origin.h \
-	pmpi/reduce/pipeline.c pmpi/reduce/pipeline.h \
+	pmpi/block/origin.c pmpi/block/origin.h \
+	pmpi/cut/pipeline.c pmpi/cut/pipeline.h \
 	pmpi/reduce/redo.c pmpi/reduce/redo.h \
-	pmpi/reduce/reduce_root.c pmpi/reduce/reduce_root.h \
-	pmpi/reduce/reduce_scatter.c pmpi/reduce/reduce_scatter.h \
+	pmpi/gather/reduce_root.c pmpi/gather/reduce_root.h \
+	pmpi/gather/reduce_scatter.c pmpi/gather/reduce_scatter.h \
 	pmpi/reduce/reduction.c pmpi/reduce/reduction.h \
 	pmpi/reduce/ring.c pmpi/reduce/ring.h \
-	pmpi/topo/shm_group.c pmpi/topo/shm_group.h \
-	pmpi/topo/topology.c pmpi/topo/topology.h
+	pmpi/group/shm_group.c pmpi/group/shm_group.h \
+	pmpi/group/topology.c pmpi/group/topology.h
 if MPI_OPENMPI
 libapsmpi_la_SOURCES += pmpi/entry/fortran.c
 else
@@ -178,34 +178,40 @@ pmpi_measure_apsmpi_measure_SOURCES = \
 	pmpi/measure/natives.c pmpi/measure/natives.h \
 	pmpi/measure/output.c pmpi/measure/output.h \
 	pmpi/measure/site.c pmpi/measure/site.h \
-	pmpi/job/nodes.c pmpi/job/nodes.h \
+	pmpi/world/nodes.c pmpi/world/nodes.h \
 	pmpi/native/error_text.h \
-	pmpi/progress/agree.c pmpi/progress/agree.h \
-	pmpi/progress/fiber.c pmpi/progress/fiber.h \
-	pmpi/progress/messages.c pmpi/progress/messages.h \
-	pmpi/progress/vcomm.c pmpi/progress/vcomm.h \
-	pmpi/progress/wait.c pmpi/progress/wait.h \
-	pmpi/topo/shm_group.c pmpi/topo/shm_group.h
+	pmpi/message/agree.c pmpi/message/agree.h \
+	pmpi/message/fiber.c pmpi/message/fiber.h \
+	pmpi/message/messages.c pmpi/message/messages.h \
+	pmpi/message/vcomm.c pmpi/message/vcomm.h \
+	pmpi/message/wait.c pmpi/message/wait.h \
+	pmpi/group/shm_group.c pmpi/group/shm_group.h
 pmpi_measure_apsmpi_measure_CPPFLAGS = $(libapsmpi_la_CPPFLAGS)
 pmpi_measure_apsmpi_measure_LDADD = libpolicy.la libcore.la \
 	$(LIBYAML_ARCHIVE) $(MPI_LIBS) -lm
 
 # What may live in each room.
 EXTRA_DIST += \
+	pmpi/block/README.md \
 	pmpi/call/README.md \
 	pmpi/comm/README.md \
 	pmpi/compressed/README.md \
+	pmpi/cut/README.md \
 	pmpi/device/README.md \
 	pmpi/entry/README.md \
+	pmpi/gather/README.md \
+	pmpi/group/README.md \
 	pmpi/job/README.md \
 	pmpi/measure/README.md \
+	pmpi/message/README.md \
 	pmpi/native/README.md \
-	pmpi/progress/README.md \
+	pmpi/queue/README.md \
 	pmpi/reduce/README.md \
-	pmpi/topo/README.md
+	pmpi/summary/README.md \
+	pmpi/world/README.md
 EXTRA_DIST += pmpi/DECISIONS.md pmpi/LOCKS.md
 
-# What stands for the sources, that ranks compare: pmpi/job/build.h.
+# What stands for the sources, that ranks compare: pmpi/world/build.h.
 nodist_libapsmpi_la_SOURCES = pmpi/job/build_identity.h
 BUILT_SOURCES += pmpi/job/build_identity.h
 CLEANFILES += pmpi/job/build_identity.h

@@ -185,7 +185,7 @@ libaps_la_LDFLAGS = -version-info 0:0:0 -no-undefined \
 	-Wl,--version-script=$(top_srcdir)/src/libaps.map
 EXTRA_libaps_la_DEPENDENCIES = src/libaps.map
 EXTRA_DIST += src/libaps.map
-EXTRA_DIST += src/compress/README.md
+EXTRA_DIST += src/README.md src/compress/README.md
 
 # To be preloaded into programs that multiply matrices: it exports the names of
 # BLAS alone.

@@ -17,7 +17,7 @@
 #include "comm/layers.h"
 #include "job/job.h"
 #include "native/next_mpi.h"
-#include "progress/queue.h"
+#include "queue/queue.h"
 #include "call/allreduce_call.h"
 #include "call/call.h"
 #include "call/handle.h"

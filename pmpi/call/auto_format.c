@@ -18,7 +18,7 @@
 #include "call/kind.h"
 #include "comm/auto_formats.h"
 #include "comm/report.h"
-#include "job/chosen_formats.h"
+#include "summary/chosen_formats.h"
 #include "job/log_event.h"
 #include "policy/choice.h"
 #include "roundoff/event.h"

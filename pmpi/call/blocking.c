@@ -11,9 +11,9 @@
 #include "comm/context.h"
 #include "native/abi.h"
 #include "native/sized.h"
-#include "progress/progress_thread.h"
-#include "progress/queue.h"
-#include "progress/wait.h"
+#include "queue/progress_thread.h"
+#include "queue/queue.h"
+#include "message/wait.h"
 
 static void blocking_drain(MPI_Comm comm)
 {

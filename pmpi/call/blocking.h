@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "progress/progress_thread.h"
+#include "queue/progress_thread.h"
 #include "native/next_mpi.h"
-#include "progress/queue.h"
+#include "queue/queue.h"
 
 /*
  * The program calls a function of MPI that blocks and cannot be taken apart, a

@@ -13,7 +13,7 @@
 
 #include "device/bounce.h"
 #include "job/job.h"
-#include "job/pcontrol.h"
+#include "world/pcontrol.h"
 #include "native/abi.h"
 
 struct aps_context;

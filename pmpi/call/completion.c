@@ -6,8 +6,8 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-#include "progress/request.h"
-#include "progress/wait.h"
+#include "queue/request.h"
+#include "message/wait.h"
 
 /* MPICH declares the statuses as an array, and its MPI_STATUSES_IGNORE is the
  * address 1: GCC 12 takes that for an overflow. */

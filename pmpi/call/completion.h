@@ -11,7 +11,7 @@
 
 #include "native/next_mpi.h"
 #include "call/persistent.h"
-#include "progress/queue.h"
+#include "queue/queue.h"
 
 /* Do these requests need the completion calls below, and not MPI's own? */
 static inline bool aps_completion_is_ours(int count, const void *requests)

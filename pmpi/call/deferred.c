@@ -11,7 +11,7 @@
 #include "call/kind.h"
 #include "call/pass.h"
 #include "comm/report.h"
-#include "progress/wait.h"
+#include "message/wait.h"
 
 void aps_deferred_complete(struct aps_deferred *deferred, int rc)
 {

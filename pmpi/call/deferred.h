@@ -12,7 +12,7 @@
 #include "call/call.h"
 #include "call/segment.h"
 #include "comm/context.h"
-#include "progress/request.h"
+#include "queue/request.h"
 #include "steps/steps.h"
 
 struct aps_deferred {

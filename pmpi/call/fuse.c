@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "call/auto_format.h"
-#include "progress/agree.h"
+#include "message/agree.h"
 #include "comm/first_call.h"
 #include "comm/report.h"
-#include "reduce/magnitude_batch.h"
+#include "block/magnitude_batch.h"
 #include "base/fpenv.h"
 #include "scale/scale.h"
 

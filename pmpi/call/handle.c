@@ -16,8 +16,8 @@
 #include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "comm/report.h"
-#include "progress/agree.h"
-#include "progress/wait.h"
+#include "message/agree.h"
+#include "message/wait.h"
 
 static int handle_pass_because(const struct aps_call *call,
                                enum aps_reason reason)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "call/other_kind.h"
-#include "progress/wait.h"
+#include "message/wait.h"
 
 /* How many elements go to rank i. */
 static MPI_Count scatter_share(const struct aps_call *call, int i)

@@ -15,8 +15,8 @@
 #include "call/shadow.h"
 #include "comm/comm_queue.h"
 #include "comm/context.h"
-#include "progress/progress_thread.h"
-#include "progress/wait.h"
+#include "queue/progress_thread.h"
+#include "message/wait.h"
 
 /* --- its turn has come --------------------------------------------------- */
 

@@ -11,8 +11,8 @@
 #include "call/nonblocking.h"
 #include "call/other_kind.h"
 #include "comm/report.h"
-#include "progress/agree.h"
-#include "reduce/origin.h"
+#include "message/agree.h"
+#include "block/origin.h"
 #include "scale/scale.h"
 
 bool aps_other_elements(MPI_Count a, MPI_Count b, size_t *product)

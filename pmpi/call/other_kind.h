@@ -10,7 +10,7 @@
 #include "call/kind.h"
 #include "call/segment.h"
 #include "comm/context.h"
-#include "reduce/block.h"
+#include "block/block.h"
 
 bool aps_other_place(struct aps_context *context, const struct aps_call *call,
                      struct aps_step_position *position,

@@ -7,7 +7,7 @@
 #include "call/kind.h"
 #include "device/bounce.h"
 #include "native/next_mpi.h"
-#include "progress/queue.h"
+#include "queue/queue.h"
 
 /* Needs the call a bounce buffer? */
 static bool pass_bounces(const struct aps_call *call)

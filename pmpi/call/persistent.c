@@ -15,8 +15,8 @@
 #include "call/kind.h"
 #include "comm/context.h"
 #include "comm/report.h"
-#include "progress/queue.h"
-#include "progress/wait.h"
+#include "queue/queue.h"
+#include "message/wait.h"
 
 static _Thread_local bool left_to_mpi;
 

@@ -17,9 +17,9 @@
 #include "comm/comm_queue.h"
 #include "comm/report.h"
 #include "comm/shadows.h"
-#include "progress/progress_thread.h"
-#include "progress/queue.h"
-#include "progress/wait.h"
+#include "queue/progress_thread.h"
+#include "queue/queue.h"
+#include "message/wait.h"
 
 /* Where time decides, ranks know at different moments which step is the next to be
  * sampled, since samples of nonblocking calls wait in a queue: only every so many

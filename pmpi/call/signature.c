@@ -8,7 +8,7 @@
 
 #include "native/abi.h"
 #include "call/call.h"
-#include "progress/wait.h"
+#include "message/wait.h"
 
 /* Since MPI 4 types may have been made with large counts, which only these two
  * can tell of. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/bucket.h"
-#include "progress/agree.h"
+#include "message/agree.h"
 
 struct aps_auto_formats *aps_auto_formats_create(void)
 {

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "progress/agree.h"
+#include "message/agree.h"
 #include "wire/pipeline_sizes.h"
 
 /* Trials of every candidate. The first trial is slower, since memory and

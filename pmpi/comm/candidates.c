@@ -7,7 +7,7 @@
 
 #include "comm/compressions.h"
 #include "comm/scales.h"
-#include "progress/agree.h"
+#include "message/agree.h"
 
 void aps_candidates_forget(struct aps_candidates *candidates)
 {

@@ -5,9 +5,9 @@
 
 #include "base/message.h"
 #include "comm/report.h"
-#include "progress/progress_thread.h"
-#include "progress/queue_pool.h"
-#include "progress/wait.h"
+#include "queue/progress_thread.h"
+#include "queue/queue_pool.h"
+#include "message/wait.h"
 
 /* COLLECTIVE over the communicator. The first operation of every queue
  * completes the resources. */

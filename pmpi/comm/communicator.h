@@ -15,8 +15,8 @@
 #include "comm/resources.h"
 #include "comm/sample.h"
 #include "job/job.h"
-#include "job/world.h"
-#include "progress/queue.h"
+#include "world/world.h"
+#include "queue/queue.h"
 #include "steps/discovery.h"
 #include "steps/steps.h"
 

@@ -14,8 +14,8 @@
 #include "comm/report.h"
 #include "comm/spares.h"
 #include "compressed/table.h"
-#include "progress/agree.h"
-#include "reduce/exchange.h"
+#include "message/agree.h"
+#include "cut/exchange.h"
 
 #define BUCKET_BITS 8
 

@@ -14,11 +14,11 @@
 #include "comm/compressions.h"
 #include "comm/scales.h"
 #include "comm/shadows.h"
-#include "job/lifecycle.h"
-#include "progress/agree.h"
-#include "progress/progress_thread.h"
-#include "progress/queue_pool.h"
-#include "progress/wait.h"
+#include "world/lifecycle.h"
+#include "message/agree.h"
+#include "queue/progress_thread.h"
+#include "queue/queue_pool.h"
+#include "message/wait.h"
 
 /* Discovery lists layers that are as small as biases, but no losses or metrics,
  * which are smaller. */

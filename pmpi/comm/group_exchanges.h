@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "reduce/exchange.h"
-#include "topo/topology.h"
+#include "cut/exchange.h"
+#include "group/topology.h"
 
 struct aps_group_exchanges {
     struct aps_group_exchanges *next; /* of other groups */

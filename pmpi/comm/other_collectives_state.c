@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/bucket.h"
-#include "progress/agree.h"
+#include "message/agree.h"
 #include "wire/pipeline_sizes.h"
 
 /* Local. Make what calls of this kind need anew. */

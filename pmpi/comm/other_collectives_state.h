@@ -10,12 +10,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "reduce/allgather.h"
-#include "reduce/broadcast.h"
+#include "gather/allgather.h"
+#include "gather/broadcast.h"
 #include "policy/policy.h"
-#include "progress/vcomm.h"
-#include "reduce/reduce_root.h"
-#include "reduce/reduce_scatter.h"
+#include "message/vcomm.h"
+#include "gather/reduce_root.h"
+#include "gather/reduce_scatter.h"
 
 /* The log numbers calls of the same kind and count. The numbers lie in a hash
  * table of 2^6 places; two counts may share a place, and then a number. */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "job/job.h"
-#include "progress/agree.h"
-#include "progress/wait.h"
+#include "message/agree.h"
+#include "message/wait.h"
 
 /* Rank 0 offers one in so many of the blocks that it has and offers to no other
  * communicator, and at least one: other ranks may still use a block that rank 0 has

@@ -16,7 +16,7 @@
 
 #include <mpi.h>
 
-#include "job/world.h"
+#include "world/world.h"
 #include "reduce/reduction.h"
 
 /* The ranks of a communicator of the program; all belong to one world. */

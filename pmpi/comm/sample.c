@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "progress/messages.h"
+#include "message/messages.h"
 
 /* The parts of a measure, which the ranks merge on rank 0. */
 struct totals {

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "codec/memory.h"
-#include "progress/vcomm.h"
+#include "message/vcomm.h"
 #include "roundoff/measure.h"
 
 /* Longer layers are not sampled, because a rank keeps 8 bytes an element. */

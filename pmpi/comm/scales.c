@@ -12,7 +12,7 @@
 #include "base/plural.h"
 #include "comm/report.h"
 #include "comm/scale_states.h"
-#include "progress/words.h"
+#include "message/words.h"
 #include "scale/scale.h"
 
 /* Layers that a rank speaks of at a time. */

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "comm/report.h"
 #include "number/bits.h"
-#include "progress/agree.h"
+#include "message/agree.h"
 
 /*
  * Of what samples cost, this part is measured. The rest is what they leave behind (the

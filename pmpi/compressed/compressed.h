@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "policy/policy.h"
-#include "reduce/exchange.h"
+#include "cut/exchange.h"
 #include "reduce/reduction.h"
 
 /* A layer of a call, in host memory. */

@@ -7,7 +7,7 @@
 
 #include "number/bits.h"
 #include "number/philox.h"
-#include "progress/agree.h"
+#include "message/agree.h"
 
 /* Five values that are 0. */
 #define NOTHING 121

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "reduce/block.h"
+#include "block/block.h"
 
 /* Elements of a slice: of a layer's elements `slice.begin` on. */
 struct aps_elements {

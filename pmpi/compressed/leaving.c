@@ -7,8 +7,8 @@
 
 #include "base/cpu.h"
 #include "compress/feedback.h"
-#include "reduce/block_part.h"
-#include "reduce/origin.h"
+#include "block/tile.h"
+#include "block/origin.h"
 
 struct leaving {
     const struct aps_wire *wire;

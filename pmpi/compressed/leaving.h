@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "reduce/block.h"
+#include "block/block.h"
 #include "reduce/reduction.h"
 
 /* delta[n], finite and in host memory, n > 0, to a block with that exponent;

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "reduce/block.h"
-#include "reduce/exchange.h"
+#include "block/block.h"
+#include "cut/exchange.h"
 
 /* In memory a parcel has this before its bytes. */
 struct aps_parcel {

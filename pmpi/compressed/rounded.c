@@ -24,10 +24,10 @@
 #include "compress/magnitudes.h"
 #include "compressed/leaving.h"
 #include "compressed/whole.h"
-#include "reduce/block.h"
-#include "reduce/block_part.h"
-#include "reduce/exponent.h"
-#include "reduce/origin.h"
+#include "block/block.h"
+#include "block/tile.h"
+#include "cut/exponent.h"
+#include "block/origin.h"
 
 /* Before the block of a section; the block begins at a multiple of 16. */
 struct header {

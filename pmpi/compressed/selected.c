@@ -21,9 +21,9 @@
 #include "compress/select.h"
 #include "compress/sparse.h"
 #include "compressed/whole.h"
-#include "progress/agree.h"
-#include "reduce/block.h"
-#include "reduce/origin.h"
+#include "message/agree.h"
+#include "block/block.h"
+#include "block/origin.h"
 
 /* In a section, in the byte order of the machine. */
 struct header {

@@ -25,7 +25,7 @@
 #include "compressed/elements.h"
 #include "compressed/parcels.h"
 #include "compressed/whole.h"
-#include "reduce/origin.h"
+#include "block/origin.h"
 
 /* A layer while its elements travel. */
 struct selected {

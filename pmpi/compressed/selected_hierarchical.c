@@ -32,7 +32,7 @@
 #include "compressed/elements.h"
 #include "compressed/parcels.h"
 #include "compressed/whole.h"
-#include "reduce/origin.h"
+#include "block/origin.h"
 
 /* A layer while it travels. */
 struct selected {

@@ -13,11 +13,11 @@
 #include "base/message.h"
 #include "device/device.h"
 #include "device/gpu_copies.h"
-#include "progress/progress_thread.h"
+#include "queue/progress_thread.h"
 #include "device/pinned_pool.h"
-#include "progress/queue.h"
-#include "progress/request.h"
-#include "progress/wait.h"
+#include "queue/queue.h"
+#include "queue/request.h"
+#include "message/wait.h"
 
 /* --- whether bounce buffers are needed ----------------------------------- */
 

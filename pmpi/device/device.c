@@ -12,7 +12,7 @@
 
 #include "base/failures.h"
 #include "cuda/plugin.h"
-#include "progress/fiber.h"
+#include "message/fiber.h"
 #include "job/job.h"
 #include "device/memory_bounce.h"
 

@@ -12,9 +12,9 @@
 #include "entry/prototypes.h"
 #include "job/caller.h"
 #include "job/job.h"
-#include "job/lifecycle.h"
+#include "world/lifecycle.h"
 #include "native/next_mpi.h"
-#include "progress/queue.h"
+#include "queue/queue.h"
 
 #define HOT __attribute__((hot)) /* side by side with aps_allreduce */
 

@@ -13,7 +13,7 @@
 #include "call/completion.h"
 #include "entry/arguments.h"
 #include "entry/export.h"
-#include "progress/queue.h"
+#include "queue/queue.h"
 
 /* MPI's function `name`, as `function`. */
 #define NEXT(name, parameters)                                                 \

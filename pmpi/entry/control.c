@@ -10,9 +10,9 @@
 
 #include "entry/prototypes.h"
 #include "job/job.h"
-#include "job/lifecycle.h"
-#include "job/pcontrol.h"
-#include "job/sessions.h"
+#include "world/lifecycle.h"
+#include "world/pcontrol.h"
+#include "world/sessions.h"
 #include "native/next_mpi.h"
 
 /* The same in every MPI. */

@@ -17,9 +17,9 @@
 #include "call/persistent.h"
 #include "entry/export.h"
 #include "job/job.h"
-#include "job/lifecycle.h"
-#include "job/sessions.h"
-#include "progress/queue.h"
+#include "world/lifecycle.h"
+#include "world/sessions.h"
+#include "queue/queue.h"
 
 #define TYPES_1 void *
 #define TYPES_2 TYPES_1, void *

@@ -15,7 +15,7 @@
 #include "call/nonblocking.h"
 #include "entry/export.h"
 #include "job/job.h"
-#include "job/lifecycle.h"
+#include "world/lifecycle.h"
 
 typedef void blocking_fn(const void *send, void *receive, const MPI_Fint *count,
                          const MPI_Fint *type, const MPI_Fint *op,

@@ -16,7 +16,7 @@
 #include "base/message.h"
 #include "job/policy_text.h"
 #include "native/elf_imports.h"
-#include "progress/wait.h"
+#include "message/wait.h"
 
 struct aps_counters aps_counters;
 struct aps_counters aps_other_counters[APS_COUNTED_FUNCTIONS];

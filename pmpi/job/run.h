@@ -4,7 +4,7 @@
  * jobs write.
  *
  * A process has one id for all its life. It takes the id of rank 0 of the first
- * communicator of the library that it belongs to (job/handshake.h), as a rule
+ * communicator of the library that it belongs to (world/handshake.h), as a rule
  * the job's world, so that all ranks of a job have the same. Nothing but the log
  * depends on the id.
  */
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "job/job.h"
-#include "progress/vcomm.h"
+#include "message/vcomm.h"
 
 /* With the final NUL: "20261122T143059.123456-4711", the time (UTC) when rank 0
  * made it, and the number of its process. Later ids sort behind earlier ones. */

@@ -10,10 +10,10 @@
 
 #include "base/clock.h"
 #include "measure/batches.h"
-#include "progress/agree.h"
-#include "progress/messages.h"
-#include "progress/wait.h"
-#include "topo/shm_group.h"
+#include "message/agree.h"
+#include "message/messages.h"
+#include "message/wait.h"
+#include "group/shm_group.h"
 #include "wire/turns.h"
 
 /* The lengths of messages: those of a pipeline, and short ones. */

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/nodes.h"
-#include "progress/agree.h"
-#include "progress/wait.h"
+#include "world/nodes.h"
+#include "message/agree.h"
+#include "message/wait.h"
 
 void aps_site_clear(struct aps_site *site)
 {

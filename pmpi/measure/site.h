@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "progress/vcomm.h"
+#include "message/vcomm.h"
 
 struct aps_site {
     struct aps_vcomm vcomm; /* all ranks of the job */

@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 #include "device/device.h"
-#include "reduce/block.h"
-#include "reduce/chunk.h"
-#include "topo/topology.h"
+#include "block/block.h"
+#include "cut/chunk.h"
+#include "group/topology.h"
 
 struct aps_algorithm;
 

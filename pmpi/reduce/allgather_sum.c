@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "reduce/accumulate.h"
-#include "reduce/exponent.h"
-#include "reduce/exchange.h"
-#include "reduce/pipeline.h"
+#include "block/accumulate.h"
+#include "cut/exponent.h"
+#include "cut/exchange.h"
+#include "cut/pipeline.h"
 #include "wire/pipeline_sizes.h"
 
 /* Scratch of one chunk. */

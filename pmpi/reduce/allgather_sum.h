@@ -11,9 +11,9 @@
 
 #include <stddef.h>
 
-#include "progress/vcomm.h"
+#include "message/vcomm.h"
 #include "reduce/algorithm.h"
-#include "reduce/block.h"
+#include "block/block.h"
 
 struct aps_allgather_sum; /* opaque: a virtual communicator and scratch */
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reduce/accumulate.h"
+#include "block/accumulate.h"
 #include "reduce/direct_devices.h"
-#include "reduce/exponent.h"
-#include "reduce/exchange.h"
+#include "cut/exponent.h"
+#include "cut/exchange.h"
 #include "wire/pipeline_sizes.h"
 
 /* The blocks of one chunk. */

@@ -14,11 +14,11 @@
 #include <stddef.h>
 
 #include "device/device.h"
-#include "progress/vcomm.h"
+#include "message/vcomm.h"
 #include "reduce/algorithm.h"
-#include "reduce/block.h"
-#include "reduce/chunk.h"
-#include "reduce/pipeline.h"
+#include "block/block.h"
+#include "cut/chunk.h"
+#include "cut/pipeline.h"
 
 struct aps_direct; /* opaque: a virtual communicator and scratch */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/message.h"
-#include "reduce/chunk_queue.h"
+#include "cut/chunk_queue.h"
 
 struct aps_direct_devices {
     int rank;

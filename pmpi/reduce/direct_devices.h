@@ -15,8 +15,8 @@
 #include <stddef.h>
 
 #include "codec/memory.h"
-#include "reduce/block.h"
-#include "reduce/chunk.h"
+#include "block/block.h"
+#include "cut/chunk.h"
 
 struct aps_direct_devices; /* opaque: a queue, and headers */
 

@@ -9,12 +9,12 @@
 
 #include "base/message.h"
 #include "base/plural.h"
-#include "progress/agree.h"
+#include "message/agree.h"
 #include "scale/scale.h"
-#include "reduce/origin.h"
+#include "block/origin.h"
 #include "reduce/hierarchical_early.h"
 #include "reduce/hierarchical_stages.h"
-#include "progress/wait.h"
+#include "message/wait.h"
 #include "wire/pipeline_sizes.h"
 
 /*

@@ -13,9 +13,9 @@
 #include <stddef.h>
 
 #include "reduce/algorithm.h"
-#include "reduce/block.h"
+#include "block/block.h"
 #include "device/device.h"
-#include "topo/topology.h"
+#include "group/topology.h"
 
 struct aps_hierarchical; /* opaque: groups, shared memory, peers */
 

@@ -3,7 +3,7 @@
 
 #include "reduce/hierarchical_devices.h"
 
-#include "reduce/chunk_queue.h"
+#include "cut/chunk_queue.h"
 
 static struct aps_block_queue *
 devices_begin(const struct aps_hierarchical_run *run)

@@ -6,8 +6,8 @@
 #include <limits.h>
 
 #include "base/cache.h"
-#include "progress/agree.h"
-#include "reduce/guess.h"
+#include "message/agree.h"
+#include "block/guess.h"
 #include "reduce/hierarchical_handoff.h"
 #include "reduce/hierarchical_places.h"
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "reduce/accumulate.h"
+#include "block/accumulate.h"
 #include "reduce/hierarchical_devices.h"
 #include "reduce/hierarchical_early.h"
 #include "reduce/hierarchical_handoff.h"

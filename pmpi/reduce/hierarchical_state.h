@@ -8,16 +8,16 @@
 #include <stdint.h>
 
 #include "reduce/algorithm.h"
-#include "reduce/block_batch.h"
-#include "reduce/block_queue.h"
-#include "reduce/chunk.h"
-#include "reduce/chunk_buffers.h"
+#include "block/block_batch.h"
+#include "block/block_queue.h"
+#include "cut/chunk.h"
+#include "group/chunk_buffers.h"
 #include "reduce/direct.h"
-#include "reduce/exponent.h"
-#include "reduce/handoff.h"
+#include "cut/exponent.h"
+#include "group/handoff.h"
 #include "wire/turns.h"
-#include "topo/shm_group.h"
-#include "topo/topology.h"
+#include "group/shm_group.h"
+#include "group/topology.h"
 
 /* Slots for all blocks of a vector (hierarchical_early.h). */
 struct aps_early {

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "reduce/origin.h"
-#include "reduce/accumulate.h"
-#include "progress/agree.h"
-#include "reduce/exponent.h"
-#include "progress/messages.h"
+#include "block/origin.h"
+#include "block/accumulate.h"
+#include "message/agree.h"
+#include "cut/exponent.h"
+#include "message/messages.h"
 #include "wire/pipeline_sizes.h"
 #include "reduce/ring.h"
 

@@ -13,8 +13,8 @@
 #include <stddef.h>
 
 #include "reduce/algorithm.h"
-#include "reduce/block.h"
-#include "topo/topology.h"
+#include "block/block.h"
+#include "group/topology.h"
 
 struct aps_master; /* opaque: groups and scratch */
 

@@ -3,7 +3,7 @@
 
 #include "reduce/redo.h"
 
-#include "progress/words.h"
+#include "message/words.h"
 
 #define ROUNDS 2
 

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "progress/vcomm.h"
+#include "message/vcomm.h"
 
 /*
  * COLLECTIVE over vcomm, except for ranks that call aps_redo_decline. The ranks

@@ -9,8 +9,8 @@
 
 #include "base/cache.h"
 #include "device/device.h"
-#include "progress/agree.h"
-#include "reduce/origin.h"
+#include "message/agree.h"
+#include "block/origin.h"
 #include "reduce/algorithm.h"
 #include "reduce/allgather_sum.h"
 #include "reduce/direct.h"

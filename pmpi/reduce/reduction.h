@@ -10,10 +10,10 @@
 #include <stddef.h>
 
 #include "policy/policy.h"
-#include "progress/vcomm.h"
-#include "reduce/block.h"
-#include "reduce/chunk.h"
-#include "topo/topology.h"
+#include "message/vcomm.h"
+#include "block/block.h"
+#include "cut/chunk.h"
+#include "group/topology.h"
 
 struct aps_reductions; /* opaque */
 

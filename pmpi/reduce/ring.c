@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reduce/accumulate.h"
-#include "reduce/exponent.h"
-#include "progress/messages.h"
-#include "reduce/pipeline.h"
+#include "block/accumulate.h"
+#include "cut/exponent.h"
+#include "message/messages.h"
+#include "cut/pipeline.h"
 #include "wire/pipeline_sizes.h"
 
 /* Scratch of one chunk of the window. */

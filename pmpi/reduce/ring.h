@@ -14,10 +14,10 @@
 
 #include <stddef.h>
 
-#include "progress/vcomm.h"
+#include "message/vcomm.h"
 #include "reduce/algorithm.h"
-#include "reduce/block.h"
-#include "reduce/chunk.h"
+#include "block/block.h"
+#include "cut/chunk.h"
 #include "wire/turns.h"
 
 struct aps_ring; /* opaque: a virtual communicator and scratch */

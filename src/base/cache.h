@@ -35,7 +35,7 @@ int aps_cache_passing_parse(const char *text, size_t *bytes);
 size_t aps_cache_early(void);
 
 /* How a rank writes what others read: as what is measured suggests
- * (reduce/handoff.h), by ordinary stores, or by streaming ones. */
+ * (group/handoff.h), by ordinary stores, or by streaming ones. */
 enum aps_cache_handoff {
     APS_CACHE_HANDOFF_AUTO,
     APS_CACHE_HANDOFF_STORE,

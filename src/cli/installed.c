@@ -19,7 +19,7 @@
 #define MARK "@(#)apsmpi "
 #define FOR " for "
 
-/* The same of pmpi/job/build.c: what stands for the sources. */
+/* The same of pmpi/world/build.c: what stands for the sources. */
 #define SOURCES_MARK "@(#)sources of apsmpi 0x"
 #define SOURCES_DIGITS 16
 

@@ -9,11 +9,11 @@
 #include "wire/pipeline_sizes.h"
 #include "wire/turns.h"
 
-/* Of a block; pmpi/reduce/block.h. */
+/* Of a block; pmpi/block/block.h. */
 #define HEADER 4
 
 /* Up to so many ranks all send to all, above that in log2 p rounds
- * (pmpi/progress/agree.h). */
+ * (pmpi/message/agree.h). */
 #define AGREEMENT_DIRECT 16
 #define AGREEMENT_BYTES 4
 

@@ -57,7 +57,8 @@ check 'it can be configured' status_is 0
 patience=900
 make_in . -j2
 check '... and built' status_is 0
-make_in . check TESTS='tests/unit/number/format tests/unit/policy/policy tests/unit/codec/array
+make_in . check TESTS='tests/unit/number/format tests/unit/policy/policy
+    tests/unit/codec/array
     tests/mpi/t-exact.sh tests/e2e/t-command.sh tests/e2e/t-json.sh
     tests/e2e/t-run.sh tests/e2e/t-manual.sh'
 check '... its tests pass' status_is 0

@@ -138,14 +138,14 @@ tests_mpi_parcels_CPPFLAGS = $(MPI_TEST_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_mpi_parcels_LDADD = tests/libtap.la
 TESTS += tests/mpi/parcels
 
-# Includes pmpi/topo/shm_group.c.
+# Includes pmpi/group/shm_group.c.
 check_PROGRAMS += tests/mpi/shm_group
 tests_mpi_shm_group_SOURCES = tests/mpi/shm_group.c \
-	pmpi/progress/agree.c pmpi/progress/agree.h \
-	pmpi/progress/fiber.c pmpi/progress/fiber.h \
-	pmpi/progress/messages.c pmpi/progress/messages.h \
-	pmpi/progress/vcomm.c pmpi/progress/vcomm.h \
-	pmpi/progress/wait.c pmpi/progress/wait.h
+	pmpi/message/agree.c pmpi/message/agree.h \
+	pmpi/message/fiber.c pmpi/message/fiber.h \
+	pmpi/message/messages.c pmpi/message/messages.h \
+	pmpi/message/vcomm.c pmpi/message/vcomm.h \
+	pmpi/message/wait.c pmpi/message/wait.h
 tests_mpi_shm_group_CPPFLAGS = $(MPI_TEST_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_mpi_shm_group_LDADD = $(MPI_TEST_LDADD) libpolicy.la libcore.la
 

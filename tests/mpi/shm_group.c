@@ -26,7 +26,7 @@ static int test_quiet_allocate(int fd, size_t bytes);
 #define shm_open test_shm_open
 #define shm_unlink test_shm_unlink
 #define aps_quiet_allocate test_quiet_allocate
-#include "topo/shm_group.c"
+#include "group/shm_group.c"
 #undef calloc
 #undef shm_open
 #undef shm_unlink

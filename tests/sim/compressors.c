@@ -24,8 +24,8 @@
 #include "mpitap.h"
 #include "plans.h"
 #include "ports.h"
-#include "progress/wait.h"
-#include "reduce/exchange.h"
+#include "message/wait.h"
+#include "cut/exchange.h"
 
 struct step {
     struct aps_policy *policy;

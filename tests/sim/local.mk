@@ -14,44 +14,44 @@ AM_TESTS_ENVIRONMENT += \
 	SMPIRUN='$(SMPIRUN)'; export SMPIRUN; \
 	SIMGRID_SKIP='$(SIMGRID_SKIP)'; export SIMGRID_SKIP;
 
-# What pmpi/reduce/reduction.c needs of pmpi/, less pmpi/progress/wait.c and pmpi/device/device.c, for
+# What pmpi/reduce/reduction.c needs of pmpi/, less pmpi/message/wait.c and pmpi/device/device.c, for
 # which wait.c and device.c here stand in.
 sim_engine = \
-	pmpi/reduce/magnitude_batch.c \
-	pmpi/reduce/block_batch.c \
-	pmpi/reduce/block_queue.c \
-	pmpi/reduce/accumulate.c \
-	pmpi/reduce/block_part.c \
-	pmpi/progress/agree.c \
-	pmpi/reduce/block.c \
-	pmpi/reduce/guess.c \
-	pmpi/reduce/handoff.c \
+	pmpi/block/magnitude_batch.c \
+	pmpi/block/block_batch.c \
+	pmpi/block/block_queue.c \
+	pmpi/block/accumulate.c \
+	pmpi/block/tile.c \
+	pmpi/message/agree.c \
+	pmpi/block/block.c \
+	pmpi/block/guess.c \
+	pmpi/group/handoff.c \
 	pmpi/reduce/direct.c \
 	pmpi/reduce/direct_devices.c \
-	pmpi/reduce/exponent.c \
+	pmpi/cut/exponent.c \
 	pmpi/reduce/allgather_sum.c \
 	pmpi/reduce/hierarchical.c \
 	pmpi/reduce/hierarchical_devices.c \
 	pmpi/reduce/hierarchical_early.c \
 	pmpi/reduce/hierarchical_stages.c \
 	pmpi/reduce/master.c \
-	pmpi/progress/messages.c \
-	pmpi/progress/vcomm.c \
-	pmpi/job/nodes.c \
-	pmpi/topo/shm_group.c \
-	pmpi/reduce/gpu_ipc.c \
-	pmpi/reduce/pipeline.c \
+	pmpi/message/messages.c \
+	pmpi/message/vcomm.c \
+	pmpi/world/nodes.c \
+	pmpi/group/shm_group.c \
+	pmpi/group/gpu_ipc.c \
+	pmpi/cut/pipeline.c \
 	pmpi/reduce/reduction.c \
-	pmpi/reduce/origin.c \
+	pmpi/block/origin.c \
 	pmpi/reduce/ring.c \
-	pmpi/reduce/chunk.c \
-	pmpi/reduce/exchange.c \
-	pmpi/reduce/chunk_buffers.c \
-	pmpi/reduce/chunk_layout.c \
-	pmpi/reduce/chunk_queue.c \
-	pmpi/reduce/history.c \
+	pmpi/cut/chunk.c \
+	pmpi/cut/exchange.c \
+	pmpi/group/chunk_buffers.c \
+	pmpi/group/chunk_layout.c \
+	pmpi/cut/chunk_queue.c \
+	pmpi/cut/history.c \
 	pmpi/reduce/redo.c \
-	pmpi/progress/words.c \
+	pmpi/message/words.c \
 	pmpi/comm/group_exchanges.c \
 	pmpi/compressed/chunked.c \
 	pmpi/compressed/powersgd.c \
@@ -68,7 +68,7 @@ sim_engine = \
 	pmpi/compressed/ternary_hierarchical.c \
 	pmpi/compressed/vote.c \
 	pmpi/compressed/whole.c \
-	pmpi/topo/topology.c
+	pmpi/group/topology.c
 sim_common = \
 	tests/sim/device.c \
 	tests/sim/model.c \

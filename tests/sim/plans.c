@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "model.h"
-#include "pmpi/job/nodes.h"
+#include "pmpi/world/nodes.h"
 
 static struct aps_plan plan_of(enum aps_reduce_kind reduce,
                                enum aps_accumulate_kind accumulate)

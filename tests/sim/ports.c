@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "model.h"
-#include "progress/wait.h"
+#include "message/wait.h"
 
 #define LATENCY 2e-6 /* of two links, as simulate.sh has them */
 #define INSIDE_LATENCY 0.2e-6

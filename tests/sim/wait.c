@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "progress/wait.h"
+#include "message/wait.h"
 
 #include <math.h>
 #include <simgrid/cond.h>

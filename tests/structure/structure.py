@@ -5,15 +5,18 @@
 
 prints a line for each place that breaks the rule, and nothing where none does:
 
-    arrows    an include that runs up: between the rooms of pmpi/, or out of src/
+    arrows    an include that runs up: between the rooms of pmpi/ or of src/, or out
+              of src/
     circles   files of pmpi/ or src/ that include each other in a circle, X.c and
               X.h taken as one
     lengths   a .c of pmpi/, src/ or cuda/ of more than 500 lines
     tests     a .c of tests/ or scripts/ of more than 500 lines
     columns   a line of more than 88 columns; what programs are expected to print
               is excepted
-    rooms     a room of pmpi/ without a README.md of one paragraph, which a table
-              may follow
+    rooms     a directory of pmpi/ or src/ that is not a room, or has more than 45
+              files; a test of tests/unit/ that is not in a room
+    readmes   a room of pmpi/ without a README.md of one paragraph, which a table may
+              follow; a room of src/ without a row in src/README.md
     locks     a mutex of pmpi/, src/ or cuda/ without a row in pmpi/LOCKS.md
     list      every include of pmpi/ and src/ (breaks no rule)
 """
@@ -22,10 +25,18 @@ import os
 import re
 import sys
 
-# From the top down: a file may include its own room's headers, and those of the
-# rooms below. src/ lies below all of them.
-ROOMS = ["measure", "entry", "call", "comm", "compressed", "reduce", "topo", "device", "job",
-         "progress", "native"]
+# From the top down: a file may include headers of its own room and of the rooms below.
+# All of src/ lies below pmpi/.
+ROOMS = {
+    "pmpi": ["measure", "entry", "call", "comm", "compressed", "reduce", "gather",
+             "group", "cut", "block", "device", "world", "summary", "job", "queue",
+             "message", "native"],
+    "src": ["verbs", "explain", "predictions", "cli", "predict", "blas", "source",
+            "rules", "grammar", "yaml", "steps", "policy", "compress", "scale", "codec",
+            "float", "blockwise", "simd", "wire", "roundoff", "kernel", "number",
+            "text", "base"],
+}
+FILES = 45  # the most in a room
 LINES = 500
 COLUMNS = 88
 LONG_STRING = re.compile(r"'[^']{60,}'")  # what a program prints
@@ -65,8 +76,22 @@ def includes(top, path):
 
 
 def room(path):
-    """The room of pmpi/ that a file is in."""
-    return path.split(os.sep)[1]
+    """The room of pmpi/ or src/ that a file is in, or None."""
+    parts = path.split(os.sep)
+    return parts[1] if len(parts) > 2 else None
+
+
+def room_is_wrong(place, path, target):
+    """Why a file of pmpi/ or src/ must not include a file of the same place."""
+    here, there = room(path), room(target)
+    if None in (here, there):  # aps.h, version.c
+        return None
+    for name in (here, there):
+        if name not in ROOMS[place]:
+            return f"{name} is not a room of {place}/"
+    if ROOMS[place].index(there) < ROOMS[place].index(here):
+        return f"{here} lies below {there}"
+    return None
 
 
 def arrow_is_wrong(path, name, target):
@@ -78,16 +103,13 @@ def arrow_is_wrong(path, name, target):
             return "src/ knows no MPI"
         if goal not in (None, "src"):
             return f"src/ includes nothing of {goal}/"
+        if goal:
+            return room_is_wrong("src", path, target)
     elif place == "cuda":
         if goal == "pmpi" or name == "mpi.h":
             return "cuda/ knows no MPI"
     elif goal == "pmpi":
-        here, there = room(path), room(target)
-        for name_of_room in (here, there):
-            if name_of_room not in ROOMS:
-                return f"{name_of_room} is not a room of pmpi/"
-        if ROOMS.index(there) < ROOMS.index(here):
-            return f"{here} lies below {there}"
+        return room_is_wrong("pmpi", path, target)
     elif goal == "cuda" and target != os.path.join("cuda", "plugin.h"):
         return "of cuda/, pmpi/ includes plugin.h alone"
     elif goal not in (None, "src", "cuda"):
@@ -199,20 +221,38 @@ def columns(top):
 
 
 def rooms(top):
-    found = sorted(entry.name for entry in os.scandir(os.path.join(top, "pmpi"))
-                   if entry.is_dir())
-    for name in found:
+    for place, known in ROOMS.items():
+        root = os.path.join(top, place)
+        entries = os.scandir(root) if os.path.isdir(root) else []
+        for name in sorted(entry.name for entry in entries if entry.is_dir()):
+            if name not in known:
+                yield f"{place}/{name}: not a room of {place}/"
+            count = len([1 for _ in files(top, [f"{place}/{name}"], (".c", ".h"))])
+            if count > FILES:
+                yield f"{place}/{name}: {count} files"
+    for path in files(top, ["tests/unit"], (".c",)):
+        if room(os.path.relpath(path, "tests")) is None:
+            yield f"{path}: not in a room of tests/unit/"
+
+
+def readmes(top):
+    """A room of pmpi/ has a README.md of one paragraph; src/README.md has a row for
+    each room of src/."""
+    for name in sorted(entry.name for entry in os.scandir(os.path.join(top, "pmpi"))
+                       if entry.is_dir()):
         path = os.path.join("pmpi", name, "README.md")
-        if name not in ROOMS:
-            yield f"pmpi/{name}: not a room that DESIGN.md knows"
-        elif not os.path.exists(os.path.join(top, path)):
+        if not os.path.exists(os.path.join(top, path)):
             yield f"{path}: missing"
-        else:
-            text = "\n".join(lines(top, path)).strip()
-            body = [part for part in text.split("\n\n")
-                    if not part.startswith(("#", "|"))]
-            if len(body) != 1:
-                yield f"{path}: {len(body)} paragraphs, not one"
+            continue
+        text = "\n".join(lines(top, path)).strip()
+        body = [part for part in text.split("\n\n") if not part.startswith(("#", "|"))]
+        if len(body) != 1:
+            yield f"{path}: {len(body)} paragraphs, not one"
+    path = os.path.join("src", "README.md")
+    text = lines(top, path) if os.path.exists(os.path.join(top, path)) else []
+    for name in ROOMS["src"]:
+        if not any(line.startswith(f"| {name} |") for line in text):
+            yield f"{path}: no row for {name}"
 
 
 def locks(top):
@@ -235,7 +275,7 @@ def list_of_includes(top):
 
 
 RULES = {"arrows": arrows, "circles": circles, "lengths": lengths,
-         "tests": tests, "columns": columns, "rooms": rooms, "locks": locks,
+         "tests": tests, "columns": columns, "rooms": rooms, "readmes": readmes, "locks": locks,
          "list": list_of_includes}
 
 

@@ -74,7 +74,8 @@ finds()
 # A small tree in which the rules are broken.
 tree=$(mktemp -d "${TMPDIR:-/tmp}/apsmpi-test.XXXXXX") || exit 99
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree/pmpi/call" "$tree/pmpi/native" "$tree/src/base" "$tree/cuda"
+mkdir -p "$tree/pmpi/call" "$tree/pmpi/native" "$tree/pmpi/wrong" "$tree/src/base" \
+    "$tree/cuda"
 touch "$tree/pmpi/call/call.h" "$tree/cuda/plugin.h" "$tree/cuda/verbs.h"
 echo '#include "call/call.h"' >"$tree/pmpi/native/up.c"
 echo '#include "cuda/verbs.h"' >"$tree/pmpi/call/call.c"
@@ -88,7 +89,9 @@ finds arrows \
     'pmpi/call/call.c:1: includes cuda/verbs.h: of cuda/, pmpi/ includes plugin.h alone'
 finds arrows 'src/base/one.h:1: includes mpi.h: src/ knows no MPI'
 finds circles 'src/base/one -> src/base/two -> src/base/one'
-finds rooms 'pmpi/call/README.md: missing'
+finds rooms 'pmpi/wrong: not a room of pmpi/'
+finds readmes 'pmpi/call/README.md: missing'
+finds readmes 'src/README.md: no row for base'
 finds locks 'cuda/a.c:1: `one` is not in pmpi/LOCKS.md'
 
 rule arrows 'no include runs up'
@@ -96,7 +99,8 @@ rule circles 'no files include each other in a circle'
 rule lengths 'no .c of pmpi/, src/ or cuda/ is over 500 lines'
 rule tests 'no .c of tests/ or scripts/ is over 500 lines'
 rule columns 'no line is over 88 columns'
-rule rooms 'every room of pmpi/ says what may live there'
+rule rooms 'every directory is a room of at most 45 files'
+rule readmes 'every room says what may live there'
 rule locks 'every mutex has its row in pmpi/LOCKS.md'
 formatted
 echo "1..$count"

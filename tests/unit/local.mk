@@ -447,12 +447,12 @@ tests_unit_steps_tiling_SOURCES = tests/unit/steps/tiling.c
 tests_unit_steps_tiling_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_steps_tiling_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_build_SOURCES = tests/unit/pmpi/build.c \
-	pmpi/job/build.c pmpi/job/build.h
+	pmpi/world/build.c pmpi/world/build.h
 nodist_tests_unit_pmpi_build_SOURCES = pmpi/job/build_identity.h
 tests_unit_pmpi_build_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_build_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_magnitude_batch_SOURCES = tests/unit/pmpi/magnitude_batch.c \
-	pmpi/reduce/magnitude_batch.c pmpi/reduce/magnitude_batch.h
+	pmpi/block/magnitude_batch.c pmpi/block/magnitude_batch.h
 tests_unit_pmpi_magnitude_batch_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_magnitude_batch_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_pinned_pool_SOURCES = tests/unit/pmpi/pinned_pool.c \
@@ -460,26 +460,26 @@ tests_unit_pmpi_pinned_pool_SOURCES = tests/unit/pmpi/pinned_pool.c \
 tests_unit_pmpi_pinned_pool_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_pinned_pool_LDADD = $(UNIT_LIBS) -lpthread
 tests_unit_pmpi_slices_SOURCES = tests/unit/pmpi/slices.c \
-	pmpi/reduce/block.c pmpi/reduce/block.h \
-	pmpi/reduce/guess.c pmpi/reduce/guess.h \
-	pmpi/reduce/block_batch.c pmpi/reduce/block_batch.h \
-	pmpi/reduce/chunk.c pmpi/reduce/chunk.h pmpi/reduce/history.c
+	pmpi/block/block.c pmpi/block/block.h \
+	pmpi/block/guess.c pmpi/block/guess.h \
+	pmpi/block/block_batch.c pmpi/block/block_batch.h \
+	pmpi/cut/chunk.c pmpi/cut/chunk.h pmpi/cut/history.c
 tests_unit_pmpi_slices_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_slices_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_within_SOURCES = tests/unit/pmpi/within.c \
-	pmpi/reduce/block.c pmpi/reduce/block.h \
-	pmpi/reduce/guess.c pmpi/reduce/guess.h
+	pmpi/block/block.c pmpi/block/block.h \
+	pmpi/block/guess.c pmpi/block/guess.h
 tests_unit_pmpi_within_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_within_LDADD = $(UNIT_LIBS) -lm
 
 tests_unit_pmpi_handoff_SOURCES = tests/unit/pmpi/handoff.c \
-	pmpi/reduce/handoff.c pmpi/reduce/handoff.h
+	pmpi/group/handoff.c pmpi/group/handoff.h
 tests_unit_pmpi_handoff_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_handoff_LDADD = $(UNIT_LIBS)
 
 tests_unit_pmpi_guess_SOURCES = tests/unit/pmpi/guess.c \
-	pmpi/reduce/block.c pmpi/reduce/block.h \
-	pmpi/reduce/guess.c pmpi/reduce/guess.h
+	pmpi/block/block.c pmpi/block/block.h \
+	pmpi/block/guess.c pmpi/block/guess.h
 tests_unit_pmpi_guess_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_guess_LDADD = $(UNIT_LIBS) -lm
 tests_unit_pmpi_scale_states_SOURCES = tests/unit/pmpi/scale_states.c \
@@ -488,25 +488,25 @@ tests_unit_pmpi_scale_states_SOURCES = tests/unit/pmpi/scale_states.c \
 tests_unit_pmpi_scale_states_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_scale_states_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_redone_pieces_SOURCES = tests/unit/pmpi/redone_pieces.c \
-	pmpi/reduce/block.c pmpi/reduce/block.h \
-	pmpi/reduce/guess.c pmpi/reduce/guess.h \
-	pmpi/reduce/block_batch.c pmpi/reduce/block_batch.h \
-	pmpi/reduce/chunk.c pmpi/reduce/chunk.h pmpi/reduce/history.c
+	pmpi/block/block.c pmpi/block/block.h \
+	pmpi/block/guess.c pmpi/block/guess.h \
+	pmpi/block/block_batch.c pmpi/block/block_batch.h \
+	pmpi/cut/chunk.c pmpi/cut/chunk.h pmpi/cut/history.c
 tests_unit_pmpi_redone_pieces_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_redone_pieces_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_spares_SOURCES = tests/unit/pmpi/spares.c pmpi/comm/spares.c
 tests_unit_pmpi_spares_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_spares_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_chunk_layout_SOURCES = tests/unit/pmpi/chunk_layout.c \
-	pmpi/reduce/block.c pmpi/reduce/block.h \
-	pmpi/reduce/guess.c pmpi/reduce/guess.h \
-	pmpi/reduce/chunk_layout.c pmpi/reduce/chunk_layout.h
+	pmpi/block/block.c pmpi/block/block.h \
+	pmpi/block/guess.c pmpi/block/guess.h \
+	pmpi/group/chunk_layout.c pmpi/group/chunk_layout.h
 tests_unit_pmpi_chunk_layout_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_chunk_layout_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_elements_SOURCES = tests/unit/pmpi/elements.c tests/unit/common/rounded.h \
 	pmpi/compressed/elements.c pmpi/compressed/elements.h \
-	pmpi/reduce/block.c pmpi/reduce/block.h \
-	pmpi/reduce/guess.c pmpi/reduce/guess.h
+	pmpi/block/block.c pmpi/block/block.h \
+	pmpi/block/guess.c pmpi/block/guess.h
 tests_unit_pmpi_elements_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_elements_LDADD = $(UNIT_LIBS) -lm
 tests_unit_pmpi_driver_SOURCES = tests/unit/pmpi/driver.c \

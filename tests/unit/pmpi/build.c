@@ -2,7 +2,7 @@
 /* Do two ranks run the same library? */
 #include "config.h"
 
-#include "job/build.h"
+#include "world/build.h"
 
 #include <stdio.h>
 #include <string.h>

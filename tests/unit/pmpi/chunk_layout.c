@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "base/least.h"
-#include "reduce/block.h"
-#include "reduce/chunk_layout.h"
+#include "block/block.h"
+#include "group/chunk_layout.h"
 #include "wire/pipeline_sizes.h"
 #include "wire/turns.h"
 #include "tests/tap/tap.h"

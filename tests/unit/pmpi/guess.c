@@ -12,7 +12,7 @@
 #include "codec/codec.h"
 #include "codec/memory.h"
 #include "number/draw.h"
-#include "reduce/block.h"
+#include "block/block.h"
 #include "scale/scale.h"
 #include "tests/tap/tap.h"
 

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "reduce/handoff.h"
+#include "group/handoff.h"
 
 #include <stdlib.h>
 #include <string.h>

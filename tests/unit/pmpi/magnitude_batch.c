@@ -2,7 +2,7 @@
 /* Magnitudes of several arrays, in memories that count how often they are asked. */
 #include "config.h"
 
-#include "reduce/magnitude_batch.h"
+#include "block/magnitude_batch.h"
 
 #include "tap/tap.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reduce/chunk.h"
+#include "cut/chunk.h"
 #include "tests/tap/tap.h"
 
 #define LONGEST 100000

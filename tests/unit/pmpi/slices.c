@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "reduce/block.h"
-#include "reduce/chunk.h"
+#include "block/block.h"
+#include "cut/chunk.h"
 #include "tests/tap/tap.h"
 
 #define LONGEST 20000

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "block/accumulate.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/cache.h"
+#include "block/tile.h"
+#include "block/guess.h"
+
+/* Elements summed at a time over all blocks, at most. */
+#define TILE APS_BLOCK_PART
+
+/* Blocks whose places a codec is told at a time, at most. */
+#define SUMMANDS 256
+
+/* fp32 and format. */
+static void accumulate_add_tile(const struct aps_wire *wire, int turn,
+                                struct aps_block_part part, size_t n,
+                                float *sum)
+{
+    if (turn == 0) {
+        aps_block_part_decode(wire, &part, n, sum);
+        return;
+    }
+    aps_block_part_add(wire, &part, n, sum);
+    if (wire->accumulate == APS_ACCUMULATE_FORMAT)
+        wire->sums.round(&wire->sums, n, part.scaling, sum);
+}
+
+/* One Kahan step for every element: y and t in the notation of the header. */
+static void accumulate_add_tile_kahan(const struct aps_wire *wire,
+                                      struct aps_block_part part, size_t n,
+                                      float *sum, float *carry)
+{
+    const struct aps_codec *sums = &wire->sums;
+    float y[TILE], t[TILE];
+
+    aps_block_part_decode(wire, &part, n, y);
+    for (size_t i = 0; i < n; i++)
+        y[i] -= carry[i];
+    sums->round(sums, n, part.scaling, y);
+    for (size_t i = 0; i < n; i++)
+        t[i] = sum[i] + y[i];
+    sums->round(sums, n, part.scaling, t);
+    for (size_t i = 0; i < n; i++)
+        carry[i] = t[i] - sum[i];
+    sums->round(sums, n, part.scaling, carry);
+    for (size_t i = 0; i < n; i++)
+        carry[i] -= y[i];
+    sums->round(sums, n, part.scaling, carry);
+    memcpy(sum, t, n * sizeof *sum);
+}
+
+/* Block i of `count`: the first chunk is summed in `sum`, the others in `chunk`,
+ * which goes to the sum at their ends. */
+static void accumulate_add_tile_chunked(const struct aps_wire *wire, int i,
+                                        int count, struct aps_block_part part,
+                                        size_t n, float *sum, float *chunk)
+{
+    const int turn = i % wire->chunk;
+
+    if (i < wire->chunk) {
+        accumulate_add_tile(wire, turn, part, n, sum);
+        return;
+    }
+    accumulate_add_tile(wire, turn, part, n, chunk);
+    if (turn < wire->chunk - 1 && i < count - 1)
+        return;
+    for (size_t k = 0; k < n; k++)
+        sum[k] += chunk[k];
+    wire->sums.round(&wire->sums, n, part.scaling, sum);
+}
+
+/* Does nothing but its size tell that a partial sum has overflowed? */
+static bool accumulate_hides_overflow(const struct aps_wire *wire)
+{
+    return wire->records && wire->accumulate != APS_ACCUMULATE_FP32 &&
+           wire->sums.format.saturate;
+}
+
+/* What a codec is told of blocks that it adds in one go, in FP32. False: it is not
+ * to. */
+static bool accumulate_tell_codec(const struct aps_wire *wire, int count,
+                                  const unsigned char *blocks, size_t stride,
+                                  struct aps_summand summands[SUMMANDS])
+{
+    if (wire->accumulate != APS_ACCUMULATE_FP32 || count < 2 ||
+        count > SUMMANDS)
+        return false;
+    for (int i = 0; i < count; i++) {
+        const unsigned char *block = blocks + (size_t)i * stride;
+
+        summands[i].wire = block + aps_block_header_bytes(wire);
+        summands[i].scaling =
+            aps_block_scaling(wire, block, &summands[i].flags);
+    }
+    return true;
+}
+
+/* False, and nothing is summed: the codec does not do that in one go. */
+static bool accumulate_by_codec(const struct aps_wire *wire, int count,
+                                const unsigned char *blocks, size_t stride,
+                                size_t n, float *sum,
+                                struct aps_magnitude *magnitude)
+{
+    const struct aps_codec *codec = &wire->codec;
+    struct aps_summand summands[SUMMANDS];
+    struct aps_magnitude found;
+
+    if (!codec->sum ||
+        !accumulate_tell_codec(wire, count, blocks, stride, summands) ||
+        !codec->sum(codec, summands, count, n, sum, &found))
+        return false;
+    if (magnitude)
+        *magnitude = found;
+    return true;
+}
+
+/* The scaling that the sum's block is expected to have. False: nobody knows, or values
+ * beyond the format are expected. */
+static bool accumulate_guess(const struct aps_wire *wire, const float *place,
+                             int exponent, struct aps_scaling *scaling)
+{
+    struct aps_magnitude expected = {0, true};
+    bool worth;
+
+    if (aps_scale_ops_of(&wire->scale)->per_block)
+        return aps_block_guess_scaling(wire, APS_GUESS_SUMS, place, scaling);
+    if (!aps_guess_recall(APS_GUESS_SUMS, place, &expected.max, &worth))
+        expected.max = 0;
+    (void)aps_block_choose_scaling(wire, expected, exponent, scaling);
+    return scaling->bounded;
+}
+
+/* The block in one go, by a guess. False: it has any bytes, and what is found of the
+ * sums is a hint. */
+static bool accumulate_encode_by_codec(const struct aps_wire *wire, int count,
+                                       const unsigned char *blocks,
+                                       size_t stride, size_t n,
+                                       const float *place, int exponent,
+                                       unsigned char *block, float *values,
+                                       struct aps_scale_record *before,
+                                       float *max)
+{
+    const struct aps_codec *codec = &wire->codec;
+    struct aps_summand summands[SUMMANDS];
+    struct aps_magnitude magnitude = {0, true};
+    struct aps_scaling guessed;
+    struct aps_block_draft draft;
+
+    if (!codec->sum_encode || wire->rounding != APS_ROUND_NEAREST ||
+        !accumulate_guess(wire, place, exponent, &guessed) ||
+        !accumulate_tell_codec(wire, count, blocks, stride, summands) ||
+        !codec->sum_encode(codec, summands, count, n, guessed,
+                           block + aps_block_header_bytes(wire), values,
+                           wire->streams, max))
+        return false;
+    magnitude.max = *max;
+    *before = aps_accumulate_record(wire, count, blocks, stride, magnitude);
+    draft = aps_block_draft_of(wire, magnitude, exponent, before);
+    if (!aps_block_draft_is(&draft, guessed))
+        return false;
+    aps_block_write_header(wire, &draft, 0, block);
+    return true;
+}
+
+struct aps_scale_record
+aps_accumulate_encode(const struct aps_wire *wire, int count,
+                      const unsigned char *blocks, size_t stride, size_t n,
+                      const struct aps_origin *origin, const float *place,
+                      int exponent, float *scratch, unsigned char *block,
+                      float *values, bool *decoded)
+{
+    const bool measures = aps_wire_measures(wire);
+    struct aps_magnitude magnitude = {0, false};
+    struct aps_scale_record before;
+    float max = 0;
+    bool encoded;
+
+    /* past the caches only whole cache lines go */
+    if (wire->streams && (uintptr_t)values % APS_CACHE_LINE != 0)
+        values = NULL;
+    encoded =
+        accumulate_encode_by_codec(wire, count, blocks, stride, n, place,
+                                   exponent, block, values, &before, &max);
+
+    *decoded = encoded && values;
+    if (!encoded) {
+        aps_accumulate(wire, count, blocks, stride, n, scratch,
+                       measures ? &magnitude : NULL);
+        before = aps_accumulate_record(wire, count, blocks, stride, magnitude);
+        aps_block_encode_sum(wire, origin, &aps_memory_host, scratch, n,
+                             &magnitude, exponent, &before, block);
+        if (measures)
+            max = magnitude.max;
+    }
+    aps_block_note_scaling(wire, APS_GUESS_SUMS, place, max);
+    return before;
+}
+
+void aps_accumulate(const struct aps_wire *wire, int count,
+                    const unsigned char *blocks, size_t stride, size_t n,
+                    float *sum, struct aps_magnitude *magnitude)
+{
+    const bool kahan = wire->accumulate == APS_ACCUMULATE_KAHAN;
+    const size_t most = aps_block_part_most(wire);
+    const bool watch = magnitude && accumulate_hides_overflow(wire);
+
+    if (accumulate_by_codec(wire, count, blocks, stride, n, sum, magnitude))
+        return;
+    if (magnitude)
+        *magnitude = (struct aps_magnitude){0, true};
+    for (size_t begin = 0; begin < n; begin += most) {
+        const size_t length = n - begin < most ? n - begin : most;
+        float *const tile = sum + begin;
+        float carry[TILE]; /* of Kahan's sum; or the sum of a chunk */
+        struct aps_block_copy copy;
+
+        if (kahan) {
+            memset(tile, 0, length * sizeof *tile);
+            memset(carry, 0, length * sizeof *carry);
+        }
+        for (int i = 0; i < count; i++) {
+            const struct aps_block_part part = aps_block_part_of(
+                wire, blocks + (size_t)i * stride, begin, length, &copy);
+
+            if (kahan)
+                accumulate_add_tile_kahan(wire, part, length, tile, carry);
+            else if (wire->chunk > 0)
+                accumulate_add_tile_chunked(wire, i, count, part, length, tile,
+                                            carry);
+            else
+                accumulate_add_tile(wire, i, part, length, tile);
+            if (watch && wire->chunk > 0 && i >= wire->chunk &&
+                i % wire->chunk > 0)
+                aps_magnitude_add(carry, length, magnitude);
+            if (watch && i > 0)
+                aps_magnitude_add(tile, length, magnitude);
+        }
+        if (magnitude)
+            aps_magnitude_add(tile, length, magnitude);
+    }
+}
+
+struct aps_scale_record aps_accumulate_record(const struct aps_wire *wire,
+                                              int count,
+                                              const unsigned char *blocks,
+                                              size_t stride,
+                                              struct aps_magnitude magnitude)
+{
+    struct aps_scale_record record =
+        aps_blocks_record(wire, count, blocks, stride);
+    struct aps_scaling scaling;
+    unsigned flags;
+
+    if (!wire->records)
+        return record;
+    if (wire->accumulate == APS_ACCUMULATE_FP32) {
+        /* Beyond FP32, as it would be without us. */
+        record.nonfinite |= !magnitude.finite && !record.over;
+        return record;
+    }
+    scaling = aps_block_scaling(wire, blocks, &flags);
+    /* Also beside an INF of the program's, since nothing tells that a partial
+     * sum has not become another one. */
+    record.over |= !magnitude.finite;
+    if (count > 1 && accumulate_hides_overflow(wire))
+        record.over |= ldexp(magnitude.max, scaling.exponent) >=
+                       aps_format_max(&wire->sums.format);
+    return record;
+}

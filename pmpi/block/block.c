@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "block/block.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/cache.h"
+#include "number/draw.h"
+#include "block/guess.h"
+
+bool aps_wire_has_own_blocks(const struct aps_wire *wire)
+{
+    const struct aps_format *format = &wire->codec.format;
+
+    return aps_scale_ops_of(&wire->scale)->per_block || wire->records ||
+           wire->rounding != APS_ROUND_NEAREST || format->marks ||
+           format->piece_bytes > 0;
+}
+
+size_t aps_block_bytes(const struct aps_wire *wire, size_t n)
+{
+    return n > 0
+               ? aps_block_header_bytes(wire) + aps_codec_bytes(&wire->codec, n)
+               : 0;
+}
+
+size_t aps_block_aligned(size_t bytes)
+{
+    return (bytes + APS_CACHE_LINE - 1) / APS_CACHE_LINE * APS_CACHE_LINE;
+}
+
+size_t aps_block_stride(const struct aps_wire *wire, size_t n)
+{
+    return aps_block_aligned(aps_block_bytes(wire, n));
+}
+
+size_t aps_block_stride_widest(size_t n)
+{
+    return aps_block_stride_bytes(n * sizeof(float));
+}
+
+size_t aps_block_stride_bytes(size_t bytes)
+{
+    return aps_block_aligned(APS_BLOCK_HEADER_MOST + bytes);
+}
+
+void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
+                  int receivers)
+{
+    const unsigned long long bytes =
+        (unsigned long long)receivers * aps_block_bytes(wire, n);
+
+    cost->wire_bytes += bytes;
+    if (wire->device)
+        cost->device_bytes += bytes;
+    cost->fp32_bytes += (unsigned long long)receivers * n * sizeof(float);
+}
+
+void aps_cost_note(struct aps_cost *cost, int exponent)
+{
+    if (!cost->encoded || exponent < cost->least_exponent)
+        cost->least_exponent = exponent;
+    cost->encoded = true;
+}
+
+struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
+                                         const struct aps_memory *memory,
+                                         const float *x, size_t n)
+{
+    const unsigned long failures = wire->device ? memory->failures(NULL, 0) : 0;
+    const struct aps_magnitude magnitude = memory->magnitude(x, n);
+
+    if (wire->device && memory->failures(NULL, 0) != failures)
+        *wire->lost = true;
+    return magnitude;
+}
+
+/* --- records -------------------------------------------------------------- */
+
+void aps_record_merge(struct aps_scale_record *record,
+                      const struct aps_scale_record *other)
+{
+    if (other->in_max > record->in_max)
+        record->in_max = other->in_max;
+    if (other->sum_max > record->sum_max)
+        record->sum_max = other->sum_max;
+    record->over |= other->over;
+    record->nonfinite |= other->nonfinite;
+    record->lost |= other->lost;
+}
+
+void aps_block_mark_lost(unsigned char *block)
+{
+    struct aps_block_header header;
+
+    memcpy(&header, block, sizeof header);
+    header.record |= APS_RECORD_LOST;
+    memcpy(block, &header, sizeof header);
+}
+
+struct aps_scale_record aps_blocks_record(const struct aps_wire *wire,
+                                          int count,
+                                          const unsigned char *blocks,
+                                          size_t stride)
+{
+    struct aps_scale_record record = {0};
+
+    for (int i = 0; i < count && wire->records; i++) {
+        const unsigned char *block = blocks + (size_t)i * stride;
+        struct aps_block_header header;
+        struct aps_block_record values;
+
+        memcpy(&header, block, sizeof header);
+        memcpy(&values, block + sizeof header, sizeof values);
+        aps_record_merge(&record,
+                         &(struct aps_scale_record){
+                             .in_max = values.in_max,
+                             .sum_max = values.sum_max,
+                             .over = header.record & APS_RECORD_OVER,
+                             .nonfinite = header.record & APS_RECORD_NONFINITE,
+                             .lost = header.record & APS_RECORD_LOST,
+                         });
+    }
+    return record;
+}
+
+static bool record_overflows(const struct aps_wire *wire, float max,
+                             int exponent)
+{
+    return aps_scale_overflows(&wire->codec.format, max, exponent,
+                               wire->rounding);
+}
+
+void aps_record_note_sum(const struct aps_wire *wire,
+                         struct aps_scale_record *record,
+                         struct aps_magnitude magnitude, int exponent)
+{
+    if (magnitude.max > record->sum_max)
+        record->sum_max = magnitude.max;
+    /* Nothing that was cast has made it so: FP32 sums, of values that nobody has
+     * measured. */
+    if (!magnitude.finite && !record->over)
+        record->nonfinite = true;
+    if (record_overflows(wire, magnitude.max, exponent))
+        record->over = true;
+}
+
+/* --- encode and decode ---------------------------------------------------- */
+
+/* Correlated only between as many ranks as libaps can do it for. */
+struct aps_cast_options aps_block_options(const struct aps_wire *wire,
+                                          const struct aps_origin *origin)
+{
+    struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
+    const bool alone = origin->ranks == 1 || origin->ranks > APS_DRAW_RANKS;
+
+    options.rounding = wire->rounding == APS_ROUND_CORRELATED && alone
+                           ? APS_ROUND_STOCHASTIC
+                           : wire->rounding;
+    options.seed = wire->seed;
+    options.layer = (uint32_t)(origin->number >> 32);
+    options.step = (uint32_t)origin->number;
+    options.offset = origin->first;
+    options.stage = origin->stage;
+    options.rank = (uint32_t)origin->rank;
+    options.ranks = (uint64_t)origin->ranks;
+    return options;
+}
+
+/* Is no value of that magnitude beyond the largest one, so that encode need not
+ * look? */
+static bool block_is_bounded(const struct aps_wire *wire,
+                             struct aps_magnitude magnitude, int exponent)
+{
+    const struct aps_scale_ops *ops = aps_scale_ops_of(&wire->scale);
+
+    if (!magnitude.finite)
+        return false;
+    return ops->per_block || (!ops->value && ldexp(magnitude.max, exponent) <=
+                                                 wire->codec.format.max);
+}
+
+int aps_block_choose_scaling(const struct aps_wire *wire,
+                             struct aps_magnitude magnitude, int exponent,
+                             struct aps_scaling *scaling)
+{
+    exponent = aps_scale_block_exponent(&wire->scale, &wire->codec.format,
+                                        magnitude, exponent);
+    if (aps_wire_may_step_over(wire) &&
+        aps_scale_overflows(&wire->codec.format, magnitude.max, exponent,
+                            wire->rounding))
+        exponent--;
+    *scaling = aps_scale_scaling(&wire->scale, exponent);
+    /* Rounding is monotone: no value ends beyond the scaled maximum. (e1m0,
+     * which has no finite value but 0, is no format of a policy.) */
+    scaling->bounded = block_is_bounded(wire, magnitude, exponent);
+    return exponent;
+}
+
+/* x[n] to values[]; returns the marker. */
+static unsigned
+block_encode_values(const struct aps_wire *wire,
+                    const struct aps_memory *memory, const float *x, size_t n,
+                    struct aps_scaling scaling, struct aps_cast_options options,
+                    const struct aps_block_watch *watch, unsigned char *values)
+{
+    const struct aps_codec *codec = &wire->codec;
+    const size_t most = watch ? watch->length : n;
+    unsigned flags = 0;
+
+    for (size_t begin = 0; begin < n; begin += most) {
+        const size_t length = n - begin < most ? n - begin : most;
+        unsigned char *to = values + aps_codec_bytes(codec, begin);
+
+        flags |= memory->encode_stats(codec, x + begin, length, scaling,
+                                      &options, to, NULL);
+        options.offset += length;
+        if (watch)
+            watch->see(watch->state, begin, length, to, scaling);
+    }
+    return flags;
+}
+
+struct aps_block_draft
+aps_block_draft_of(const struct aps_wire *wire, struct aps_magnitude magnitude,
+                   int exponent, const struct aps_scale_record *contributions)
+{
+    struct aps_block_draft draft = {.record = {0}};
+
+    if (wire->records && contributions) {
+        draft.record = *contributions;
+        aps_record_note_sum(wire, &draft.record, magnitude, exponent);
+    } else if (wire->records) {
+        draft.record = (struct aps_scale_record){
+            .in_max = magnitude.max,
+            .over = record_overflows(wire, magnitude.max, exponent),
+            .nonfinite = !magnitude.finite,
+        };
+    }
+    draft.exponent =
+        aps_block_choose_scaling(wire, magnitude, exponent, &draft.scaling);
+    return draft;
+}
+
+/* The scaling that the last block of this place led to. False: there was none. */
+static bool block_recall(const struct aps_wire *wire, enum aps_guess_kind kind,
+                         const float *place, struct aps_scaling *scaling,
+                         bool *worth)
+{
+    struct aps_magnitude last = {0, true};
+
+    if (!aps_guess_recall(kind, place, &last.max, worth))
+        return false;
+    (void)aps_block_choose_scaling(wire, last, 0, scaling);
+    return true;
+}
+
+bool aps_block_guess_scaling(const struct aps_wire *wire,
+                             enum aps_guess_kind kind, const float *place,
+                             struct aps_scaling *scaling)
+{
+    bool worth;
+
+    return block_recall(wire, kind, place, scaling, &worth) && worth;
+}
+
+void aps_block_note_scaling(const struct aps_wire *wire,
+                            enum aps_guess_kind kind, const float *place,
+                            float max)
+{
+    const struct aps_magnitude found = {max, true};
+    struct aps_scaling last, now;
+    bool worth, recurred;
+
+    (void)aps_block_choose_scaling(wire, found, 0, &now);
+    recurred = block_recall(wire, kind, place, &last, &worth) &&
+               last.exponent == now.exponent && last.factor == now.factor;
+    aps_guess_note(kind, place, max, recurred);
+}
+
+bool aps_block_draft_is(const struct aps_block_draft *draft,
+                        struct aps_scaling guessed)
+{
+    return draft->scaling.bounded &&
+           draft->scaling.exponent == guessed.exponent &&
+           draft->scaling.factor == guessed.factor;
+}
+
+void aps_block_write_header(const struct aps_wire *wire,
+                            const struct aps_block_draft *draft, unsigned flags,
+                            unsigned char *block)
+{
+    const struct aps_scale_record *record = &draft->record;
+    struct aps_block_header header = {
+        .exponent = (int16_t)draft->scaling.exponent,
+        .flags = (uint8_t)flags,
+    };
+
+    if (wire->records) {
+        const struct aps_block_record values = {record->in_max,
+                                                record->sum_max};
+
+        header.record =
+            (uint8_t)((record->over ? APS_RECORD_OVER : 0) |
+                      (record->nonfinite ? APS_RECORD_NONFINITE : 0) |
+                      (record->lost ? APS_RECORD_LOST : 0));
+        /* The format has no code for what must not arrive as a number. */
+        if (record->over && wire->codec.format.saturate && wire->over_is_inf)
+            header.flags |= APS_BLOCK_NAN;
+        memcpy(block + sizeof header, &values, sizeof values);
+    }
+    memcpy(block, &header, sizeof header);
+}
+
+/* x[n] and what stands beside them; returns the exponent used. `watch` as in
+ * aps_block_encode_watched, or NULL. */
+static int block_encode(const struct aps_wire *wire,
+                        const struct aps_origin *origin,
+                        const struct aps_memory *memory, const float *x,
+                        size_t n, const struct aps_block_draft *draft,
+                        const struct aps_block_watch *watch,
+                        unsigned char *block)
+{
+    const unsigned flags = block_encode_values(
+        wire, memory, x, n, draft->scaling, aps_block_options(wire, origin),
+        watch, block + aps_block_header_bytes(wire));
+
+    aps_block_write_header(wire, draft, flags, block);
+    return draft->exponent;
+}
+
+/* Encode by a guess, which is right if the magnitude that is found leads to the same
+ * scaling. False: there is none. */
+static bool block_encode_by_guess(const struct aps_wire *wire,
+                                  const struct aps_memory *memory,
+                                  const float *x, size_t n,
+                                  const struct aps_block_watch *watch,
+                                  unsigned char *values,
+                                  struct aps_scaling *scaling,
+                                  struct aps_magnitude *magnitude)
+{
+    const struct aps_codec *codec = &wire->codec;
+
+    if (!codec->encode_search || watch || memory != &aps_memory_host ||
+        wire->rounding != APS_ROUND_NEAREST ||
+        !aps_scale_ops_of(&wire->scale)->per_block ||
+        !aps_block_guess_scaling(wire, APS_GUESS_VALUES, x, scaling))
+        return false;
+    return codec->encode_search(codec, x, n, *scaling, values, magnitude);
+}
+
+/* aps_block_encode_watched and aps_block_encode_within. */
+static int block_encode_values_of_rank(const struct aps_wire *wire,
+                                       const struct aps_origin *origin,
+                                       const struct aps_memory *memory,
+                                       const float *x, size_t n,
+                                       struct aps_magnitude bound, int exponent,
+                                       const struct aps_block_watch *watch,
+                                       unsigned char *block)
+{
+    struct aps_magnitude magnitude = bound;
+    struct aps_scaling guessed;
+    struct aps_block_draft draft;
+    const bool encoded = block_encode_by_guess(
+        wire, memory, x, n, watch, block + aps_block_header_bytes(wire),
+        &guessed, &magnitude);
+
+    if (!encoded && aps_wire_measures(wire))
+        magnitude = memory->magnitude(x, n);
+    draft = aps_block_draft_of(wire, magnitude, exponent, NULL);
+    if (aps_scale_ops_of(&wire->scale)->per_block)
+        aps_block_note_scaling(wire, APS_GUESS_VALUES, x, magnitude.max);
+    if (encoded && aps_block_draft_is(&draft, guessed)) {
+        aps_block_write_header(wire, &draft, 0, block);
+        return draft.exponent;
+    }
+    return block_encode(wire, origin, memory, x, n, &draft, watch, block);
+}
+
+int aps_block_encode_watched(const struct aps_wire *wire,
+                             const struct aps_origin *origin,
+                             const struct aps_memory *memory, const float *x,
+                             size_t n, int exponent,
+                             const struct aps_block_watch *watch,
+                             unsigned char *block)
+{
+    return block_encode_values_of_rank(wire, origin, memory, x, n,
+                                       (struct aps_magnitude){0, false},
+                                       exponent, watch, block);
+}
+
+int aps_block_encode_within(const struct aps_wire *wire,
+                            const struct aps_origin *origin,
+                            const struct aps_memory *memory, const float *x,
+                            size_t n, struct aps_magnitude bound, int exponent,
+                            unsigned char *block)
+{
+    return block_encode_values_of_rank(wire, origin, memory, x, n, bound,
+                                       exponent, NULL, block);
+}
+
+bool aps_block_encode_search(const struct aps_wire *wire, const float *x,
+                             size_t n, int exponent, unsigned char *block,
+                             struct aps_magnitude *magnitude)
+{
+    const struct aps_codec *codec = &wire->codec;
+    const struct aps_block_draft draft = aps_block_draft_of(
+        wire, (struct aps_magnitude){0, true}, exponent, NULL);
+
+    if (!codec->encode_search || wire->rounding != APS_ROUND_NEAREST ||
+        aps_wire_measures(wire) ||
+        !codec->encode_search(codec, x, n, draft.scaling,
+                              block + aps_block_header_bytes(wire), magnitude))
+        return false;
+    aps_block_write_header(wire, &draft, 0, block);
+    return true;
+}
+
+int aps_block_encode(const struct aps_wire *wire,
+                     const struct aps_origin *origin,
+                     const struct aps_memory *memory, const float *x, size_t n,
+                     int exponent, unsigned char *block)
+{
+    return aps_block_encode_watched(wire, origin, memory, x, n, exponent, NULL,
+                                    block);
+}
+
+int aps_block_encode_sum(const struct aps_wire *wire,
+                         const struct aps_origin *origin,
+                         const struct aps_memory *memory, const float *sum,
+                         size_t n, const struct aps_magnitude *known,
+                         int exponent, const struct aps_scale_record *before,
+                         unsigned char *block)
+{
+    struct aps_magnitude magnitude = {0, false};
+    struct aps_block_draft draft;
+
+    if (known)
+        magnitude = *known;
+    else if (aps_wire_measures(wire))
+        magnitude = memory->magnitude(sum, n);
+    draft = aps_block_draft_of(wire, magnitude, exponent, before);
+    return block_encode(wire, origin, memory, sum, n, &draft, NULL, block);
+}
+
+struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
+                                     const unsigned char *block,
+                                     unsigned *flags)
+{
+    struct aps_block_header header;
+
+    memcpy(&header, block, sizeof header);
+    *flags = header.flags;
+    return aps_scale_scaling(&wire->scale, header.exponent);
+}
+
+void aps_block_decode(const struct aps_wire *wire,
+                      const struct aps_memory *memory,
+                      const unsigned char *block, size_t n, float *x)
+{
+    struct aps_scaling scaling;
+    unsigned flags;
+
+    scaling = aps_block_scaling(wire, block, &flags);
+    memory->decode(&wire->codec, block + aps_block_header_bytes(wire), n,
+                   scaling, flags, x);
+}
+
+struct aps_slice aps_slice_of(size_t n, size_t granule, int parts, int i)
+{
+    const size_t units = (n + granule - 1) / granule;
+    const size_t whole = units / (size_t)parts;
+    const size_t rest = units % (size_t)parts;
+    const size_t k = (size_t)i;
+    /* The first `rest` slices are one unit longer. */
+    size_t begin = (whole * k + (k < rest ? k : rest)) * granule;
+    size_t end = begin + (whole + (k < rest)) * granule;
+
+    if (begin > n)
+        begin = n;
+    if (end > n)
+        end = n;
+    return (struct aps_slice){.begin = begin, .length = end - begin};
+}
+
+size_t aps_slice_longest(size_t n, size_t granule, int parts)
+{
+    return aps_slice_of(n, granule, parts, 0).length;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cut/chunk.h"
+
+#include <string.h>
+
+/* Blocks that travel together begin at multiples of this: their headers are
+ * read and written as integers are. */
+#define BLOCK_UNIT 4
+
+static size_t chunk_round_up(size_t bytes)
+{
+    return (bytes + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
+}
+
+/* What a piece of n elements takes, or some. */
+struct extent {
+    size_t elements; /* of the longest slice */
+    size_t bytes;    /* of its block */
+    size_t inner_elements;
+    size_t inner_bytes;
+};
+
+static struct extent chunk_extent(const struct aps_cut *cut, size_t n)
+{
+    const size_t granule = aps_codec_granule(&cut->wire->codec);
+    struct extent extent = {.elements =
+                                aps_slice_longest(n, granule, cut->parts)};
+
+    extent.bytes = aps_block_bytes(cut->wire, extent.elements);
+    extent.inner_elements = extent.elements;
+    extent.inner_bytes = extent.bytes;
+    if (cut->inner > 1) {
+        extent.inner_elements =
+            aps_slice_longest(extent.elements, granule, cut->inner);
+        extent.inner_bytes = aps_block_bytes(cut->wire, extent.inner_elements);
+    }
+    return extent;
+}
+
+static size_t chunk_next_length(const struct aps_cut *cut)
+{
+    const size_t rest = cut->vectors[cut->vector].n - cut->begin;
+
+    return rest < cut->length ? rest : cut->length;
+}
+
+/* Put the next piece of n elements into the chunk, behind what it has. */
+static void chunk_add(struct aps_cut *cut, size_t n,
+                      const struct extent *extent, struct extent *used,
+                      struct aps_chunk *chunk)
+{
+    const struct aps_vector *vector = &cut->vectors[cut->vector];
+    const struct aps_stage_scale *scale = &cut->scales[cut->vector];
+
+    chunk->pieces[chunk->count++] = (struct aps_piece){
+        .in = vector->in + cut->begin,
+        .out = vector->out + cut->begin,
+        .n = n,
+        .granule = aps_codec_granule(&cut->wire->codec),
+        .memory = vector->memory,
+        .exponent = scale->exponent,
+        .magnitude = scale->magnitude,
+        .sum_exponent = vector->history
+                            ? vector->history->prediction.sum_exponent
+                            : scale->exponent,
+        .history = vector->history,
+        .before = {.lost = vector->history && vector->history->lost},
+        .begin = cut->begin,
+        .number = vector->number,
+        .first = vector->first + cut->begin,
+        .base = used->elements,
+        .offset = used->bytes,
+        .inner_base = used->inner_elements,
+        .inner_offset = used->inner_bytes,
+    };
+    used->elements += extent->elements;
+    used->bytes += extent->bytes;
+    used->inner_elements += extent->inner_elements;
+    used->inner_bytes += extent->inner_bytes;
+    cut->begin += n;
+    if (cut->begin == vector->n) {
+        cut->vector++;
+        cut->begin = 0;
+    }
+}
+
+/* Put more pieces into the chunk, as long as all takes no more room than one
+ * piece of the full length. */
+static void chunk_fill(struct aps_cut *cut, struct extent *used,
+                       struct aps_chunk *chunk)
+{
+    const struct extent room = chunk_extent(cut, cut->length);
+
+    while (cut->vector < cut->count && chunk->count < APS_PIECES_MOST) {
+        const size_t n = chunk_next_length(cut);
+        const struct extent extent = chunk_extent(cut, n);
+        struct extent at = *used;
+
+        at.bytes = chunk_round_up(at.bytes);
+        at.inner_bytes = chunk_round_up(at.inner_bytes);
+        if (at.elements + extent.elements > room.elements ||
+            at.bytes + extent.bytes > room.bytes ||
+            at.inner_elements + extent.inner_elements > room.inner_elements ||
+            at.inner_bytes + extent.inner_bytes > room.inner_bytes)
+            return;
+        *used = at;
+        chunk_add(cut, n, &extent, used, chunk);
+    }
+}
+
+void aps_cut_next(struct aps_cut *cut, struct aps_chunk *chunk)
+{
+    const size_t n = chunk_next_length(cut);
+    const struct extent extent = chunk_extent(cut, n);
+    struct extent used = {0};
+
+    chunk->count = 0;
+    chunk->blocks = NULL;
+    chunk_add(cut, n, &extent, &used, chunk);
+    if (n < cut->length && cut->vector < cut->count)
+        chunk_fill(cut, &used, chunk);
+    chunk->elements = used.elements;
+    chunk->bytes = used.bytes;
+    chunk->inner_bytes = used.inner_bytes;
+}
+
+size_t aps_cut_chunks(const struct aps_cut *cut)
+{
+    struct aps_cut dry = *cut;
+    struct aps_chunk chunk;
+    size_t chunks = 0;
+
+    if (cut->count == 1)
+        return (cut->vectors[0].n + cut->length - 1) / cut->length;
+    for (; dry.vector < dry.count; chunks++)
+        aps_cut_next(&dry, &chunk);
+    return chunks;
+}
+
+size_t aps_chunk_stride(const struct aps_chunk *chunk)
+{
+    return aps_block_aligned(chunk->bytes);
+}
+
+size_t aps_chunk_slice_bytes(const struct aps_chunk *chunk,
+                             const struct aps_wire *wire, int parts, int i)
+{
+    for (int p = chunk->count - 1; p >= 0; p--) {
+        const struct aps_piece *piece = &chunk->pieces[p];
+        const size_t n = aps_piece_slice(piece, parts, i).length;
+
+        if (n > 0)
+            return piece->offset + aps_block_bytes(wire, n);
+    }
+    return 0;
+}
+
+size_t aps_chunk_slice_elements(const struct aps_chunk *chunk, int parts, int i)
+{
+    size_t n = 0;
+
+    for (int p = 0; p < chunk->count; p++)
+        n += aps_piece_slice(&chunk->pieces[p], parts, i).length;
+    return n;
+}
+
+void aps_chunk_inner(const struct aps_chunk *chunk, int parts, int i,
+                     const float *sums, const struct aps_memory *memory,
+                     struct aps_chunk *inner)
+{
+    inner->count = chunk->count;
+    inner->elements = 0;
+    inner->bytes = chunk->inner_bytes;
+    inner->inner_bytes = chunk->inner_bytes;
+    for (int p = 0; p < chunk->count; p++) {
+        const struct aps_piece *piece = &chunk->pieces[p];
+
+        const struct aps_slice slice = aps_piece_slice(piece, parts, i);
+
+        inner->pieces[p] = (struct aps_piece){
+            .in = sums + piece->base,
+            .n = slice.length,
+            .first = piece->first + slice.begin,
+            .number = piece->number,
+            .granule = piece->granule,
+            .memory = memory,
+            .exponent = piece->summed ? piece->sum_exponent : piece->exponent,
+            .sum_exponent = piece->sum_exponent,
+            .summed = piece->summed,
+            .before = piece->before,
+            .base = piece->inner_base,
+            .offset = piece->inner_offset,
+        };
+    }
+}
+
+void aps_chunk_clear_gaps(const struct aps_chunk *chunk, unsigned char *bytes,
+                          size_t size)
+{
+    if (chunk->count > 1)
+        memset(bytes, 0, size);
+}
+
+bool aps_chunk_waits_for_gpu(const struct aps_chunk *chunk)
+{
+    for (int p = 0; p < chunk->count; p++) {
+        if (chunk->pieces[p].memory->run)
+            return true;
+    }
+    return false;
+}
+
+void aps_chunk_encode_slice(const struct aps_chunk *chunk,
+                            struct aps_block_batch *batch, int rank, int ranks,
+                            int owner, unsigned char *bytes)
+{
+    const struct aps_wire *wire = batch->wire;
+
+    aps_chunk_clear_gaps(chunk, bytes,
+                         aps_chunk_slice_bytes(chunk, wire, ranks, owner));
+    for (int p = 0; p < chunk->count; p++) {
+        const struct aps_piece *piece = &chunk->pieces[p];
+        const struct aps_slice slice = aps_piece_slice(piece, ranks, owner);
+
+        if (slice.length == 0)
+            continue;
+        aps_piece_encode_together(piece, batch, rank, ranks, slice,
+                                  bytes + piece->offset);
+        if (owner != rank)
+            aps_cost_add(batch->cost, wire, slice.length, 1);
+    }
+}
+
+void aps_chunk_decode(const struct aps_chunk *chunk,
+                      const struct aps_wire *wire, int parts,
+                      struct aps_block_batch *batch)
+{
+    aps_block_batch_begin(batch, wire, NULL);
+    for (int p = 0; p < chunk->count; p++) {
+        const struct aps_piece *piece = &chunk->pieces[p];
+        const unsigned char *blocks = chunk->blocks + piece->offset;
+
+        if (piece->history) {
+            const struct aps_scale_record record = aps_results_record(
+                wire, parts, blocks, chunk->stride, piece->n);
+
+            if (!aps_piece_settle(piece, &record))
+                continue;
+        }
+        aps_block_batch_decode_slices(batch, piece->memory, parts, blocks,
+                                      chunk->stride, piece->n, piece->out);
+    }
+    aps_block_batch_run(batch);
+}

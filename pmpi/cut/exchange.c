@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cut/exchange.h"
+
+#include "block/block.h"
+
+int aps_exchange_init(struct aps_exchange *exchange,
+                      const struct aps_vcomm *vcomm, enum aps_tag tag,
+                      int *outcome)
+{
+    exchange->tag = tag;
+    return aps_messages_init(&exchange->messages, vcomm, 2 * vcomm->size,
+                             outcome);
+}
+
+void aps_exchange_clear(struct aps_exchange *exchange)
+{
+    aps_messages_clear(&exchange->messages);
+}
+
+void aps_exchange_receive(struct aps_exchange *exchange, unsigned char *bytes,
+                          size_t stride,
+                          size_t (*size_of)(const void *state, int rank),
+                          const void *state)
+{
+    const struct aps_vcomm *vcomm = exchange->messages.vcomm;
+
+    for (int i = 1; i < vcomm->size; i++) {
+        const int from = (vcomm->rank + vcomm->size - i) % vcomm->size;
+
+        aps_messages_receive(&exchange->messages, bytes + (size_t)from * stride,
+                             size_of(state, from), from, exchange->tag);
+    }
+}
+
+static size_t exchange_alike(const void *state, int rank)
+{
+    (void)rank;
+    return *(const size_t *)state;
+}
+
+void aps_exchange_receive_alike(struct aps_exchange *exchange,
+                                unsigned char *bytes, size_t stride,
+                                size_t size)
+{
+    aps_exchange_receive(exchange, bytes, stride, exchange_alike, &size);
+}
+
+void aps_exchange_send(struct aps_exchange *exchange, int to,
+                       const unsigned char *bytes, size_t size)
+{
+    aps_messages_send(&exchange->messages, bytes, size, to, exchange->tag);
+}
+
+void aps_exchange_send_all(struct aps_exchange *exchange,
+                           const unsigned char *bytes, size_t size)
+{
+    for (int i = 1; i < exchange->messages.vcomm->size; i++)
+        aps_exchange_send(exchange, aps_exchange_peer(exchange, i), bytes,
+                          size);
+}
+
+int aps_exchange_wait(struct aps_exchange *exchange)
+{
+    return aps_messages_wait(&exchange->messages);
+}
+
+/* Bytes of a part, at most. */
+#define PART ((size_t)1 << 24)
+
+/* Of a message of so many bytes; beyond its end empty, as nothing is then sent. */
+static struct aps_slice exchange_part(size_t size, size_t i)
+{
+    const size_t begin = size / PART < i ? size : i * PART;
+
+    return (struct aps_slice){begin, size - begin < PART ? size - begin : PART};
+}
+
+/* Where a rank's part lies; of an empty one there may be no such place. */
+static size_t exchange_place(int rank, size_t stride,
+                             const struct aps_slice *part)
+{
+    return part->length > 0 ? (size_t)rank * stride + part->begin : 0;
+}
+
+int aps_exchange_run(struct aps_exchange *exchange,
+                     const struct aps_exchanged *what)
+{
+    const struct aps_vcomm *vcomm = exchange->messages.vcomm;
+    const size_t parts = what->longest / PART + 1;
+    int rc = MPI_SUCCESS;
+
+    for (size_t i = 0; i < parts; i++) {
+        for (int k = 1; k < vcomm->size; k++) {
+            const int from = (vcomm->rank + vcomm->size - k) % vcomm->size;
+            const struct aps_slice part =
+                exchange_part(what->received(what->state, from), i);
+
+            aps_messages_receive(
+                &exchange->messages,
+                what->incoming +
+                    exchange_place(from, what->incoming_stride, &part),
+                part.length, from, exchange->tag);
+        }
+        for (int k = 1; k < vcomm->size; k++) {
+            const int to = aps_exchange_peer(exchange, k);
+            const struct aps_slice part =
+                exchange_part(what->sent(what->state, to), i);
+
+            if (i == 0 && what->make)
+                what->make(what->state, to);
+            aps_exchange_send(
+                exchange, to,
+                what->outgoing +
+                    exchange_place(to, what->outgoing_stride, &part),
+                part.length);
+        }
+        rc = aps_exchange_wait(exchange);
+    }
+    return rc;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cut/exponent.h"
+
+#include "block/magnitude_batch.h"
+
+int aps_exponent_agree(const struct aps_vcomm *vcomm,
+                       const struct aps_wire *wire, const float *x, size_t n,
+                       int *exponent)
+{
+    float max;
+
+    *exponent = 0;
+    if (!aps_scale_ops_of(&wire->scale)->agreed)
+        return MPI_SUCCESS;
+    max = aps_block_magnitude(wire, wire->memory, x, n).max;
+    return aps_exponent_agree_all(vcomm, wire, 1, &max, exponent);
+}
+
+/* Of one layer; where blocks lie on a device, it tells whether values are lost. */
+static struct aps_magnitude exponent_magnitude(const struct aps_wire *wire,
+                                               const struct aps_vector *vector)
+{
+    return vector->measured ? vector->magnitude
+                            : aps_block_magnitude(wire, vector->memory,
+                                                  vector->in, vector->n);
+}
+
+void aps_exponent_magnitudes(const struct aps_wire *wire, int count,
+                             const struct aps_vector vectors[],
+                             struct aps_stage_scale scales[])
+{
+    struct aps_magnitude_query queries[APS_VECTORS_MOST];
+    int layers[APS_VECTORS_MOST];
+    size_t n = 0;
+
+    for (int i = 0; i < count; i++) {
+        const struct aps_vector *vector = &vectors[i];
+
+        if (vector->measured || wire->device) {
+            scales[i].magnitude = exponent_magnitude(wire, vector);
+            continue;
+        }
+        layers[n] = i;
+        queries[n++] = (struct aps_magnitude_query){
+            .memory = vector->memory, .x = vector->in, .n = vector->n};
+    }
+    aps_magnitude_queries_run(queries, n);
+    for (size_t k = 0; k < n; k++)
+        scales[layers[k]].magnitude = queries[k].magnitude;
+}
+
+int aps_exponent_of_stage(const struct aps_wire *wire, int greatest)
+{
+    const int exponent = aps_scale_stage_exponent(
+        &wire->scale, aps_wire_narrowest(wire), greatest);
+
+    return wire->accumulate != APS_ACCUMULATE_FP32 &&
+                   aps_wire_may_step_over(wire)
+               ? exponent - 1
+               : exponent;
+}
+
+int aps_exponent_vectors(const struct aps_vcomm *vcomm,
+                         const struct aps_wire *wire, bool whole, int count,
+                         const struct aps_vector vectors[],
+                         struct aps_stage_scale scales[])
+{
+    float max[APS_VECTORS_MOST] = {0};
+    int exponents[APS_VECTORS_MOST];
+    bool agreed = whole;
+    int rc;
+
+    for (int i = 0; i < count; i++) {
+        scales[i] = (struct aps_stage_scale){
+            .exponent = aps_exponent_predicted(&vectors[i])};
+        agreed &= vectors[i].agreed;
+    }
+    if (!aps_scale_ops_of(&wire->scale)->agreed)
+        return MPI_SUCCESS;
+    if (agreed) {
+        for (int i = 0; i < count; i++) {
+            if (vectors[i].measured)
+                scales[i].magnitude = vectors[i].magnitude;
+            scales[i].exponent =
+                aps_exponent_of_stage(wire, vectors[i].greatest);
+        }
+        return MPI_SUCCESS;
+    }
+    aps_exponent_magnitudes(wire, count, vectors, scales);
+    for (int i = 0; i < count; i++)
+        max[i] = scales[i].magnitude.max;
+    rc = aps_exponent_agree_all(vcomm, wire, count, max, exponents);
+    for (int i = 0; i < count; i++)
+        scales[i].exponent = exponents[i];
+    return rc;
+}
+
+int aps_exponent_agree_all(const struct aps_vcomm *vcomm,
+                           const struct aps_wire *wire, int count,
+                           const float max[], int exponents[])
+{
+    int rc;
+
+    for (int i = 0; i < count; i++)
+        exponents[i] = 0;
+    if (!aps_scale_ops_of(&wire->scale)->agreed)
+        return MPI_SUCCESS;
+    for (int i = 0; i < count; i++)
+        exponents[i] = aps_scale_max_exponent(max[i], vcomm->size);
+    rc = aps_agree_max(vcomm, count, exponents);
+    for (int i = 0; i < count; i++)
+        exponents[i] = aps_exponent_of_stage(wire, exponents[i]);
+    return rc;
+}
+
+int aps_exponent_begin(struct aps_exponents *exponents,
+                       const struct aps_vcomm *vcomm,
+                       const struct aps_wire *wire, int count,
+                       const float max[])
+{
+    exponents->begun = aps_scale_ops_of(&wire->scale)->agreed;
+    exponents->count = count;
+    if (!exponents->begun)
+        return MPI_SUCCESS;
+    for (int i = 0; i < count; i++)
+        exponents->greatest[i] = aps_scale_max_exponent(max[i], vcomm->size);
+    return aps_agreement_begin(&exponents->agreement, vcomm, APS_TAG_EXPONENT,
+                               count, exponents->greatest);
+}
+
+int aps_exponent_end(struct aps_exponents *exponents,
+                     const struct aps_wire *wire, int result[])
+{
+    int rc;
+
+    for (int i = 0; i < exponents->count; i++)
+        result[i] = 0;
+    if (!exponents->begun)
+        return MPI_SUCCESS;
+    exponents->begun = false;
+    rc = aps_agreement_end(&exponents->agreement);
+    for (int i = 0; i < exponents->count; i++)
+        result[i] = aps_exponent_of_stage(wire, exponents->greatest[i]);
+    return rc;
+}

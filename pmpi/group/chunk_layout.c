@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "group/chunk_layout.h"
+
+#include "base/least.h"
+#include "block/block.h"
+#include "wire/pipeline_sizes.h"
+
+/* So many times as long are chunks at most that fill their room with codes. */
+#define NARROWEST 8
+
+_Static_assert(APS_BLOCK_HEADER_MOST <= APS_PIPELINE_GROUP_HEADER,
+               "a block's header has room");
+
+struct aps_chunk_room aps_chunk_room_of(int owners, int parts, int results,
+                                        size_t chunk, size_t granule)
+{
+    /* So much longer are slices that end at a multiple of a larger granule. */
+    const size_t longer = granule - APS_CODEC_GRANULE;
+    const size_t cut = aps_slice_longest(chunk, APS_CODEC_GRANULE, owners);
+    const size_t slice = cut + longer;
+    const size_t part =
+        aps_slice_longest(cut, APS_CODEC_GRANULE, parts) + longer;
+
+    return (struct aps_chunk_room){
+        .owners = owners,
+        .parts = parts,
+        .results = results,
+        .chunk = chunk,
+        .slice = slice,
+        .part = part,
+        .slot_bytes = aps_pipeline_group_slot(chunk, owners, granule),
+        .result_bytes = (size_t)results * aps_pipeline_group_result(
+                                              chunk, owners, parts, granule),
+    };
+}
+
+/* Slices of n elements that are not empty. */
+static size_t layout_slices(size_t n, size_t granule, int parts)
+{
+    return aps_least((n + granule - 1) / granule, (size_t)parts);
+}
+
+/* Slices that are empty take no room: they come last. */
+struct aps_chunk_layout aps_chunk_layout_of(const struct aps_chunk_room *room,
+                                            const struct aps_codec *codec)
+{
+    const size_t granule = aps_codec_granule(codec);
+    const size_t chunk = (room->chunk + granule - 1) / granule * granule;
+    const size_t slice = aps_slice_longest(chunk, granule, room->owners);
+    const size_t part = aps_slice_longest(slice, granule, room->parts);
+    const size_t stride = aps_block_stride_widest(part);
+
+    return (struct aps_chunk_layout){
+        .chunk = chunk,
+        .slice_stride = aps_block_stride_widest(slice),
+        .owner_stride = layout_slices(slice, granule, room->parts) * stride,
+        .part_stride = stride,
+    };
+}
+
+/* Up to twice the elements, of less than 8 bits each, fit where FP32 values do. */
+struct aps_chunk_layout
+aps_chunk_layout_across(const struct aps_chunk_room *room,
+                        const struct aps_codec *codec)
+{
+    const struct aps_chunk_layout as_ever = aps_chunk_layout_of(room, codec);
+    const size_t granule = aps_codec_granule(codec);
+    const size_t chunk = aps_pipeline_group_elements_across(codec, room->chunk);
+    const size_t slice = aps_slice_longest(chunk, granule, room->owners);
+    const size_t part = aps_slice_longest(slice, granule, room->parts);
+    const size_t stride = aps_block_stride_bytes(aps_codec_bytes(codec, part));
+
+    if (chunk == as_ever.chunk)
+        return as_ever;
+    return (struct aps_chunk_layout){
+        .chunk = chunk,
+        .slice_stride = aps_block_stride_widest(room->slice),
+        .owner_stride = layout_slices(slice, granule, room->parts) * stride,
+        .part_stride = stride,
+    };
+}
+
+/* However long the chunk is, an owner's block takes no more bytes than that of FP32
+ * values which are cut at 64. */
+struct aps_chunk_layout
+aps_chunk_layout_longest(const struct aps_chunk_room *room,
+                         const struct aps_codec *codec, size_t slice)
+{
+    const struct aps_chunk_layout as_ever = aps_chunk_layout_of(room, codec);
+    const size_t chunk = aps_pipeline_group_elements_alone(codec, room->owners,
+                                                           room->chunk, slice);
+    const size_t bytes = aps_block_stride_widest(
+        aps_slice_longest(room->chunk, APS_CODEC_GRANULE, room->owners));
+
+    if (room->parts > 1 || chunk == as_ever.chunk)
+        return as_ever;
+    return (struct aps_chunk_layout){
+        .chunk = chunk,
+        .slice_stride = bytes,
+        .owner_stride = bytes,
+        .part_stride = bytes,
+    };
+}
+
+size_t aps_chunk_room_sum(const struct aps_chunk_room *room, bool narrow)
+{
+    const size_t codes =
+        aps_least(aps_codec_elements_most(room->slice * sizeof(float)),
+                  APS_PIPELINE_GROUP_SLICE);
+    const size_t most = narrow ? NARROWEST * room->slice : room->slice;
+
+    if (room->parts > 1)
+        return APS_PIPELINE_GROUP_NARROW * room->slice;
+    return most > codes ? most : codes;
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "group/shm_group.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cache.h"
+#include "base/quiet_write.h"
+#include "message/agree.h"
+#include "message/wait.h"
+
+/* The values that aps_shm_group_max_all exchanges at a time. */
+#define VALUES 32
+
+/* What one rank has done. Only this rank writes its counts. */
+struct counts {
+    struct aps_wait_count marks[APS_SHM_GROUP_MARKS];
+    struct aps_wait_count values; /* how often it wrote `value` */
+    int32_t value[2][VALUES];     /* used in turn */
+    uint64_t elements[2];         /* of its even and its odd calls */
+    struct aps_memory_token token;
+};
+
+/* The beginning of the segment. A new segment is zero, and counts begin at
+ * 0. */
+struct shared {
+    /* The last failed call of even and of odd number, or 0: a rank is at most
+     * one call ahead of another. Numbers that wrap would meet the 0, or an old
+     * failure, again. */
+    _Alignas(APS_CACHE_LINE) _Atomic uint64_t failed[2];
+    _Atomic uint64_t lost_state[2]; /* the same */
+    _Atomic int device_failed;
+    _Atomic int leavers;
+    struct counts counts[]; /* [group size] */
+};
+
+struct aps_shm_group {
+    struct shared *shared;
+    size_t bytes; /* of the mapping */
+    unsigned char *slots;
+    size_t slot_bytes;
+    int rank;
+    int size;
+    MPI_Comm progress; /* for MPI's progress during waits */
+    uint32_t turns;    /* the number of exchanges by MAX */
+};
+
+static size_t shm_group_round_up(size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    return (bytes + page - 1) / page * page;
+}
+
+/* A name that is probably new; O_EXCL refuses one that exists. */
+static void shm_group_make_name(char *name, size_t size)
+{
+    static _Atomic unsigned serial;
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(name, size, "/apsmpi-%ld-%u-%lx", (long)getpid(),
+             atomic_fetch_add(&serial, 1), (unsigned long)now.tv_nsec);
+}
+
+/* Create or open the segment and map it. NULL with a cause; then nothing is left of
+ * what was created. A segment of the same name that exists is another job's. */
+static void *shm_group_map_segment(const char *name, bool create, size_t bytes,
+                                   char *cause, size_t size)
+{
+    void *mapping = NULL;
+    int flags = create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR;
+    int fd = shm_open(name, flags, 0600);
+    int error = 0;
+
+    if (fd < 0) {
+        snprintf(cause, size, "shm_open %s: %s", name, strerror(errno));
+        return NULL;
+    }
+    /* Allocate the pages now: a sparse segment on a full /dev/shm would kill
+     * the program with SIGBUS in a reduction. */
+    if (create)
+        error = aps_quiet_allocate(fd, bytes);
+    if (error != 0) {
+        snprintf(cause, size, "%zu bytes of shared memory: %s", bytes,
+                 strerror(error));
+        goto close_fd;
+    }
+    /* And map them: the faults would make a rank's first tens of short calls take
+     * twice as long, by which `reduce: auto` would judge them. */
+    mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_POPULATE, fd, 0);
+    if (mapping == MAP_FAILED) {
+        snprintf(cause, size, "mmap of %zu bytes of shared memory: %s", bytes,
+                 strerror(errno));
+        mapping = NULL;
+    }
+
+close_fd:
+    close(fd);
+    if (create && !mapping)
+        shm_unlink(name);
+    return mapping;
+}
+
+/*
+ * Rank 0 of the group creates the segment, and the others open it by name. Rank
+ * 0 unlinks the name as soon as all ranks have opened the segment: a job that
+ * dies later leaves nothing in /dev/shm.
+ */
+static void *shm_group_share(const struct aps_vcomm *group, int rank,
+                             size_t bytes, char *cause, size_t size)
+{
+    char name[64] = "";
+    void *mapping = NULL;
+    bool created;
+
+    if (rank == 0) {
+        shm_group_make_name(name, sizeof name);
+        mapping = shm_group_map_segment(name, true, bytes, cause, size);
+    }
+    created = aps_agree_all(group, rank != 0 || mapping);
+    if (created) {
+        const int rc = aps_agree_bytes(group, 0, name, sizeof name);
+
+        if (rc != MPI_SUCCESS)
+            snprintf(cause, size, "MPI fails with the name of shared memory");
+        else if (rank != 0)
+            mapping = shm_group_map_segment(name, false, bytes, cause, size);
+        created = aps_agree_all(group, rc == MPI_SUCCESS && mapping);
+    }
+    if (rank == 0 && mapping)
+        shm_unlink(name);
+    if (!created && mapping) {
+        munmap(mapping, bytes);
+        mapping = NULL;
+    }
+    return mapping;
+}
+
+int aps_shm_group_create(const struct aps_vcomm *group, size_t slot_bytes,
+                         size_t result_bytes, struct aps_shm_group **node,
+                         char *cause, size_t size)
+{
+    struct aps_shm_group *new = calloc(1, sizeof *new);
+    size_t head;
+
+    snprintf(cause, size, "%s", new ? "" : "out of memory");
+    if (!aps_agree_all(group, new != NULL)) {
+        free(new);
+        return -1;
+    }
+    new->rank = group->rank;
+    new->size = group->size;
+    head =
+        shm_group_round_up(sizeof *new->shared +
+                           (size_t) new->size * sizeof new->shared->counts[0]);
+    new->slot_bytes = shm_group_round_up(slot_bytes);
+    new->bytes = head + (size_t) new->size *new->slot_bytes +
+                 shm_group_round_up(result_bytes);
+    new->progress = group->comm;
+    new->shared = shm_group_share(group, new->rank, new->bytes, cause, size);
+    if (!new->shared) {
+        free(new);
+        return -1;
+    }
+    new->slots = (unsigned char *)new->shared + head;
+    *node = new;
+    return 0;
+}
+
+void aps_shm_group_destroy(struct aps_shm_group *node)
+{
+    if (!node)
+        return;
+    munmap(node->shared, node->bytes);
+    free(node);
+}
+
+/* Where glibc and musl have what shm_open opens. */
+size_t aps_shm_group_free_bytes(void)
+{
+    struct statvfs file_system;
+
+    if (statvfs("/dev/shm", &file_system) < 0)
+        return 0;
+    return (size_t)file_system.f_bavail * file_system.f_frsize;
+}
+
+int aps_shm_group_rank(const struct aps_shm_group *node)
+{
+    return node->rank;
+}
+
+int aps_shm_group_size(const struct aps_shm_group *node)
+{
+    return node->size;
+}
+
+unsigned char *aps_shm_group_slot(const struct aps_shm_group *node, int rank)
+{
+    return node->slots + (size_t)rank * node->slot_bytes;
+}
+
+size_t aps_shm_group_slot_stride(const struct aps_shm_group *node)
+{
+    return node->slot_bytes;
+}
+
+unsigned char *aps_shm_group_result(const struct aps_shm_group *node)
+{
+    return node->slots + (size_t)node->size * node->slot_bytes;
+}
+
+void aps_shm_group_mark(struct aps_shm_group *node,
+                        enum aps_shm_group_mark mark)
+{
+    aps_wait_advance(&node->shared->counts[node->rank].marks[mark]);
+}
+
+void aps_shm_group_await(struct aps_shm_group *node,
+                         enum aps_shm_group_mark mark, int ranks,
+                         uint32_t times, bool messages)
+{
+    for (int i = 0; i < ranks; i++)
+        aps_wait_reach(&node->shared->counts[i].marks[mark], times,
+                       node->progress, messages);
+}
+
+/* The two places of `value` are enough: a rank writes a place again two turns
+ * later, and in between it has awaited the values that every rank wrote after
+ * it had read the place. */
+static void shm_group_max_some(struct aps_shm_group *node, int count,
+                               int values[])
+{
+    struct counts *counts = node->shared->counts;
+    const uint32_t turn = node->turns++;
+
+    memcpy(counts[node->rank].value[turn % 2], values,
+           (size_t)count * sizeof *values);
+    aps_wait_advance(&counts[node->rank].values);
+    for (int i = 0; i < node->size; i++) {
+        aps_wait_reach(&counts[i].values, turn + 1, node->progress, false);
+        for (int k = 0; k < count; k++)
+            if (counts[i].value[turn % 2][k] > values[k])
+                values[k] = counts[i].value[turn % 2][k];
+    }
+}
+
+void aps_shm_group_max_all(struct aps_shm_group *node, int count, int values[])
+{
+    for (int i = 0; i < count; i += VALUES)
+        shm_group_max_some(node, count - i < VALUES ? count - i : VALUES,
+                           values + i);
+}
+
+int aps_shm_group_max(struct aps_shm_group *node, int value)
+{
+    shm_group_max_some(node, 1, &value);
+    return value;
+}
+
+void aps_shm_group_fail(struct aps_shm_group *node, uint64_t call)
+{
+    atomic_store(&node->shared->failed[call % 2], call);
+}
+
+bool aps_shm_group_failed(const struct aps_shm_group *node, uint64_t call)
+{
+    return atomic_load_explicit(&node->shared->failed[call % 2],
+                                memory_order_relaxed) == call;
+}
+
+void aps_shm_group_lose_state(struct aps_shm_group *node, uint64_t call)
+{
+    atomic_store(&node->shared->lost_state[call % 2], call);
+}
+
+bool aps_shm_group_lost_state(const struct aps_shm_group *node, uint64_t call)
+{
+    return atomic_load_explicit(&node->shared->lost_state[call % 2],
+                                memory_order_relaxed) == call;
+}
+
+void aps_shm_group_tell_elements(struct aps_shm_group *node, uint64_t call,
+                                 uint64_t elements)
+{
+    node->shared->counts[node->rank].elements[call % 2] = elements;
+}
+
+int aps_shm_group_find_other_elements(const struct aps_shm_group *node,
+                                      uint64_t call, uint64_t *elements)
+{
+    const struct counts *counts = node->shared->counts;
+    const uint64_t mine = counts[node->rank].elements[call % 2];
+
+    for (int i = 0; i < node->size; i++) {
+        if (counts[i].elements[call % 2] == mine)
+            continue;
+        *elements = counts[i].elements[call % 2];
+        return i;
+    }
+    return -1;
+}
+
+void aps_shm_group_fail_device(struct aps_shm_group *node)
+{
+    atomic_store_explicit(&node->shared->device_failed, 1,
+                          memory_order_relaxed);
+}
+
+bool aps_shm_group_device_failed(const struct aps_shm_group *node)
+{
+    return atomic_load_explicit(&node->shared->device_failed,
+                                memory_order_relaxed);
+}
+
+struct aps_memory_token *aps_shm_group_token(const struct aps_shm_group *node,
+                                             int rank)
+{
+    return &node->shared->counts[rank].token;
+}
+
+void aps_shm_group_leave(struct aps_shm_group *node)
+{
+    atomic_fetch_add(&node->shared->leavers, 1);
+}
+
+int aps_shm_group_leavers(const struct aps_shm_group *node)
+{
+    return atomic_load(&node->shared->leavers);
+}

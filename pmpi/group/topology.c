@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "group/topology.h"
+
+#include <hwloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "native/error_text.h"
+#include "message/agree.h"
+
+static hwloc_obj_type_t topology_object_type(enum aps_group_kind kind)
+{
+    switch (kind) {
+    case APS_GROUP_PACKAGE:
+        return HWLOC_OBJ_PACKAGE;
+    case APS_GROUP_NUMA:
+        return HWLOC_OBJ_NUMANODE;
+    default:
+        return HWLOC_OBJ_L3CACHE;
+    }
+}
+
+/*
+ * The cores of this rank: those that it is bound to. On a described topology
+ * (HWLOC_SYNTHETIC, HWLOC_XMLFILE) rank i of the node has core i.
+ */
+static int topology_rank_cpuset(hwloc_topology_t topology, int node_rank,
+                                hwloc_cpuset_t set, char *cause, size_t size)
+{
+    int cores;
+
+    if (hwloc_topology_is_thissystem(topology)) {
+        if (hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) == 0)
+            return 0;
+        snprintf(cause, size, "hwloc cannot tell this rank's binding");
+        return -1;
+    }
+    cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
+    if (cores <= 0) {
+        snprintf(cause, size, "the described topology has no cores");
+        return -1;
+    }
+    hwloc_bitmap_copy(set, hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE,
+                                                 (unsigned)(node_rank % cores))
+                               ->cpuset);
+    return 0;
+}
+
+/* The index of the object that contains all of `set`, or -1. */
+static int topology_covering_object(hwloc_topology_t topology,
+                                    hwloc_obj_type_t type,
+                                    hwloc_const_cpuset_t set)
+{
+    int count = hwloc_get_nbobjs_by_type(topology, type);
+
+    for (int i = 0; i < count; i++) {
+        hwloc_obj_t object = hwloc_get_obj_by_type(topology, type, (unsigned)i);
+
+        if (object->cpuset && hwloc_bitmap_isincluded(set, object->cpuset))
+            return i;
+    }
+    return -1;
+}
+
+/* The topology of this node, loaded once: loading takes milliseconds. */
+static hwloc_topology_t loaded;
+static bool is_loaded;
+static pthread_once_t load_once = PTHREAD_ONCE_INIT;
+
+static void topology_load(void)
+{
+    if (hwloc_topology_init(&loaded) != 0)
+        return;
+    is_loaded = hwloc_topology_load(loaded) == 0;
+    if (!is_loaded)
+        hwloc_topology_destroy(loaded);
+}
+
+/* The index of the object that this rank is bound inside, or -1 with a
+ * cause. */
+static int topology_hardware_colour(enum aps_group_kind kind, int node_rank,
+                                    char *cause, size_t size)
+{
+    const hwloc_obj_type_t type = topology_object_type(kind);
+    hwloc_cpuset_t set;
+    int colour = -1;
+
+    pthread_once(&load_once, topology_load);
+    set = is_loaded ? hwloc_bitmap_alloc() : NULL;
+    if (!set) {
+        snprintf(cause, size, "hwloc cannot load the topology");
+        return -1;
+    }
+    if (hwloc_get_nbobjs_by_type(loaded, type) <= 0) {
+        snprintf(cause, size, "hwloc finds no %s on this node",
+                 aps_group_name(kind));
+        goto free_set;
+    }
+    if (topology_rank_cpuset(loaded, node_rank, set, cause, size) < 0)
+        goto free_set;
+    colour = topology_covering_object(loaded, type, set);
+    if (colour < 0)
+        snprintf(cause, size,
+                 "this rank is not bound inside one %s: bind the ranks "
+                 "(mpiexec -bind-to core) or use group: node",
+                 aps_group_name(kind));
+
+free_set:
+    hwloc_bitmap_free(set);
+    return colour;
+}
+
+/* --- groups --------------------------------------------------------------- */
+
+/* A partition of n ranks: ranks with the same two keys are in the same part. */
+struct partition {
+    int n;
+    int parts;
+    int *part;    /* [n]: the part of each rank, in the order of first ranks */
+    int *place;   /* [n]: the rank's number in its part */
+    int *first;   /* [parts]: the first rank */
+    int *members; /* [parts]: the number of ranks */
+};
+
+static void topology_part(struct partition *p, const int a[], const int b[])
+{
+    p->parts = 0;
+    for (int i = 0; i < p->n; i++) {
+        int part = p->parts - 1; /* neighbours are often in the same part */
+
+        while (part >= 0 &&
+               (a[p->first[part]] != a[i] || b[p->first[part]] != b[i]))
+            part--;
+        if (part < 0) {
+            part = p->parts++;
+            p->first[part] = i;
+            p->members[part] = 0;
+        }
+        p->part[i] = part;
+        p->place[i] = p->members[part]++;
+    }
+}
+
+/* The pretended node of a rank. */
+static int topology_pretend(const struct aps_vcomm *vcomm, int nodes,
+                            bool cyclic, int rank)
+{
+    if (nodes <= 0)
+        return 0;
+    return cyclic ? rank % nodes : (int)((long)rank * nodes / vcomm->size);
+}
+
+/* The node and the pretended node of each rank, as the two keys of a partition.
+ * If groups go across nodes, all ranks get the same keys. */
+static void topology_node_keys(const struct aps_vcomm *vcomm,
+                               const struct aps_grouping *grouping, int node[],
+                               int pretended[])
+{
+    const bool anywhere =
+        grouping->kind == APS_GROUP_NUMBER && grouping->across_nodes;
+    const int nodes = anywhere ? 0 : grouping->test_nodes;
+
+    for (int i = 0; i < vcomm->size; i++) {
+        node[i] = anywhere ? 0 : vcomm->nodes[aps_vcomm_rank(vcomm, i)];
+        pretended[i] = topology_pretend(vcomm, nodes, grouping->test_cyclic, i);
+    }
+}
+
+int aps_topology_count_nodes(const struct aps_vcomm *vcomm, int test_nodes,
+                             bool test_cyclic)
+{
+    int count = 0;
+
+    /* A node begins with the first rank that no earlier rank shares it with. */
+    for (int i = 0; i < vcomm->size; i++) {
+        int j = 0;
+
+        while (j < i &&
+               (vcomm->nodes[aps_vcomm_rank(vcomm, j)] !=
+                    vcomm->nodes[aps_vcomm_rank(vcomm, i)] ||
+                topology_pretend(vcomm, test_nodes, test_cyclic, j) !=
+                    topology_pretend(vcomm, test_nodes, test_cyclic, i)))
+            j++;
+        count += j == i;
+    }
+    return count;
+}
+
+/* COLLECTIVE over vcomm for the kinds that need hwloc. Ranks of a node with the
+ * same colour form a group. 0, or -1: on all ranks if some rank has no colour,
+ * which says why; on this rank alone if MPI fails. */
+static int topology_colours(const struct aps_vcomm *vcomm,
+                            const struct aps_grouping *grouping,
+                            const struct partition *nodes, int colours[],
+                            char *cause, size_t size)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int mine, rc;
+
+    for (int i = 0; i < vcomm->size; i++)
+        colours[i] = grouping->kind == APS_GROUP_NUMBER
+                         ? nodes->place[i] / grouping->number
+                         : 0;
+    if (grouping->kind == APS_GROUP_NUMBER || grouping->kind == APS_GROUP_NODE)
+        return 0;
+    mine = topology_hardware_colour(grouping->kind, nodes->place[vcomm->rank],
+                                    cause, size);
+    rc = aps_agree_gather(vcomm, mine, colours);
+    if (rc != MPI_SUCCESS) {
+        snprintf(cause, size, "MPI failed while the ranks were grouped: %s",
+                 aps_error_text(rc, text));
+        return -1;
+    }
+    for (int i = 0; i < vcomm->size; i++)
+        if (colours[i] < 0)
+            return -1;
+    return 0;
+}
+
+/* Local. Fill in the groups from the view of this rank. `members` is scratch.
+ * 0, or -1: out of memory. */
+static int topology_describe(const struct aps_vcomm *vcomm,
+                             const struct partition *parts, int members[],
+                             struct aps_groups *groups)
+{
+    const int own = parts->part[vcomm->rank];
+    const int place = parts->place[vcomm->rank];
+    int count = 0;
+
+    groups->groups = parts->parts;
+    groups->smallest = groups->largest = parts->members[0];
+    for (int i = 0; i < parts->parts; i++) {
+        if (parts->members[i] < groups->smallest)
+            groups->smallest = parts->members[i];
+        if (parts->members[i] > groups->largest)
+            groups->largest = parts->members[i];
+    }
+    for (int i = 0; i < parts->n; i++)
+        if (parts->part[i] == own)
+            members[count++] = i;
+    if (aps_vcomm_divide(&groups->group, vcomm, APS_PART_GROUP, count, place,
+                         members) < 0)
+        return -1;
+    if (groups->groups == 1 || place >= groups->smallest)
+        return 0;
+    for (int i = 0; i < parts->n; i++)
+        if (parts->place[i] == place)
+            members[parts->part[i]] = i;
+    return aps_vcomm_divide(&groups->peers, vcomm, APS_PART_PEERS, parts->parts,
+                            own, members);
+}
+
+int aps_topology_groups(const struct aps_vcomm *vcomm,
+                        const struct aps_grouping *grouping,
+                        struct aps_groups *groups, char *cause, size_t size)
+{
+    const size_t n = (size_t)vcomm->size;
+    int *scratch = malloc(7 * n * sizeof *scratch);
+    struct partition parts;
+    bool good = false;
+
+    *groups = (struct aps_groups){0};
+    cause[0] = '\0';
+    if (!aps_agree_all(vcomm, scratch != NULL)) {
+        snprintf(cause, size, "%s", scratch ? "" : "out of memory");
+        goto free_scratch;
+    }
+    parts = (struct partition){
+        .n = vcomm->size,
+        .part = scratch,
+        .place = scratch + n,
+        .first = scratch + 2 * n,
+        .members = scratch + 3 * n,
+    };
+    topology_node_keys(vcomm, grouping, scratch + 4 * n, scratch + 5 * n);
+    topology_part(&parts, scratch + 4 * n, scratch + 5 * n);
+    if (topology_colours(vcomm, grouping, &parts, scratch + 6 * n, cause,
+                         size) == 0) {
+        for (size_t i = 0; i < n; i++)
+            scratch[4 * n + i] = parts.part[i];
+        topology_part(&parts, scratch + 4 * n, scratch + 6 * n);
+        good = topology_describe(vcomm, &parts, scratch + 4 * n, groups) == 0;
+        snprintf(cause, size, "%s", good ? "" : "out of memory");
+    }
+    good = aps_agree_all(vcomm, good);
+
+free_scratch:
+    free(scratch);
+    return good ? 0 : -1;
+}
+
+void aps_topology_release(struct aps_groups *groups)
+{
+    aps_vcomm_clear(&groups->group);
+    aps_vcomm_clear(&groups->peers);
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "message/agree.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+
+#include "base/message.h"
+#include "native/error_text.h"
+#include "message/messages.h"
+#include "message/wait.h"
+
+/* --- messages ------------------------------------------------------------- */
+
+static void agree_combine_max(void *values, const void *theirs, size_t size)
+{
+    const int *other = theirs;
+    int *mine = values;
+
+    for (size_t i = 0; i < size / sizeof *mine; i++)
+        if (other[i] > mine[i])
+            mine[i] = other[i];
+}
+
+static void agree_combine_or(void *values, const void *theirs, size_t size)
+{
+    const unsigned char *other = theirs;
+    unsigned char *mine = values;
+
+    for (size_t i = 0; i < size; i++)
+        mine[i] |= other[i];
+}
+
+static void agree_posted(struct aps_agreement *agreement, int rc)
+{
+    if (rc == MPI_SUCCESS)
+        agreement->count++;
+    else if (agreement->rc == MPI_SUCCESS)
+        agreement->rc = rc;
+}
+
+static void agree_send(struct aps_agreement *agreement, int to)
+{
+    agree_posted(agreement,
+                 aps_message_send(agreement->vcomm, agreement->values,
+                                  agreement->size, to, agreement->tag,
+                                  &agreement->requests[agreement->count]));
+}
+
+static void agree_receive(struct aps_agreement *agreement, int from, int place)
+{
+    agree_posted(agreement,
+                 aps_message_receive(agreement->vcomm,
+                                     agreement->theirs[place].bytes,
+                                     agreement->size, from, agreement->tag,
+                                     &agreement->requests[agreement->count]));
+}
+
+/* Complete the requests, some of which may be MPI_REQUEST_NULL. `rc` is the
+ * first error so far. Messages that are under way are completed also after an
+ * error: the next agreement must not find them. */
+static int agree_complete(int count, MPI_Request requests[], int rc)
+{
+    const int waited =
+        count > 0 ? aps_wait_requests(count, requests) : MPI_SUCCESS;
+
+    for (int i = 0; i < count && waited != MPI_SUCCESS; i++) {
+        if (requests[i] == MPI_REQUEST_NULL)
+            continue;
+        PMPI_Cancel(&requests[i]);
+        PMPI_Request_free(&requests[i]);
+    }
+    return rc == MPI_SUCCESS ? waited : rc;
+}
+
+static void agree_wait(struct aps_agreement *agreement)
+{
+    agreement->rc =
+        agree_complete(agreement->count, agreement->requests, agreement->rc);
+    agreement->count = 0;
+}
+
+/* --- one agreement -------------------------------------------------------- */
+
+static bool agree_is_direct(const struct aps_agreement *agreement)
+{
+    return agreement->vcomm->size <= APS_AGREEMENT_DIRECT;
+}
+
+/* With many ranks: after the round of distance d each rank has combined the
+ * values of the 2 d ranks up to its own; some of them twice, which neither MAX
+ * nor OR minds. */
+static void agree_post_round(struct aps_agreement *agreement, int distance)
+{
+    const int rank = agreement->vcomm->rank, size = agreement->vcomm->size;
+
+    agree_receive(agreement, (rank + size - distance) % size, 0);
+    agree_send(agreement, (rank + distance) % size);
+}
+
+static void agree_post(struct aps_agreement *agreement)
+{
+    const int rank = agreement->vcomm->rank, size = agreement->vcomm->size;
+
+    agreement->count = 0;
+    agreement->rc = aps_messages_lost();
+    if (!agree_is_direct(agreement)) {
+        agree_post_round(agreement, 1);
+        return;
+    }
+    for (int i = 1; i < size; i++)
+        agree_receive(agreement, (rank + size - i) % size, i - 1);
+    for (int i = 1; i < size; i++)
+        agree_send(agreement, (rank + i) % size);
+}
+
+/* To the end, also after an error: the other ranks wait for this one. */
+static int agree_finish(struct aps_agreement *agreement)
+{
+    const int size = agreement->vcomm->size;
+
+    agree_wait(agreement);
+    if (agree_is_direct(agreement)) {
+        for (int i = 0; i < size - 1 && agreement->rc == MPI_SUCCESS; i++)
+            agreement->combine(agreement->values, agreement->theirs[i].bytes,
+                               agreement->size);
+        return agreement->rc;
+    }
+    for (int distance = 1;;) {
+        if (agreement->rc == MPI_SUCCESS)
+            agreement->combine(agreement->values, agreement->theirs[0].bytes,
+                               agreement->size);
+        distance *= 2;
+        if (distance >= size)
+            return agreement->rc;
+        agree_post_round(agreement, distance);
+        agree_wait(agreement);
+    }
+}
+
+int aps_agreement_begin(struct aps_agreement *agreement,
+                        const struct aps_vcomm *vcomm, enum aps_tag tag,
+                        int count, int values[])
+{
+    agreement->vcomm = vcomm;
+    agreement->tag = tag;
+    agreement->combine = agree_combine_max;
+    agreement->values = values;
+    agreement->size = (size_t)count * sizeof *values;
+    agree_post(agreement);
+    return agreement->rc;
+}
+
+int aps_agreement_end(struct aps_agreement *agreement)
+{
+    return agree_finish(agreement);
+}
+
+/* Any number of bytes, some at a time. */
+static int agree_agree(const struct aps_vcomm *vcomm, void *values, size_t size,
+                       void (*combine)(void *, const void *, size_t))
+{
+    struct aps_agreement agreement;
+    unsigned char *next = values;
+    int rc = MPI_SUCCESS;
+
+    agreement.vcomm = vcomm;
+    agreement.tag = APS_TAG_AGREEMENT;
+    agreement.combine = combine;
+    for (; size > 0; size -= agreement.size) {
+        int now;
+
+        agreement.values = next;
+        agreement.size =
+            size < APS_AGREEMENT_BYTES ? size : APS_AGREEMENT_BYTES;
+        agree_post(&agreement);
+        now = agree_finish(&agreement);
+        rc = rc == MPI_SUCCESS ? now : rc;
+        next += agreement.size;
+    }
+    return rc;
+}
+
+/* --- what ranks agree on -------------------------------------------------- */
+
+int aps_agree_max(const struct aps_vcomm *vcomm, int count, int values[])
+{
+    return agree_agree(vcomm, values, (size_t)count * sizeof *values,
+                       agree_combine_max);
+}
+
+int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size)
+{
+    return agree_agree(vcomm, bits, size, agree_combine_or);
+}
+
+/* The second round: a rank that has not heard all others in the first one says so.
+ * Where this rank alone fails here, the others have heard what it has. */
+int aps_agree_max_together(const struct aps_vcomm *vcomm, int count,
+                           int values[])
+{
+    const int rc = aps_agree_max(vcomm, count, values);
+    int unheard = rc != MPI_SUCCESS;
+
+    if (aps_agree_max(vcomm, 1, &unheard) != MPI_SUCCESS)
+        return rc;
+    return rc == MPI_SUCCESS && unheard ? MPI_ERR_OTHER : rc;
+}
+
+bool aps_agree_all(const struct aps_vcomm *vcomm, bool good)
+{
+    int bad = !good || aps_messages_lost() != MPI_SUCCESS;
+
+    return aps_agree_max_together(vcomm, 1, &bad) == MPI_SUCCESS && !bad;
+}
+
+/* Under the sessions model, which has no MPI_COMM_WORLD, every process tells. */
+void aps_agree_tell_missing(void)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    int initialized = 0, rank = -1;
+
+    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (aps_agree_rank_tells(rank) && !atomic_flag_test_and_set(&told))
+        aps_message(rank,
+                    "waits at the first reduction of a communicator for ranks "
+                    "that have not come yet; preload the library on all ranks "
+                    "of the job");
+}
+
+/* Not more than an int can count. */
+static int agree_part(size_t size)
+{
+    return size < INT_MAX / 2 ? (int)size : INT_MAX / 2;
+}
+
+/* Receive exactly `size` bytes: fewer come from a rank that does not have
+ * them. */
+static int agree_receive_bytes(const struct aps_vcomm *vcomm, int from,
+                               void *bytes, int size)
+{
+    MPI_Request request;
+    MPI_Status status;
+    int rc = aps_message_receive(vcomm, bytes, (size_t)size, from,
+                                 APS_TAG_AGREEMENT, &request);
+    int came = 0;
+
+    if (rc == MPI_SUCCESS)
+        rc = aps_wait_statuses(1, &request, &status);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Get_count(&status, MPI_BYTE, &came);
+    return rc == MPI_SUCCESS && came != size ? MPI_ERR_OTHER : rc;
+}
+
+/* Down a binomial tree, in which a rank's number is its distance from the root:
+ * from the rank that lacks its lowest bit, then to those with one more bit below
+ * that. A rank that could not receive the bytes sends empty messages. */
+static int agree_broadcast(const struct aps_vcomm *vcomm, int root, void *bytes,
+                           int size)
+{
+    const int number = (vcomm->rank + vcomm->size - root) % vcomm->size;
+    MPI_Request requests[8 * sizeof(int)];
+    int rc = MPI_SUCCESS, count = 0, bit = 1;
+
+    while (bit < vcomm->size && !(number & bit))
+        bit <<= 1;
+    if (number != 0)
+        rc = agree_receive_bytes(vcomm, (number - bit + root) % vcomm->size,
+                                 bytes, size);
+    for (bit >>= 1; bit > 0; bit >>= 1) {
+        const int to = (number + bit + root) % vcomm->size;
+        int now;
+
+        if (number + bit >= vcomm->size)
+            continue;
+        now =
+            aps_message_send(vcomm, bytes, rc == MPI_SUCCESS ? (size_t)size : 0,
+                             to, APS_TAG_AGREEMENT, &requests[count++]);
+        rc = rc == MPI_SUCCESS ? now : rc;
+    }
+    return agree_complete(count, requests, rc);
+}
+
+int aps_agree_bytes(const struct aps_vcomm *vcomm, int root, void *bytes,
+                    size_t size)
+{
+    char *next = bytes;
+    int rc = MPI_SUCCESS;
+
+    while (size > 0) {
+        const int part = agree_part(size);
+        const int now = agree_broadcast(vcomm, root, next, part);
+
+        rc = rc == MPI_SUCCESS ? now : rc;
+        next += part;
+        size -= (size_t)part;
+    }
+    return rc;
+}
+
+/* Values [begin, begin + count) of `values`, round its end, to or from a rank:
+ * in one message or in two. */
+static int agree_move(const struct aps_vcomm *vcomm, bool send, int peer,
+                      int begin, int count, int values[],
+                      MPI_Request requests[])
+{
+    int rc = MPI_SUCCESS;
+
+    for (int i = 0; i < 2 && count > 0; i++) {
+        const int part =
+            count < vcomm->size - begin ? count : vcomm->size - begin;
+
+        const size_t size = (size_t)part * sizeof *values;
+        const int now =
+            send ? aps_message_send(vcomm, &values[begin], size, peer,
+                                    APS_TAG_AGREEMENT, &requests[i])
+                 : aps_message_receive(vcomm, &values[begin], size, peer,
+                                       APS_TAG_AGREEMENT, &requests[i]);
+
+        rc = rc == MPI_SUCCESS ? now : rc;
+        count -= part;
+        begin = 0;
+    }
+    return rc;
+}
+
+/* Before the round of distance d a rank has the values of the d ranks from its
+ * own on. A rank sends and receives to the end also after an error, when some of
+ * its values are undefined. */
+int aps_agree_gather(const struct aps_vcomm *vcomm, int value, int values[])
+{
+    const int rank = vcomm->rank, size = vcomm->size;
+    int rc = MPI_SUCCESS;
+
+    for (int i = 0; i < size; i++)
+        values[i] = value;
+    for (int distance = 1; distance < size; distance *= 2) {
+        const int count =
+            distance < size - distance ? distance : size - distance;
+        const int next = (rank + distance) % size;
+        MPI_Request requests[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL,
+                                   MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        int now = agree_move(vcomm, false, next, next, count, values, requests);
+
+        rc = rc == MPI_SUCCESS ? now : rc;
+        now = agree_move(vcomm, true, (rank + size - distance) % size, rank,
+                         count, values, requests + 2);
+        rc = agree_complete(4, requests, rc == MPI_SUCCESS ? now : rc);
+    }
+    return rc;
+}
+
+void aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size)
+{
+    /* MAX of the negated rank is the lowest rank that has something to say. */
+    int lowest = text[0] != '\0' ? -vcomm->rank : INT_MIN;
+
+    /* Together, since a rank that does not broadcast is waited for. */
+    if (aps_agree_max_together(vcomm, 1, &lowest) == MPI_SUCCESS &&
+        lowest != INT_MIN)
+        (void)aps_agree_bytes(vcomm, -lowest, text, size);
+}
+
+/* --- on a communicator of the program ------------------------------------- */
+
+int aps_agree_comm_begin(MPI_Comm comm, int count, void *values,
+                         MPI_Datatype type, MPI_Op op, MPI_Request *request)
+{
+    static atomic_ullong times;
+    long begin = 0;
+    int rc;
+
+    for (;;) {
+        char text[MPI_MAX_ERROR_STRING];
+        int rank = -1;
+
+        rc = PMPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, comm,
+                             request);
+        if (rc == MPI_SUCCESS)
+            return rc;
+        PMPI_Comm_rank(comm, &rank);
+        if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
+            aps_message(rank, "MPI_Iallreduce failed in an agreement: %s",
+                        aps_error_text(rc, text));
+        /* The other ranks wait for this one, and MPI may lack memory. */
+        if (!aps_wait_for_memory(&begin))
+            return rc;
+    }
+}
+
+/* *value becomes its MAX over the ranks. False: it could not begin. */
+static bool agree_comm_max(MPI_Comm comm, int *value, void (*tell)(void),
+                           int *rc)
+{
+    MPI_Request request;
+
+    *rc = aps_agree_comm_begin(comm, 1, value, MPI_INT, MPI_MAX, &request);
+    if (*rc != MPI_SUCCESS)
+        return false;
+    *rc = aps_wait_requests_telling(1, &request, tell);
+    return true;
+}
+
+/* True on all ranks if `bad` is false on all: in two rounds, as aps_agree_all. */
+static bool agree_comm_none(MPI_Comm comm, bool bad, void (*tell)(void))
+{
+    int value = bad, unheard, rc;
+    bool heard;
+
+    if (!agree_comm_max(comm, &value, tell, &rc))
+        return false;
+    heard = rc == MPI_SUCCESS && !value;
+    unheard = !heard;
+    if (!agree_comm_max(comm, &unheard, NULL, &rc))
+        return false;
+    return rc == MPI_SUCCESS ? !unheard : heard;
+}
+
+bool aps_agree_comm_all(MPI_Comm comm, bool good)
+{
+    return agree_comm_none(comm, !good, NULL);
+}
+
+bool aps_agree_comm_first(MPI_Comm comm, bool good, void (*tell)(void))
+{
+    return agree_comm_none(comm, !good, tell);
+}
+
+/* Is it MPI_COMM_WORLD's error handler that ends the job? Where there is no
+ * MPI_COMM_WORLD (sessions), yes. */
+static bool agree_world_is_fatal(void)
+{
+    MPI_Errhandler handler;
+    bool fatal;
+    int initialized;
+
+    if (PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized ||
+        PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler) != MPI_SUCCESS)
+        return true;
+    fatal = handler == MPI_ERRORS_ARE_FATAL;
+    PMPI_Errhandler_free(&handler);
+    return fatal;
+}
+
+/*
+ * MPICH gives communicators of MPI_Comm_create and others no error handler:
+ * MPI_COMM_WORLD's acts for them, yet they show MPI_ERRORS_ARE_FATAL, which
+ * must not be "put back" then.
+ */
+MPI_Errhandler aps_errhandler_push(MPI_Comm comm)
+{
+    MPI_Errhandler theirs;
+
+    if (PMPI_Comm_get_errhandler(comm, &theirs) != MPI_SUCCESS)
+        return MPI_ERRHANDLER_NULL;
+    if (theirs == MPI_ERRORS_ARE_FATAL && !agree_world_is_fatal()) {
+        PMPI_Errhandler_free(&theirs);
+        return MPI_ERRHANDLER_NULL;
+    }
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return theirs;
+}
+
+void aps_errhandler_pop(MPI_Comm comm, MPI_Errhandler theirs)
+{
+    if (theirs == MPI_ERRHANDLER_NULL)
+        return;
+    PMPI_Comm_set_errhandler(comm, theirs);
+    PMPI_Errhandler_free(&theirs);
+}

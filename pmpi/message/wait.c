@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "message/wait.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "message/fiber.h"
+
+/* Looks at a word before the first sleep when each rank has a core of its own:
+ * about 20 us, the order of a wake-up's cost. Crowded ranks sleep at once. */
+#define SPINS_ALONE 2000
+#define SPINS_CROWDED 20
+
+/* Progress is driven at these intervals while asleep. */
+#define NAP_FIRST_NS 200000L
+#define NAP_LAST_NS 2000000L
+#define NAP_MESSAGES_NS 50000L /* messages of one's own are under way */
+
+/* A look into MPI takes MPI's lock, which threads of the program that spin in MPI
+ * keep for long, while they drive the progress of everything. A thread of ours
+ * that has no messages under way looks in case nobody else does. */
+#define NAP_LATE_NS 10000000L
+
+/* Tests of requests between two sched_yield. */
+#define TESTS_ALONE 16
+#define TESTS_CROWDED 1
+
+/* A wait this long is one for a wire, which does not need our core, but may
+ * need it for its packets: from then on we sleep between the tests. */
+#define PATIENCE_ALONE_NS 500000L
+#define PATIENCE_CROWDED_NS 100000L
+#define NAP_REQUESTS_NS 20000L /* and what the kernel adds, some 50 us */
+
+/* Tests of requests that may fail in one wait, beyond one for each request. */
+#define FAILURES_MOST 1000
+
+/* Who waits so long for ranks that may never come says so. */
+#define TELL_NS 10000000000L
+
+/* Who lacks memory for what other ranks wait for tries so long, so often. */
+#define MEMORY_NS 10000000000L
+#define NAP_MEMORY_NS 1000000L
+
+/* The longest sleep of a thread beside a program that computes, without slack:
+ * the fewer, the less time goes into switches between the two (22 to 31 us of
+ * the program's each, on a virtual machine). */
+#define NAP_BESIDE_NS 1000000L
+
+#define SLACK_USUAL_NS 50000L /* the kernel's own */
+
+/* Written once or twice by whoever makes a context, only ever a hint. */
+static _Atomic int crowded;
+
+static void (*_Atomic idle)(void);
+
+/* Of a thread beside the program's. */
+static _Thread_local bool (*awaited)(void);
+
+void aps_wait_set_beside(bool (*is_awaited)(void))
+{
+    awaited = is_awaited;
+}
+
+static _Thread_local void (*turn_of_thread)(void);
+
+void aps_wait_set_turn(void (*turn)(void))
+{
+    turn_of_thread = turn;
+}
+
+static inline void wait_take_turn(void)
+{
+    if (turn_of_thread)
+        turn_of_thread();
+}
+
+static _Atomic unsigned long ends;
+
+unsigned long aps_wait_ends(void)
+{
+    return atomic_load_explicit(&ends, memory_order_relaxed);
+}
+
+/* Not a locked addition: two threads may count one, which still advances. */
+static inline void wait_note_end(void)
+{
+    atomic_store_explicit(&ends, aps_wait_ends() + 1, memory_order_relaxed);
+}
+
+static _Thread_local void (*tell_late)(void);
+
+void aps_wait_set_late(void (*tell)(void))
+{
+    tell_late = tell;
+}
+
+/* A wait outside of fibers has lasted since `begin`. */
+static void wait_note_late(long begin)
+{
+    void (*tell)(void) = tell_late;
+
+    if (!tell || aps_clock_ns(CLOCK_MONOTONIC) - begin < TELL_NS)
+        return;
+    tell_late = NULL;
+    tell();
+}
+
+/* Such a thread may sleep so long and longer, as there is more under way; or
+ * 0. */
+static _Thread_local long spare;
+
+static bool wait_is_beside(void)
+{
+    return awaited && !awaited();
+}
+
+void aps_wait_set_idle(void (*function)(void))
+{
+    atomic_store(&idle, function);
+}
+
+static void wait_be_idle(void)
+{
+    void (*function)(void) = atomic_load_explicit(&idle, memory_order_acquire);
+
+    if (function && !awaited)
+        function();
+}
+
+void aps_wait_set_ranks(int ranks, int cores)
+{
+    if (ranks > cores)
+        atomic_store_explicit(&crowded, 1, memory_order_relaxed);
+}
+
+static inline void wait_pause_core(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* MPICH declares the statuses as an array, and its MPI_STATUSES_IGNORE is the
+ * address 1: GCC 12 takes that for an overflow. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
+static void wait_nap(long length)
+{
+    nanosleep(&(struct timespec){.tv_nsec = length}, NULL);
+}
+
+/* The same, and half as long again if that spares the program an interrupt: the
+ * kernel may wake us by one that comes anyway. */
+static void wait_nap_or_longer(long length)
+{
+    const unsigned long slack = (unsigned long)length / 2;
+
+    if (slack > SLACK_USUAL_NS)
+        (void)prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0);
+    wait_nap(length);
+    if (slack > SLACK_USUAL_NS)
+        (void)prctl(PR_SET_TIMERSLACK, 0, 0, 0, 0); /* this thread's usual */
+}
+
+/* As long again as the wait has lasted, or as there is time. */
+static void wait_nap_beside(long waited)
+{
+    long length = waited > spare ? waited : spare;
+
+    if (length < NAP_REQUESTS_NS)
+        length = NAP_REQUESTS_NS;
+    wait_nap_or_longer(length < NAP_BESIDE_NS ? length : NAP_BESIDE_NS);
+}
+
+void aps_wait_rest(long *begin)
+{
+    const long patience = atomic_load_explicit(&crowded, memory_order_relaxed)
+                              ? PATIENCE_CROWDED_NS
+                              : PATIENCE_ALONE_NS;
+    const long now = aps_clock_ns(CLOCK_MONOTONIC);
+    long waited;
+
+    if (*begin == 0)
+        *begin = now;
+    waited = now - *begin;
+    if (wait_is_beside())
+        wait_nap_beside(waited);
+    else if (waited > patience)
+        wait_nap(NAP_REQUESTS_NS);
+    else
+        sched_yield();
+}
+
+void aps_wait_begin_round(long *begin, size_t round, size_t under_way)
+{
+    if (!awaited)
+        return;
+    if (*begin == 0)
+        *begin = aps_clock_ns(CLOCK_MONOTONIC);
+    if (round > under_way)
+        spare = (aps_clock_ns(CLOCK_MONOTONIC) - *begin) / (long)round *
+                (long)under_way / 2;
+}
+
+void aps_wait_end_rounds(void)
+{
+    spare = 0;
+}
+
+/* A turn that comes late is no wait: the program computed, for one. */
+static bool wait_is_long(long *waited, long *last)
+{
+    const long now = aps_clock_ns(CLOCK_MONOTONIC);
+
+    if (now - *last < TELL_NS / 10)
+        *waited += now - *last;
+    *last = now;
+    return *waited > TELL_NS;
+}
+
+static int wait_count_active(int count, const MPI_Request requests[])
+{
+    int active = 0;
+
+    for (int i = 0; i < count; i++)
+        active += requests[i] != MPI_REQUEST_NULL;
+    return active;
+}
+
+/*
+ * After an error of one request MPI may leave the others under way. An error that
+ * has ended no request is one of the test alone: the test is tried again, since an
+ * error that this rank alone sees may divide it from the others.
+ */
+static int wait_for(int count, MPI_Request requests[], MPI_Status statuses[],
+                    void (*tell)(void))
+{
+    long waited = 0, last = tell ? aps_clock_ns(CLOCK_MONOTONIC) : 0;
+    const bool alone = !atomic_load_explicit(&crowded, memory_order_relaxed) &&
+                       !wait_is_beside();
+    const int tests = alone ? TESTS_ALONE : TESTS_CROWDED;
+    int first = MPI_SUCCESS, errors = 0;
+    int active = wait_count_active(count, requests);
+    long begin = 0;
+
+    for (int turn = 0;; turn++) {
+        int done = 0;
+        int rc = PMPI_Testall(count, requests, &done, statuses);
+
+        if (rc != MPI_SUCCESS) {
+            const int left = wait_count_active(count, requests);
+
+            done = ++errors > count + FAILURES_MOST;
+            if (first == MPI_SUCCESS && (left < active || done))
+                first = rc == MPI_ERR_IN_STATUS ? MPI_ERR_OTHER : rc;
+            active = left;
+        }
+        if (done) {
+            wait_note_end();
+            return first;
+        }
+        if (tell && wait_is_long(&waited, &last)) {
+            tell();
+            tell = NULL;
+        }
+        if (aps_fiber_inside()) {
+            aps_fiber_yield();
+            turn = 0;
+        } else if (turn == tests) {
+            wait_take_turn();
+            wait_be_idle();
+            aps_wait_rest(&begin);
+            wait_note_late(begin);
+            turn = 0;
+        }
+    }
+}
+
+int aps_wait_requests(int count, MPI_Request requests[])
+{
+    return wait_for(count, requests, MPI_STATUSES_IGNORE, NULL);
+}
+
+int aps_wait_requests_telling(int count, MPI_Request requests[],
+                              void (*tell)(void))
+{
+    return wait_for(count, requests, MPI_STATUSES_IGNORE, tell);
+}
+
+int aps_wait_statuses(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    return wait_for(count, requests, statuses, NULL);
+}
+
+int aps_wait_test(MPI_Request *request, int *failures, int *done)
+{
+    const int rc = PMPI_Test(request, done, MPI_STATUS_IGNORE);
+
+    if (rc == MPI_SUCCESS || *request == MPI_REQUEST_NULL ||
+        ++*failures > FAILURES_MOST)
+        return rc;
+    *done = 0;
+    return MPI_SUCCESS;
+}
+
+bool aps_wait_for_memory(long *begin)
+{
+    const long now = aps_clock_ns(CLOCK_MONOTONIC);
+
+    if (*begin == 0)
+        *begin = now;
+    if (now - *begin > MEMORY_NS)
+        return false;
+    if (aps_fiber_inside()) {
+        aps_fiber_yield(); /* others may give memory back */
+        return true;
+    }
+    wait_be_idle();
+    wait_nap(NAP_MEMORY_NS);
+    return true;
+}
+
+void aps_wait_look(MPI_Comm comm)
+{
+    int flag;
+
+    (void)PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag,
+                      MPI_STATUS_IGNORE);
+}
+
+void aps_wait_pause(MPI_Comm comm, long *begin)
+{
+    if (aps_fiber_inside()) {
+        aps_fiber_yield();
+        return;
+    }
+    aps_wait_look(comm);
+    wait_be_idle();
+    aps_wait_rest(begin);
+}
+
+static bool wait_reached(const struct aps_wait_count *count, uint32_t target,
+                         uint32_t *now)
+{
+    *now = atomic_load_explicit(&count->count, memory_order_acquire);
+    return (int32_t)(*now - target) >= 0;
+}
+
+void aps_wait_advance(struct aps_wait_count *count)
+{
+    atomic_fetch_add(&count->count, 1);
+    /* Both sides are sequentially consistent: either the sleeper is seen here,
+     * or it sees the new count before it sleeps. */
+    if (atomic_load(&count->sleepers) > 0)
+        syscall(SYS_futex, &count->count, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
+                    MPI_Comm comm, bool messages)
+{
+    const int spins = atomic_load_explicit(&crowded, memory_order_relaxed)
+                          ? SPINS_CROWDED
+                          : SPINS_ALONE;
+    const bool late = awaited && !messages;
+    const long longest = messages ? NAP_MESSAGES_NS
+                         : late   ? NAP_LATE_NS
+                                  : NAP_LAST_NS;
+    struct timespec nap = {.tv_nsec = late       ? NAP_LATE_NS
+                                      : messages ? NAP_MESSAGES_NS
+                                                 : NAP_FIRST_NS};
+    uint32_t now;
+    long begin;
+
+    wait_note_end();
+    if (aps_fiber_inside()) {
+        /* Who drives us may look into MPI nowhere else. */
+        for (; !wait_reached(count, target, &now); aps_fiber_yield())
+            aps_wait_look(comm);
+        return;
+    }
+    for (int i = 0; i < spins; i++) {
+        if (wait_reached(count, target, &now))
+            return;
+        wait_pause_core();
+    }
+    if (!late)
+        aps_wait_look(comm);
+    wait_be_idle();
+    begin = aps_clock_ns(CLOCK_MONOTONIC);
+    while (!wait_reached(count, target, &now)) {
+        atomic_fetch_add(&count->sleepers, 1);
+        syscall(SYS_futex, &count->count, FUTEX_WAIT, now, &nap, NULL, 0);
+        atomic_fetch_sub(&count->sleepers, 1);
+        if (wait_reached(count, target, &now))
+            return;
+        wait_take_turn();
+        aps_wait_look(comm);
+        wait_be_idle();
+        wait_note_late(begin);
+        if (nap.tv_nsec <= longest / 2)
+            nap.tv_nsec *= 2;
+    }
+}

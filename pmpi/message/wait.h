@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting: spin briefly, then give the core away.
+ *
+ * MPICH's own waits spin for ever; with more ranks than cores each message then
+ * costs a scheduler tick. Every wait of ours also drives MPI's progress, as a
+ * blocking MPI call must: a peer may be stuck in a message that this rank sent
+ * before it came here.
+ *
+ * On a fiber (fiber.h) a wait gives way to who drives it.
+ */
+#ifndef APS_PMPI_MESSAGE_WAIT_H
+#define APS_PMPI_MESSAGE_WAIT_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Complete all requests, also after an error of some of them; an MPI error code,
+ * of the first error. Then requests are MPI_REQUEST_NULL, except those that MPI
+ * cannot complete. */
+int aps_wait_requests(int count, MPI_Request requests[]);
+
+/* The same; where it takes ten seconds, `tell` is called once. */
+int aps_wait_requests_telling(int count, MPI_Request requests[],
+                              void (*tell)(void));
+
+/* The same; statuses[count] are those of the requests. */
+int aps_wait_statuses(int count, MPI_Request requests[], MPI_Status statuses[]);
+
+/*
+ * PMPI_Test, for who waits in a loop of its own. An error that has not ended the
+ * request is one of the test alone: *done is 0, and MPI_SUCCESS is returned, until
+ * there were a thousand of them, which *failures counts from 0 on.
+ */
+int aps_wait_test(MPI_Request *request, int *failures, int *done);
+
+/*
+ * A count in memory that processes share: one of them advances it, others wait
+ * for it. It wraps, and starts at zero bytes.
+ */
+struct aps_wait_count {
+    _Alignas(64) _Atomic uint32_t count;
+    _Atomic uint32_t sleepers;
+};
+
+void aps_wait_advance(struct aps_wait_count *count);
+
+/*
+ * Until the count has reached `target`. `comm` is a communicator of ours, used to
+ * drive MPI's progress; with `messages` this rank has messages of its own under
+ * way, and looks after them more often. Without, a thread of ours (below) looks
+ * into MPI every ten milliseconds only.
+ */
+void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
+                    MPI_Comm comm, bool messages);
+
+/*
+ * After an allocation has failed on this rank alone, or a call of MPI that may lack
+ * memory, in a call in which other ranks count on this rank: rest, so that it may be
+ * tried again; or false when *begin, which starts as 0, was ten seconds ago. An
+ * error then ends the call here, and a program that takes errors as fatal; other
+ * ranks would wait. What is queued goes on meanwhile, as in every wait: it may give
+ * memory back, and other ranks may wait for it.
+ */
+bool aps_wait_for_memory(long *begin);
+
+/* Any look into MPI drives the progress of everything. */
+void aps_wait_look(MPI_Comm comm);
+
+/* Between two looks at what is waited for: the longer the wait has been, the
+ * longer the core is given away. *begin starts as 0. */
+void aps_wait_rest(long *begin);
+
+/* Both, or on a fiber: give way. */
+void aps_wait_pause(MPI_Comm comm, long *begin);
+
+/*
+ * The calling thread works beside the program's own, perhaps on the same core.
+ * While the program does not wait for it, as is_awaited() says, it sleeps as
+ * soon as it must wait, and at least as long again as it has waited.
+ */
+void aps_wait_set_beside(bool (*is_awaited)(void));
+
+/* `turn` is called within every wait of the calling thread, between two looks at
+ * what is waited for, and need not return. */
+void aps_wait_set_turn(void (*turn)(void));
+
+/* Advances whenever a wait of any thread has come to its end: while it stands
+ * still, nothing that is waited for arrives. A hint. */
+unsigned long aps_wait_ends(void);
+
+/*
+ * Such a thread works in rounds, and `round`, from 0, begins with `under_way`
+ * of them not complete: its waits may sleep for half the time that those take,
+ * and up to three quarters, which costs nothing. *begin starts as 0. Until the
+ * rounds end. Nothing on others.
+ */
+void aps_wait_begin_round(long *begin, size_t round, size_t under_way);
+void aps_wait_end_rounds(void);
+
+/*
+ * From now on, where a single wait of the calling thread takes ten seconds, `tell`
+ * is called, once: the thread is in a call of the program for which other ranks may
+ * never come. NULL: in no such call. Waits on fibers do not count.
+ */
+void aps_wait_set_late(void (*tell)(void));
+
+/* What the blocking waits of the program's threads do in between: one function,
+ * which must not wait. */
+void aps_wait_set_idle(void (*idle)(void));
+
+/* Tell the waits that `ranks` processes share `cores` cores. A hint. */
+void aps_wait_set_ranks(int ranks, int cores);
+
+#endif

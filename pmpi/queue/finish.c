@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "queue/finish.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/message.h"
+#include "message/agree.h"
+#include "queue/progress_thread.h"
+#include "queue/queue.h"
+#include "queue/queue_thread.h"
+#include "message/wait.h"
+
+/* Who waits so long says so; and gives up after so long without any arrival. */
+#define TELL_NS 10000000000L
+#define GIVE_UP_NS 10000000000L
+
+static bool given_up;
+
+struct finish {
+    const char *call;
+    int rank;
+    long begin;
+    bool told;
+    MPI_Request barrier; /* MPI_REQUEST_NULL: complete, or there is none */
+    int failures;        /* of tests of it */
+    bool all;            /* all processes have come here */
+    long moved;          /* when something arrived last */
+    int operations;      /* that were not done, and ... */
+    unsigned long ends;  /* ... aps_wait_ends, then */
+};
+
+/* The barrier is an agreement on nothing, since an agreement is tried again where
+ * MPI fails: the other ranks would wait for this one for ever. */
+static void finish_start_barrier(struct finish *finish, MPI_Comm comm)
+{
+    static int nothing; /* it outlives a barrier that is given up */
+
+    finish->barrier = MPI_REQUEST_NULL;
+    if (comm != MPI_COMM_NULL &&
+        aps_agree_comm_begin(comm, 1, &nothing, MPI_INT, MPI_MAX,
+                             &finish->barrier) != MPI_SUCCESS)
+        finish->barrier = MPI_REQUEST_NULL;
+}
+
+static void finish_look(struct finish *finish)
+{
+    const int operations = atomic_load(&aps_queue_operations);
+    const unsigned long ends = aps_wait_ends();
+    const long now = aps_clock_ns(CLOCK_MONOTONIC);
+    int done = 0;
+
+    if (finish->barrier != MPI_REQUEST_NULL) {
+        if (aps_wait_test(&finish->barrier, &finish->failures, &done) !=
+            MPI_SUCCESS)
+            finish->barrier = MPI_REQUEST_NULL;
+        finish->all = done;
+    }
+    if (!finish->all || operations != finish->operations ||
+        ends != finish->ends)
+        finish->moved = now;
+    finish->operations = operations;
+    finish->ends = ends;
+}
+
+static bool finish_is_complete(const struct finish *finish)
+{
+    return !aps_queue_unfinished() && finish->barrier == MPI_REQUEST_NULL;
+}
+
+static bool finish_cannot_end(const struct finish *finish)
+{
+    return finish->all &&
+           aps_clock_ns(CLOCK_MONOTONIC) - finish->moved > GIVE_UP_NS;
+}
+
+static void finish_tell(struct finish *finish)
+{
+    char text[512];
+
+    if (finish->told || !aps_queue_unfinished() ||
+        aps_clock_ns(CLOCK_MONOTONIC) - finish->begin < TELL_NS)
+        return;
+    finish->told = true;
+    if (aps_queue_list_unfinished(text, sizeof text) > 0)
+        aps_message(finish->rank,
+                    "%s waits for nonblocking calls that are not complete: %s",
+                    finish->call, text);
+}
+
+static void finish_give_up(const struct finish *finish)
+{
+    char text[512];
+    const unsigned long count = aps_queue_list_unfinished(text, sizeof text);
+
+    if (count == 0)
+        return;
+    given_up = true;
+    aps_queue_abandon();
+    aps_message(finish->rank,
+                "%s gives up nonblocking calls, and their results are lost: "
+                "%s: all ranks have come to %s, and some never made these "
+                "calls",
+                finish->call, text, finish->call);
+}
+
+/* The threads of queues come to their end, while this thread leaves MPI to
+ * them. */
+static void finish_wait_for_threads(struct finish *finish)
+{
+    long rested = 0;
+
+    aps_progress_thread_stop();
+    while (aps_queue_has_busy_thread()) {
+        finish_tell(finish);
+        aps_wait_rest(&rested);
+    }
+    (void)aps_queue_stop_threads();
+}
+
+void aps_finish(const char *call, int rank, MPI_Comm comm, bool inside)
+{
+    struct finish finish = {
+        .call = call, .rank = rank, .begin = aps_clock_ns(CLOCK_MONOTONIC)};
+    long rested = 0;
+    int left;
+
+    if (given_up)
+        return;
+    if (inside)
+        finish_wait_for_threads(&finish);
+    finish_start_barrier(&finish, comm);
+    for (finish_look(&finish); !finish_is_complete(&finish);
+         finish_look(&finish)) {
+        if (finish_cannot_end(&finish)) {
+            finish_give_up(&finish);
+            break;
+        }
+        finish_tell(&finish);
+        aps_queue_wait(&rested);
+    }
+    left = aps_queue_stop_threads();
+    aps_progress_thread_stop();
+    if (left > 0)
+        aps_message(rank,
+                    "%d progress threads of the library are still inside MPI: "
+                    "the job may crash",
+                    left);
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "summary/final_policy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/fpenv.h"
+#include "base/message.h"
+#include "base/plural.h"
+#include "base/quiet_write.h"
+#include "summary/chosen_formats.h"
+#include "job/run.h"
+#include "source/chosen.h"
+
+/* Names that are tried for a new file. */
+#define PARTS_MOST 100
+
+/* The file as it was when the job began, or when the job wrote it. */
+static struct {
+    bool known;
+    bool there;
+    struct stat found;
+} before;
+
+/* The path, malloc'ed: beside the log, unless it is named. NULL: none. */
+static char *final_path(const struct aps_job *job)
+{
+    const char *named = job->options.final_policy;
+    const char *log =
+        job->options.log ? job->options.log : aps_policy_log(job->policy)->file;
+    const char *slash, *dot;
+    struct stat found;
+    char *path;
+    int stem;
+
+    if (named)
+        return strdup(named);
+    /* Nor beside a log that is no file, as /dev/stderr. */
+    if (!log || (stat(log, &found) == 0 && !S_ISREG(found.st_mode)))
+        return NULL;
+    slash = strrchr(log, '/');
+    dot = strrchr(log, '.');
+    stem = dot && dot > (slash ? slash + 1 : log) ? (int)(dot - log)
+                                                  : (int)strlen(log);
+    return asprintf(&path, "%.*s-policy.yaml", stem, log) < 0 ? NULL : path;
+}
+
+/* The policy as text, malloc'ed; NULL with errno. */
+static char *final_text(const struct aps_job *job, const char *table,
+                        size_t *length)
+{
+    struct aps_chosen_layer *layers;
+    size_t count;
+    const bool listed = aps_chosen_formats_list(&layers, &count) == 0;
+    char *text = NULL;
+    FILE *stream = listed ? open_memstream(&text, length) : NULL;
+    char run[APS_RUN_ID];
+    int rc = -1;
+
+    if (stream) {
+        aps_run_get(run);
+        fprintf(stream,
+                "# The formats that the layers had at the end of run %s of\n"
+                "# %.400s, which chose them while it ran.\n",
+                run, job->source.path);
+        rc = aps_chosen_write(stream, &job->source, job->policy, table, layers,
+                              count);
+        rc |= fclose(stream);
+    }
+    free(layers);
+    if (rc == 0)
+        return text;
+    free(text);
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* Would the library take it? */
+static bool final_is_good(const struct aps_job *job, char *path, char *text,
+                          size_t length)
+{
+    struct aps_policy_source source = job->source;
+    struct aps_errors *errors = calloc(1, sizeof *errors);
+    struct aps_policy *policy = NULL;
+    char cause[512];
+    bool good;
+
+    source.path = path;
+    source.text = text;
+    source.length = length;
+    source.shadow = NULL;
+    good = errors && aps_policy_parse(&source, &policy, errors) == 0;
+    if (!good)
+        aps_message(
+            -1, "%s is not written: %s", path,
+            errors && errors->count > 0
+                ? aps_error_format(&errors->list[0], cause, sizeof cause)
+                : strerror(ENOMEM));
+    aps_policy_destroy(policy);
+    free(errors);
+    return good;
+}
+
+/* A pipe, or a device: written to as it is, and never replaced. */
+static int final_send(const char *path, const char *text, size_t length)
+{
+    const int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    int rc =
+        descriptor < 0 ? -1 : aps_quiet_write_all(descriptor, text, length);
+    const int saved = errno;
+
+    if (descriptor >= 0)
+        close(descriptor);
+    errno = saved;
+    return rc;
+}
+
+/* A new file beside that at `path`: its descriptor and its name, malloc'ed; -1 with
+ * errno. A file of that name may be that of a job on another host, whose process has
+ * our number, and stays. */
+static int final_open_part(const char *path, char **part)
+{
+    int descriptor = -1, saved = EEXIST;
+
+    for (int i = 0; i < PARTS_MOST && descriptor < 0 && saved == EEXIST; i++) {
+        if (asprintf(part, "%s.%ld-%d.part", path, (long)getpid(), i) < 0) {
+            *part = NULL;
+            errno = ENOMEM;
+            return -1;
+        }
+        descriptor = open(*part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        saved = errno;
+        if (descriptor < 0)
+            free(*part);
+    }
+    errno = saved;
+    return descriptor;
+}
+
+/* 0, or -1 with errno: then there is no new file. */
+static int final_replace(const char *path, const char *text, size_t length)
+{
+    char *part;
+    const int descriptor = final_open_part(path, &part);
+    int saved, rc;
+
+    if (descriptor < 0)
+        return -1;
+    rc = aps_quiet_write_all(descriptor, text, length);
+    if (rc == 0)
+        rc = fsync(descriptor);
+    if (rc == 0)
+        rc = rename(part, path);
+    saved = errno;
+    close(descriptor);
+    if (rc < 0)
+        (void)unlink(part);
+    free(part);
+    errno = saved;
+    return rc;
+}
+
+/* Could it be written now? 0, or -1 with errno. Nothing is left behind. */
+static int final_try(const char *path)
+{
+    struct stat found;
+    char *target = NULL, *part = NULL;
+    int descriptor, saved;
+
+    if (stat(path, &found) == 0) {
+        if (S_ISDIR(found.st_mode)) {
+            errno = EISDIR;
+            return -1;
+        }
+        if (!S_ISREG(found.st_mode))
+            return access(path, W_OK);
+        target = realpath(path, NULL);
+    }
+    descriptor = final_open_part(target ? target : path, &part);
+    saved = errno;
+    if (descriptor >= 0) {
+        close(descriptor);
+        (void)unlink(part);
+        free(part);
+    }
+    free(target);
+    errno = saved;
+    return descriptor < 0 ? -1 : 0;
+}
+
+static int final_store(const char *path, const char *text, size_t length)
+{
+    struct stat found;
+    char *target = NULL; /* of a link */
+    int rc;
+
+    if (stat(path, &found) == 0) {
+        if (!S_ISREG(found.st_mode))
+            return final_send(path, text, length);
+        target = realpath(path, NULL);
+    }
+    rc = final_replace(target ? target : path, text, length);
+    free(target);
+    return rc;
+}
+
+/* A run must not replace the policy that it was given. */
+static bool final_is_source(const char *path, const struct aps_job *job)
+{
+    struct stat a, b;
+
+    return stat(path, &a) == 0 && stat(job->source.path, &b) == 0 &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* --- other jobs ----------------------------------------------------------- */
+
+static void final_remember(const char *path)
+{
+    before.known = true;
+    before.there = stat(path, &before.found) == 0;
+}
+
+/* Has another job written it since this one began? What writes there makes a new file
+ * each time. */
+static bool final_is_others(const char *path)
+{
+    struct stat now;
+
+    if (!before.known || stat(path, &now) < 0 || !S_ISREG(now.st_mode))
+        return false;
+    return !before.there || now.st_dev != before.found.st_dev ||
+           now.st_ino != before.found.st_ino ||
+           now.st_mtim.tv_sec != before.found.st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != before.found.st_mtim.tv_nsec;
+}
+
+/* "roundoff-policy-RUN.yaml", malloc'ed; NULL: out of memory. */
+static char *final_own_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(path, '.');
+    char run[APS_RUN_ID], *own;
+
+    if (!dot || dot <= (slash ? slash + 1 : path))
+        dot = path + strlen(path);
+    aps_run_get(run);
+    return asprintf(&own, "%.*s-%s%s", (int)(dot - path), path, run, dot) < 0
+               ? NULL
+               : own;
+}
+
+/* --- the beginning and the end -------------------------------------------- */
+
+static void final_say_source(const char *path)
+{
+    aps_message(-1,
+                "%s is the policy of this run, and is left as it is: "
+                "APSMPI_FINAL_POLICY=FILE names another file for the "
+                "formats that its layers have got",
+                path);
+}
+
+void aps_final_policy_begin(const struct aps_job *job)
+{
+    static atomic_flag begun = ATOMIC_FLAG_INIT;
+    char *path;
+
+    if (aps_job_rank() != 0 || !aps_policy_chooses(job->policy) ||
+        atomic_flag_test_and_set(&begun))
+        return;
+    path = final_path(job);
+    if (!path) {
+        aps_message(-1, "the formats that layers have at the end will be "
+                        "written nowhere: no log is a file, and "
+                        "APSMPI_FINAL_POLICY names no file");
+        return;
+    }
+    if (final_is_source(path, job))
+        final_say_source(path);
+    else if (final_try(path) < 0)
+        aps_message(-1,
+                    "%s, for the formats that layers have at the end, cannot "
+                    "be written: %s (APSMPI_FINAL_POLICY=FILE names another "
+                    "file)",
+                    path, strerror(errno));
+    final_remember(path);
+    free(path);
+}
+
+/* What is written, and where: at `path`, or at `own` where another job's file stands
+ * there. */
+static void final_say(const struct aps_job *job, const char *path,
+                      const char *own)
+{
+    if (own)
+        aps_message(-1,
+                    "%s was written by another job while this one ran, and is "
+                    "left as it is",
+                    path);
+    if (job->options.summary && !job->options.summary_file)
+        aps_message(-1,
+                    "%s: a policy with the formats that layers have at the "
+                    "end",
+                    own ? own : path);
+}
+
+/* The text is a good policy. */
+static void final_keep(const struct aps_job *job, const char *path,
+                       const char *text, size_t length)
+{
+    char *own = final_is_others(path) ? final_own_path(path) : NULL;
+    const char *to = own ? own : path;
+
+    if (final_store(to, text, length) < 0) {
+        aps_message(-1, "%s cannot be written: %s", to, strerror(errno));
+    } else {
+        final_say(job, path, own);
+        if (!own)
+            final_remember(path);
+    }
+    free(own);
+}
+
+static void final_write(const struct aps_job *job, char *path)
+{
+    char *table = job->source.layers_path
+                      ? realpath(job->source.layers_path, NULL)
+                      : NULL;
+    size_t length = 0;
+    char *text = NULL;
+
+    if (final_is_source(path, job)) {
+        final_say_source(path);
+    } else if (!(text = final_text(job, table ? table : job->source.layers_path,
+                                   &length))) {
+        aps_message(-1, "%s is not written: %s", path, strerror(errno));
+    } else if (final_is_good(job, path, text, length)) {
+        final_keep(job, path, text, length);
+    }
+    free(text);
+    free(table);
+}
+
+void aps_final_policy_write(const struct aps_job *job, int world_rank)
+{
+    fenv_t environment;
+    char *path;
+
+    if (world_rank != 0 || job->foreign || job->held != APS_HELD_GOOD ||
+        !aps_policy_chooses(job->policy) ||
+        atomic_load(&aps_counters.formats_measured) == 0)
+        return;
+    aps_fpenv_enter(&environment);
+    path = final_path(job);
+    if (path)
+        final_write(job, path);
+    free(path);
+    aps_fpenv_leave(&environment);
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "world/handshake.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "world/build.h"
+#include "summary/final_policy.h"
+#include "job/policy_text.h"
+#include "message/agree.h"
+#include "queue/progress_thread.h"
+
+/* What must be the same on all ranks. The first message of all: ranks of
+ * different versions exchange it, and the values that follow it. */
+struct setting {
+    struct aps_build build;
+    uint8_t switches[APS_SWITCHES];
+};
+
+/* What the rank that holds the policy offers. */
+struct offer {
+    uint64_t hash;
+    uint64_t size; /* of the packed text */
+};
+
+/* What rank 0 tells when all ranks hold the policy. */
+struct beginning {
+    int64_t every; /* how often its log takes samples; 0: never */
+    char run[APS_RUN_ID];
+};
+
+/* Of the path of a policy, in a message. */
+#define PATH_SHOWN 100
+
+/* Values that the ranks agree on by MAX: 0 for no, size - rank for yes
+ * (handshake_yes). The maximum gives the lowest rank that says yes. */
+enum {
+    DIFFERS_BUILD,
+    DIFFERS_SWITCHES,
+    HOLDS_GOOD,
+    HOLDS_BAD,
+    ABSENT,
+    LACKS_THREADS,
+    CAME_IN_INIT, /* to this agreement */
+    CAME_BY_CALL,
+    NAMES_LOG, /* by APSMPI_LOG */
+    FIRST = 16 /* in all versions */
+};
+enum { HOLDS_ANOTHER, HOLDS_NONE, SECOND };
+
+/* One handshake, on this rank. */
+struct shake {
+    struct aps_job *job;
+    const struct aps_vcomm *vcomm;
+    struct aps_handshake *agreed;
+    enum aps_held held; /* at first: another thread may adopt one meanwhile */
+    bool absent;        /* `held` is BAD only because the file is missing */
+    int names_log;      /* the lowest rank with APSMPI_LOG, or their number */
+    bool whole_job;     /* it came in MPI_Init */
+    char differs[240];  /* how this rank's library differs from rank 0's */
+};
+
+static int handshake_yes(const struct shake *shake, bool yes)
+{
+    return yes ? shake->vcomm->size - shake->vcomm->rank : 0;
+}
+
+/* The lowest rank that said yes; vcomm's size if none did. */
+static int handshake_lowest(const struct shake *shake, int value)
+{
+    return shake->vcomm->size - value;
+}
+
+/* COLLECTIVE. A step has ended with that code, on this rank perhaps alone: an error
+ * on all ranks if it is one on any, so that none goes on without the others. */
+static int handshake_step(const struct shake *shake, int rc)
+{
+    if (aps_agree_all(shake->vcomm, rc == MPI_SUCCESS))
+        return MPI_SUCCESS;
+    return rc != MPI_SUCCESS ? rc : MPI_ERR_OTHER;
+}
+
+/* COLLECTIVE. All ranks compare their setting with that of rank 0, and tell
+ * what they hold. */
+static int handshake_compare(struct shake *shake, int values[FIRST])
+{
+    struct setting mine = {0};
+    struct setting first;
+    const char *other;
+    int rc;
+
+    aps_build_fill(&mine.build);
+    aps_job_switches(shake->job, mine.switches);
+    first = mine;
+    rc = handshake_step(shake,
+                        aps_agree_bytes(shake->vcomm, 0, &first, sizeof first));
+    if (rc != MPI_SUCCESS)
+        return rc;
+    values[DIFFERS_BUILD] = handshake_yes(
+        shake, aps_build_compare(&mine.build, &first.build, shake->differs,
+                                 sizeof shake->differs) < 0);
+    values[LACKS_THREADS] =
+        handshake_yes(shake, !aps_progress_thread_is_possible());
+    other = aps_job_other_switch(mine.switches, first.switches);
+    values[DIFFERS_SWITCHES] = handshake_yes(shake, other != NULL);
+    if (other && !values[DIFFERS_BUILD])
+        snprintf(shake->differs, sizeof shake->differs,
+                 "and rank 0 differ in %s", other);
+    values[NAMES_LOG] = handshake_yes(shake, shake->job->options.log != NULL);
+    values[HOLDS_GOOD] = handshake_yes(shake, shake->held == APS_HELD_GOOD);
+    values[HOLDS_BAD] =
+        handshake_yes(shake, shake->held == APS_HELD_BAD && !shake->absent);
+    values[ABSENT] = handshake_yes(shake, shake->absent);
+    values[CAME_IN_INIT] = handshake_yes(shake, shake->whole_job);
+    values[CAME_BY_CALL] = handshake_yes(shake, !shake->whole_job);
+    return handshake_step(shake, aps_agree_max(shake->vcomm, FIRST, values));
+}
+
+/* COLLECTIVE. `rank` says how its library differs from that of rank 0. */
+static int handshake_differ(struct shake *shake, int rank)
+{
+    int rc = aps_agree_bytes(shake->vcomm, rank, shake->differs,
+                             sizeof shake->differs);
+
+    snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
+             "rank %d %.239s", rank, shake->differs);
+    return rc;
+}
+
+/* `rank` holds a bad policy, and prints what is wrong with it. */
+static void handshake_refuse(struct shake *shake, int rank)
+{
+    shake->agreed->reason = APS_PASSED_BAD;
+    shake->agreed->stop = !shake->job->options.pass_on_error;
+    snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
+             "the policy or a variable of rank %d is bad", rank);
+    if (shake->vcomm->rank == rank)
+        aps_job_report(shake->job, rank, shake->agreed->stop);
+}
+
+/* COLLECTIVE. `holder` sends its policy to the ranks that hold none. */
+static int handshake_hand_out(struct shake *shake, int holder, size_t size,
+                              char *packed)
+{
+    char cause[sizeof shake->agreed->cause - 64] = "";
+    char *bytes = packed ? packed : malloc(size);
+    bool handed = true;
+    int rank, rc;
+
+    /* The broadcast is collective: it is left out unless all have room. Where that
+     * is not known, since MPI has failed on a rank, nobody has the policy. */
+    if (!aps_agree_all(shake->vcomm, bytes != NULL)) {
+        snprintf(cause, sizeof cause, "%s",
+                 bytes ? "" : "has no memory left for the policy");
+        rc = MPI_SUCCESS;
+        handed = false;
+    } else {
+        rc = handshake_step(shake,
+                            aps_agree_bytes(shake->vcomm, holder, bytes, size));
+        if (rc == MPI_SUCCESS && shake->held != APS_HELD_GOOD)
+            (void)aps_job_adopt(shake->job, bytes, cause, sizeof cause);
+    }
+    if (!packed)
+        free(bytes);
+    rank = handshake_yes(shake, cause[0] != '\0');
+    if (rc == MPI_SUCCESS)
+        rc = handshake_step(shake, aps_agree_max(shake->vcomm, 1, &rank));
+    if (rc != MPI_SUCCESS || rank == 0)
+        return rc == MPI_SUCCESS && !handed ? MPI_ERR_OTHER : rc;
+    rank = handshake_lowest(shake, rank);
+    rc = aps_agree_bytes(shake->vcomm, rank, cause, sizeof cause);
+    snprintf(shake->agreed->cause, sizeof shake->agreed->cause, "rank %d %s",
+             rank, cause);
+    return rc;
+}
+
+/* COLLECTIVE. The end of the path of the policy of `rank`. */
+static int handshake_name(struct shake *shake, int rank, char name[PATH_SHOWN])
+{
+    const char *path = shake->job->source.path;
+    const size_t length = path ? strlen(path) : 0;
+
+    memset(name, 0, PATH_SHOWN);
+    if (shake->vcomm->rank == rank && length < PATH_SHOWN)
+        snprintf(name, PATH_SHOWN, "%s", path ? path : "");
+    else if (shake->vcomm->rank == rank)
+        snprintf(name, PATH_SHOWN, "...%s", path + length - PATH_SHOWN + 4);
+    return aps_agree_bytes(shake->vcomm, rank, name, PATH_SHOWN);
+}
+
+/* COLLECTIVE. `other` holds another policy than `holder`. */
+static int handshake_tell_another(struct shake *shake, int holder, int other)
+{
+    char its[PATH_SHOWN], ours[PATH_SHOWN];
+    int rc = handshake_name(shake, other, its);
+    const int now = handshake_name(shake, holder, ours);
+
+    rc = rc == MPI_SUCCESS ? now : rc;
+    snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
+             "rank %d holds another policy (%s) than rank %d (%s)", other, its,
+             holder, ours);
+    return rc;
+}
+
+/* COLLECTIVE. The holder offers its policy; a rank with another policy makes
+ * all calls pass through. */
+static int handshake_offer(struct shake *shake, int holder)
+{
+    const bool ours = shake->vcomm->rank == holder;
+    struct offer offer = {0};
+    char *packed = NULL;
+    int values[SECOND];
+    bool another;
+    int rc;
+
+    if (ours &&
+        aps_policy_text_pack(&shake->job->source, &packed, &offer.size) == 0)
+        offer.hash = shake->job->hash;
+    rc = handshake_step(
+        shake, aps_agree_bytes(shake->vcomm, holder, &offer, sizeof offer));
+    if (rc != MPI_SUCCESS)
+        goto free_packed;
+    another = shake->held == APS_HELD_GOOD && shake->job->hash != offer.hash &&
+              offer.size > 0;
+    values[HOLDS_ANOTHER] = handshake_yes(shake, another);
+    values[HOLDS_NONE] =
+        handshake_yes(shake, !another && shake->held != APS_HELD_GOOD);
+    rc = handshake_step(shake, aps_agree_max(shake->vcomm, SECOND, values));
+    if (rc != MPI_SUCCESS)
+        goto free_packed;
+    if (offer.size == 0)
+        snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
+                 "rank %d has no memory left for the policy", holder);
+    else if (values[HOLDS_ANOTHER])
+        rc = handshake_tell_another(
+            shake, holder, handshake_lowest(shake, values[HOLDS_ANOTHER]));
+    else if (values[HOLDS_NONE])
+        rc = handshake_hand_out(shake, holder, offer.size, packed);
+
+free_packed:
+    free(packed);
+    return rc;
+}
+
+/* Rank 0 writes the log: a name that others alone have is in vain. */
+static void handshake_tell_log(const struct shake *shake)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    const int size = shake->vcomm->size;
+
+    if (shake->vcomm->rank == 0 && shake->names_log > 0 &&
+        shake->names_log < size && !atomic_flag_test_and_set(&told))
+        aps_message(-1,
+                    "APSMPI_LOG is set on rank %d, but not on rank 0, which "
+                    "alone writes the log: set it on rank 0",
+                    shake->names_log);
+}
+
+/* COLLECTIVE. All ranks hold the policy of `holder`, which prints its warnings.
+ * Rank 0 tells how often its log takes samples, and its id of the run. */
+static int handshake_begin(struct shake *shake, int holder)
+{
+    struct beginning begin = {0};
+    bool made = false;
+    int rc;
+
+    if (shake->vcomm->rank == holder)
+        aps_job_warn(shake->job, holder);
+    if (shake->vcomm->rank == 0) {
+        aps_run_offer(begin.run, &made);
+        if (aps_job_log(shake->job, 0))
+            begin.every = aps_policy_log(shake->job->policy)->every;
+    }
+    aps_final_policy_begin(shake->job);
+    handshake_tell_log(shake);
+    rc = aps_agree_bytes(shake->vcomm, 0, &begin, sizeof begin);
+    if (rc == MPI_SUCCESS)
+        aps_run_adopt(begin.run);
+    if (made)
+        aps_run_write_begin(shake->job, shake->vcomm, begin.run);
+    memcpy(shake->agreed->run, begin.run, sizeof begin.run);
+    shake->agreed->sample_every = (long)begin.every;
+    shake->agreed->outcome = APS_AGREED_POLICY;
+    return rc;
+}
+
+/* COLLECTIVE. What follows from what the ranks hold. A bad policy on any rank
+ * counts, whatever the others hold. */
+static int handshake_decide(struct shake *shake, const int values[FIRST],
+                            bool whole_job)
+{
+    const int none = shake->vcomm->size;
+    const int good = handshake_lowest(shake, values[HOLDS_GOOD]);
+    const int bad = handshake_lowest(shake, values[HOLDS_BAD]);
+    const int absent = handshake_lowest(shake, values[ABSENT]);
+    int rc;
+
+    if (bad < none) {
+        handshake_refuse(shake, bad);
+        return MPI_SUCCESS;
+    }
+    if (good < none) {
+        rc = handshake_offer(shake, good);
+        return rc == MPI_SUCCESS && shake->agreed->cause[0] == '\0'
+                   ? handshake_begin(shake, good)
+                   : rc;
+    }
+    if (absent == none) {
+        shake->agreed->outcome = APS_AGREED_DISCOVER;
+        return MPI_SUCCESS;
+    }
+    if (whole_job)
+        handshake_refuse(shake, absent);
+    else {
+        shake->agreed->reason = APS_PASSED_BAD;
+        snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
+                 "no rank of this communicator can read the policy file");
+    }
+    return MPI_SUCCESS;
+}
+
+/* The first reduction of some ranks met what others do in MPI_Init. */
+static void handshake_tell_mixed(struct shake *shake, const int values[FIRST])
+{
+    snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
+             "rank %d agrees with the others at its first reduction, but rank "
+             "%d in MPI_Init; set APSMPI_WORLD alike on all ranks, and preload "
+             "the library before MPI_Init",
+             handshake_lowest(shake, values[CAME_BY_CALL]),
+             handshake_lowest(shake, values[CAME_IN_INIT]));
+}
+
+int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,
+                  bool whole_job, struct aps_handshake *agreed)
+{
+    struct shake shake = {.job = job,
+                          .vcomm = vcomm,
+                          .agreed = agreed,
+                          .held = job->held,
+                          .whole_job = whole_job};
+    int values[FIRST] = {0};
+    int rc;
+
+    *agreed = (struct aps_handshake){.outcome = APS_AGREED_PASS,
+                                     .reason = APS_PASSED_DISAGREED};
+    shake.absent = aps_job_is_absent(job);
+    rc = handshake_compare(&shake, values);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    shake.names_log = handshake_lowest(&shake, values[NAMES_LOG]);
+    agreed->threads = !values[LACKS_THREADS];
+    agreed->mixed = values[CAME_IN_INIT] && values[CAME_BY_CALL];
+    if (values[DIFFERS_BUILD])
+        return handshake_differ(
+            &shake, handshake_lowest(&shake, values[DIFFERS_BUILD]));
+    if (agreed->mixed)
+        handshake_tell_mixed(&shake, values);
+    else if (values[DIFFERS_SWITCHES])
+        return handshake_differ(
+            &shake, handshake_lowest(&shake, values[DIFFERS_SWITCHES]));
+    else if (job->options.enabled)
+        return handshake_decide(&shake, values, whole_job);
+    else
+        agreed->reason = APS_PASSED_SWITCHED;
+    return MPI_SUCCESS;
+}

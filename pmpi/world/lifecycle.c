@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "world/lifecycle.h"
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "world/preload_order.h"
+#include "job/run.h"
+#include "message/agree.h"
+#include "queue/progress_thread.h"
+#include "base/message.h"
+#include "job/job.h"
+#include "world/pcontrol.h"
+#include "summary/final_policy.h"
+#include "summary/summary.h"
+#include "world/world.h"
+#include "queue/finish.h"
+
+/* The exit status of a job whose policy is bad. */
+#define EXIT_BAD_POLICY 2
+
+/* Returns the rank in MPI_COMM_WORLD. `inside`: MPI_Finalize is running. */
+static int lifecycle_finish(bool inside)
+{
+    static bool together; /* the ranks of the job have met here before */
+    const struct aps_world *world = aps_world_of_job();
+    const bool meet = world && !together;
+    int rank = -1;
+
+    together |= meet;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    aps_finish("MPI_Finalize", rank, meet ? world->comm : MPI_COMM_NULL,
+               inside);
+    return rank;
+}
+
+/* Is there an MPI_COMM_WORLD, and an MPI_COMM_SELF? The sessions model has none,
+ * but they may come later. */
+static bool lifecycle_has_world(void)
+{
+    int initialized = 0, finalized = 1;
+
+    return PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized &&
+           PMPI_Finalized(&finalized) == MPI_SUCCESS && !finalized;
+}
+
+void aps_lifecycle_finish(void)
+{
+    if (lifecycle_has_world() && !aps_job()->foreign)
+        (void)lifecycle_finish(false);
+}
+
+static int lifecycle_end_callback(MPI_Comm comm, int key, void *value,
+                                  void *extra)
+{
+    int rank;
+
+    (void)comm;
+    (void)key;
+    (void)value;
+    (void)extra;
+    rank = lifecycle_finish(true);
+    aps_run_write_end(aps_job());
+    aps_summary_tell(aps_job(), rank);
+    aps_final_policy_write(aps_job(), rank);
+    /* The context of MPI_COMM_WORLD also holds the world, and is freed
+     * later. */
+    aps_world_release(aps_world_of_job());
+    aps_world_set_job(NULL);
+    return MPI_SUCCESS;
+}
+
+void aps_lifecycle_watch_end(void)
+{
+    static atomic_bool watched;
+    int key;
+
+    if (atomic_load(&watched) || !lifecycle_has_world() ||
+        atomic_exchange(&watched, true))
+        return;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, lifecycle_end_callback,
+                                &key, NULL) == MPI_SUCCESS) {
+        if (PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS)
+            return;
+        PMPI_Comm_free_keyval(&key);
+    }
+    /* The next communicator's context tries again. */
+    atomic_store(&watched, false);
+}
+
+void aps_lifecycle_stop(void)
+{
+    /* Launchers forward standard error only while the ranks live: give them the
+     * time to forward the last lines. */
+    const struct timespec patience = {.tv_nsec = 500L * 1000 * 1000};
+    int initialized = 0;
+
+    nanosleep(&patience, NULL);
+    /* The sessions model has no MPI_COMM_WORLD. */
+    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+        PMPI_Abort(MPI_COMM_WORLD, EXIT_BAD_POLICY);
+    exit(EXIT_BAD_POLICY);
+}
+
+int aps_lifecycle_thread_level(int required)
+{
+    if (aps_job_asks_for_threads())
+        return MPI_THREAD_MULTIPLE;
+    return required;
+}
+
+void aps_lifecycle_take_world(struct aps_world *world)
+{
+    if (world->vcomm.rank == 0 && world->agreed.cause[0] != '\0')
+        aps_message(-1, "%s: every call passes through", world->agreed.cause);
+    aps_world_set_job(world);
+}
+
+/* COLLECTIVE over MPI_COMM_WORLD. Make the hidden communicator of the job; its
+ * ranks agree on the policy. */
+static void lifecycle_make_world(int rank)
+{
+    struct aps_world *world = NULL;
+    /* An error is tried again, and then said: it is not the program's. */
+    MPI_Errhandler theirs = aps_errhandler_push(MPI_COMM_WORLD);
+    const int rc = aps_world_create(MPI_COMM_WORLD, true, &world);
+
+    aps_errhandler_pop(MPI_COMM_WORLD, theirs);
+    if (rc < 0) {
+        if (rank == 0)
+            aps_message(-1,
+                        "MPI cannot make the hidden communicator of the job: "
+                        "each communicator makes one of its own");
+        return;
+    }
+    if (world->agreed.stop)
+        aps_lifecycle_stop();
+    aps_lifecycle_take_world(world);
+}
+
+void aps_lifecycle_begin(int required)
+{
+    struct aps_job *job = aps_job();
+    bool stops;
+    int rank;
+
+    if (required == MPI_THREAD_MULTIPLE)
+        aps_progress_thread_expect_threads();
+    if (job->begun) /* a tool behind the library calls another MPI_Init */
+        return;
+    job->begun = true;
+    aps_lifecycle_watch_end();
+    if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS)
+        return;
+    if (job->options.world)
+        lifecycle_make_world(rank);
+    if (rank != 0)
+        return;
+    stops = !job->options.world && aps_job_must_stop(job);
+    /* Without a world the first call finds out who holds a policy. */
+    if (job->options.world || !aps_job_is_absent(job))
+        aps_job_report(job, rank, stops);
+    aps_preload_order_check();
+    if (stops)
+        aps_lifecycle_stop();
+}

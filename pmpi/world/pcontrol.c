@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "world/pcontrol.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/message.h"
+#include "job/job.h"
+#include "job/log_event.h"
+#include "world/world.h"
+#include "message/agree.h"
+#include "queue/queue.h"
+#include "message/wait.h"
+
+/* A rank that has waited for so long prints a line. */
+#define PATIENCE_S 10
+
+enum level {
+    LEVEL_OFF = 0,
+    LEVEL_ON = 1,
+    LEVEL_FLUSH = 2,
+    LEVEL_MARK = 3,
+    LEVEL_DROP = 4
+};
+
+/* Values that the ranks agree on by MAX. */
+enum {
+    OBJECTION, /* this rank called another level than rank 0: size - rank */
+    TRAINED,   /* the program has reduced a gradient */
+    FAILED,    /* this rank has not heard rank 0's level */
+    VALUES
+};
+
+atomic_long aps_pcontrol_word;
+atomic_long aps_pcontrol_drops;
+atomic_bool aps_pcontrol_trained;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* One call of the program. */
+struct control {
+    int level;
+    int rank;
+    int size;
+    bool said; /* the line about the wait was printed */
+    /* MPI may write to the following as long as a request is not complete. */
+    int first; /* rank 0's level */
+    int values[VALUES];
+    int unheard;
+    bool given_up; /* such a request */
+};
+
+static void pcontrol_tell_wait(struct control *control)
+{
+    control->said = true;
+    aps_message(control->rank,
+                "waits in MPI_Pcontrol(%d), which every rank of MPI_COMM_WORLD "
+                "has to call; set `pcontrol: off` in the policy if only some "
+                "ranks call it",
+                control->level);
+}
+
+static time_t pcontrol_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+/* Wait as in a blocking call of the program. `silent`: another rank prints the
+ * line about a long wait. An MPI error code. */
+static int pcontrol_wait_for(struct control *control, MPI_Request *request,
+                             bool silent)
+{
+    const time_t end = pcontrol_seconds() + PATIENCE_S;
+    int failures = 0;
+    long begin = 0;
+
+    for (int done = 0;;) {
+        int rc = aps_wait_test(request, &failures, &done);
+
+        if (rc != MPI_SUCCESS || done) {
+            control->given_up |= *request != MPI_REQUEST_NULL;
+            return rc;
+        }
+        if (!silent && !control->said && pcontrol_seconds() > end)
+            pcontrol_tell_wait(control);
+        aps_queue_drive_blocked();
+        aps_wait_rest(&begin);
+    }
+}
+
+/* COLLECTIVE. control->first becomes rank 0's level. False: it could not begin, in
+ * ten seconds. */
+static bool pcontrol_broadcast(struct control *control, MPI_Comm comm, int *rc)
+{
+    MPI_Request request;
+    long begin = 0;
+
+    control->first = control->level;
+    do
+        *rc = PMPI_Ibcast(&control->first, 1, MPI_INT, 0, comm, &request);
+    while (*rc != MPI_SUCCESS && aps_wait_for_memory(&begin));
+    if (*rc != MPI_SUCCESS)
+        return false;
+    *rc = pcontrol_wait_for(control, &request, false);
+    return true;
+}
+
+/* COLLECTIVE. values[i] becomes its MAX over the ranks. False: it could not
+ * begin. */
+static bool pcontrol_max(struct control *control, MPI_Comm comm, int count,
+                         int values[], bool silent, int *rc)
+{
+    MPI_Request request;
+
+    *rc = aps_agree_comm_begin(comm, count, values, MPI_INT, MPI_MAX, &request);
+    if (*rc != MPI_SUCCESS)
+        return false;
+    *rc = pcontrol_wait_for(control, &request, silent);
+    return true;
+}
+
+/*
+ * COLLECTIVE over the job. Rank 0 broadcasts its level first: a rank that has
+ * got it knows that rank 0 is here, and leaves the line about missing ranks to
+ * rank 0. True on all ranks, or false on all: where MPI fails on one of them, the
+ * second round of the agreement tells the others.
+ */
+static bool pcontrol_agree(struct control *control, MPI_Comm comm)
+{
+    bool heard;
+    int rc;
+
+    if (!pcontrol_broadcast(control, comm, &rc))
+        return false;
+    control->values[FAILED] = rc != MPI_SUCCESS;
+    control->values[OBJECTION] =
+        rc == MPI_SUCCESS && control->first != control->level
+            ? control->size - control->rank
+            : 0;
+    if (!pcontrol_max(control, comm, VALUES, control->values,
+                      control->rank != 0, &rc))
+        return false;
+    heard = rc == MPI_SUCCESS && !control->values[FAILED];
+    control->unheard = !heard;
+    if (!pcontrol_max(control, comm, 1, &control->unheard, true, &rc))
+        return false;
+    return rc == MPI_SUCCESS ? !control->unheard : heard;
+}
+
+static void pcontrol_write_event(struct aps_job *job, const char *text)
+{
+    struct aps_log *log = aps_job_log(job, 0);
+
+    if (log)
+        aps_job_log_event(log, 0, text);
+}
+
+/* All ranks called the same level: do what it says. */
+static void pcontrol_change(const struct control *control, struct aps_job *job,
+                            bool trained)
+{
+    const struct aps_pcontrol now = aps_pcontrol_now();
+    bool off = now.off;
+    long epoch = now.epoch;
+
+    if (control->level == LEVEL_DROP) {
+        atomic_fetch_add(&aps_pcontrol_drops, 1);
+        if (control->rank == 0)
+            pcontrol_write_event(job, "MPI_Pcontrol(4): what compressors keep "
+                                      "of earlier calls is dropped");
+        return;
+    }
+    if (control->level == LEVEL_MARK)
+        epoch = epoch < 0 && trained ? 1 : epoch + 1;
+    else
+        off = control->level == LEVEL_OFF;
+    if (off != now.off && control->rank == 0)
+        pcontrol_write_event(job,
+                             off ? "MPI_Pcontrol(0): every call passes through"
+                                 : "MPI_Pcontrol(1): the policy applies again");
+    atomic_store(&aps_pcontrol_word, 2 * (epoch + 1) + off);
+}
+
+static void pcontrol_tell_difference(const struct control *control)
+{
+    static unsigned long long times;
+
+    /* Print the first ten, then those whose number is a power of two. */
+    times++;
+    if (control->size - control->values[OBJECTION] == control->rank &&
+        (times <= 10 || (times & (times - 1)) == 0))
+        aps_message(
+            control->rank,
+            "calls MPI_Pcontrol(%d), but rank 0 calls MPI_Pcontrol(%d): "
+            "nothing changes",
+            control->level, control->first);
+}
+
+static struct control *pcontrol_create(int level, const struct aps_vcomm *vcomm)
+{
+    struct control *control;
+    long begin = 0;
+
+    while (!(control = calloc(1, sizeof *control)) &&
+           aps_wait_for_memory(&begin))
+        ;
+    if (!control) {
+        aps_message(vcomm->rank,
+                    "has no memory for MPI_Pcontrol(%d), in which the other "
+                    "ranks wait",
+                    level);
+        return NULL;
+    }
+    control->level = level;
+    control->rank = vcomm->rank;
+    control->size = vcomm->size;
+    control->values[TRAINED] = atomic_load(&aps_pcontrol_trained);
+    return control;
+}
+
+/* COLLECTIVE over the job. */
+static void pcontrol_control_all(int level, struct aps_job *job,
+                                 const struct aps_world *world)
+{
+    struct control *control = pcontrol_create(level, &world->vcomm);
+
+    if (!control)
+        return;
+    if (!pcontrol_agree(control, world->comm)) {
+        if (control->rank == 0)
+            aps_message(-1,
+                        "MPI_Pcontrol(%d): MPI failed where the ranks agree "
+                        "on the level: nothing changes",
+                        level);
+    } else if (control->values[OBJECTION]) {
+        pcontrol_tell_difference(control);
+    } else {
+        pcontrol_change(control, job, control->values[TRAINED]);
+    }
+    if (!control->given_up)
+        free(control);
+}
+
+/* The job has no world, but this process holds a policy: the program, which
+ * expects something to change, is told once, by rank 0. */
+static void pcontrol_tell_nothing_changes(const struct aps_job *job, int level)
+{
+    static bool told;
+    int rank;
+
+    if (told || job->held != APS_HELD_GOOD ||
+        !aps_policy_pcontrol(job->policy) ||
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS || rank != 0)
+        return;
+    told = true;
+    aps_message(-1,
+                "MPI_Pcontrol(%d) changes nothing, because the job has no "
+                "hidden communicator of all its ranks, on which they could "
+                "agree (APSMPI_WORLD=off, or an MPI_Init that the library did "
+                "not see)",
+                level);
+}
+
+/* Whether the ranks agreed in MPI_Init on a policy that MPI_Pcontrol
+ * controls. */
+static bool pcontrol_is_collective(const struct aps_job *job,
+                                   const struct aps_world *world)
+{
+    return world && world->agreed.outcome == APS_AGREED_POLICY &&
+           aps_policy_pcontrol(job->policy);
+}
+
+void aps_pcontrol(int level)
+{
+    const struct aps_world *world = aps_world_of_job();
+    struct aps_job *job = aps_job();
+
+    if (level == LEVEL_FLUSH)
+        aps_job_flush();
+    if (level != LEVEL_OFF && level != LEVEL_ON && level != LEVEL_MARK &&
+        level != LEVEL_DROP)
+        return;
+    pthread_mutex_lock(&lock);
+    if (pcontrol_is_collective(job, world))
+        pcontrol_control_all(level, job, world);
+    else if (!world)
+        pcontrol_tell_nothing_changes(job, level);
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "world/sessions.h"
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "job/job.h"
+#include "summary/final_policy.h"
+#include "summary/summary.h"
+#include "queue/finish.h"
+
+static atomic_int sessions;          /* not finalised yet */
+static atomic_ullong calls_reported; /* in the last summary */
+
+/* Whether the process has, or had, an MPI_COMM_WORLD: MPI_Finalize then ends
+ * the job. */
+static bool sessions_have_world(void)
+{
+    int initialized = 0, finalized = 0;
+
+    return (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized) ||
+           (PMPI_Finalized(&finalized) == MPI_SUCCESS && finalized);
+}
+
+static unsigned long long sessions_calls(void)
+{
+    unsigned long long calls = 0;
+
+    for (int i = 0; i < APS_COUNTED_FUNCTIONS; i++)
+        calls += aps_counters_calls(aps_counters_of((enum aps_counted)i));
+    return calls;
+}
+
+/* Print the summary, unless no call was made since the last one. */
+static void sessions_tell_summary(void)
+{
+    const unsigned long long calls = sessions_calls();
+    const int rank = aps_job_is_first_rank() ? 0 : 1;
+
+    if (atomic_exchange(&calls_reported, calls) == calls)
+        return;
+    aps_summary_tell(aps_job(), rank);
+    aps_final_policy_write(aps_job(), rank);
+}
+
+void aps_sessions_begin(void)
+{
+    atomic_fetch_add(&sessions, 1);
+}
+
+void aps_sessions_end(void)
+{
+    int open = atomic_load(&sessions);
+
+    while (open > 0 &&
+           !atomic_compare_exchange_weak(&sessions, &open, open - 1))
+        ;
+    if (open != 1 || aps_job()->foreign || sessions_have_world())
+        return;
+    aps_finish("MPI_Session_finalize", -1, MPI_COMM_NULL, false);
+    sessions_tell_summary();
+}
+
+/* The process exits. MPI_Initialized and MPI_Finalized may be called at any
+ * time. A child that the program forked has made none of the calls that it
+ * counts. */
+__attribute__((destructor)) static void sessions_exit(void)
+{
+    const struct aps_job *job =
+        atomic_load_explicit(&aps_job_made, memory_order_acquire);
+
+    if (job && !job->foreign && job->pid == getpid() && sessions_calls() > 0 &&
+        !sessions_have_world())
+        sessions_tell_summary();
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "world/world.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/message.h"
+#include "world/nodes.h"
+#include "message/agree.h"
+
+static struct aps_world *_Atomic world_of_job;
+
+void aps_world_set_job(struct aps_world *world)
+{
+    atomic_store(&world_of_job, world);
+}
+
+struct aps_world *aps_world_of_job(void)
+{
+    return atomic_load_explicit(&world_of_job, memory_order_acquire);
+}
+
+/* What MPI promises: no MPI_TAG_UB is less. */
+#define LEAST_TAG_UB 32767
+
+/* MPI's greatest tag, the same on all ranks. MPI promises the attribute on
+ * MPI_COMM_WORLD alone, and Open MPI has it nowhere else; under the sessions model
+ * there is no MPI_COMM_WORLD. */
+static int world_greatest_tag(const struct aps_world *world)
+{
+    int *greatest = NULL, found = 0, initialized = 0;
+
+    if (PMPI_Comm_get_attr(world->comm, MPI_TAG_UB, &greatest, &found) ==
+            MPI_SUCCESS &&
+        found)
+        return *greatest;
+    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized &&
+        PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &greatest, &found) ==
+            MPI_SUCCESS &&
+        found)
+        return *greatest;
+    return LEAST_TAG_UB;
+}
+
+static void world_count_blocks(struct aps_world *world)
+{
+    const int blocks =
+        (world_greatest_tag(world) / APS_VCOMM_TAGS - 1) / world->vcomm.size;
+
+    world->blocks = blocks < APS_WORLD_BLOCKS ? blocks : APS_WORLD_BLOCKS;
+}
+
+int aps_world_tag(const struct aps_world *world, int owner, int number)
+{
+    return (1 + owner * world->blocks + number) * APS_VCOMM_TAGS;
+}
+
+/* COLLECTIVE over world->comm. Fill in the rest of the world. 0, or -1: on some
+ * ranks, perhaps. */
+static int world_equip(struct aps_world *world, bool whole_job)
+{
+    bool good;
+
+    PMPI_Comm_set_errhandler(world->comm, MPI_ERRORS_RETURN);
+    world->vcomm = aps_vcomm_all(world->comm, 0);
+    world->nodes = malloc((size_t)world->vcomm.size * sizeof *world->nodes);
+    good = world->nodes &&
+           PMPI_Comm_group(world->comm, &world->group) == MPI_SUCCESS;
+    if (!aps_agree_all(&world->vcomm, good))
+        return -1;
+    good = aps_nodes_find(world->comm, world->nodes) == MPI_SUCCESS;
+    if (!aps_agree_all(&world->vcomm, good))
+        return -1;
+    world->vcomm.nodes = world->nodes;
+    world_count_blocks(world);
+    return aps_handshake(aps_job(), &world->vcomm, whole_job, &world->agreed) ==
+                   MPI_SUCCESS
+               ? 0
+               : -1;
+}
+
+/* Some ranks print the line, not all of a large job: any of them may be missing
+ * (message/agree.h). */
+static void world_tell_missing(void)
+{
+    int rank;
+
+    if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS &&
+        aps_agree_rank_tells(rank))
+        aps_message(
+            rank, "waits in MPI_Init for ranks of the job that do not preload "
+                  "the library, or have APSMPI_WORLD=off; preload it on all "
+                  "ranks, or set APSMPI_WORLD=off on all ranks that have it if "
+                  "others are to run without it");
+}
+
+int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world)
+{
+    struct aps_world *new = calloc(1, sizeof *new);
+    bool split;
+    int rank;
+
+    if (!aps_agree_comm_first(comm, new != NULL,
+                              whole_job ? world_tell_missing
+                                        : aps_agree_tell_missing)) {
+        free(new);
+        return -1;
+    }
+    atomic_store(&new->holders, 1);
+    new->comm = MPI_COMM_NULL;
+    new->group = MPI_GROUP_NULL;
+    pthread_mutex_init(&new->lock, NULL);
+    PMPI_Comm_rank(comm, &rank);
+    /* A split, not a dup: a dup would call the program's own attribute copy
+     * functions. */
+    split = PMPI_Comm_split(comm, 0, rank, &new->comm) == MPI_SUCCESS;
+    /* An error in it may be one of this rank alone. */
+    if (!aps_agree_comm_all(comm, split) ||
+        !aps_agree_comm_all(comm, world_equip(new, whole_job) == 0)) {
+        aps_world_release(new);
+        return -1;
+    }
+    *world = new;
+    return 0;
+}
+
+void aps_world_hold(struct aps_world *world)
+{
+    atomic_fetch_add(&world->holders, 1);
+}
+
+void aps_world_release(struct aps_world *world)
+{
+    if (!world || atomic_fetch_sub(&world->holders, 1) > 1)
+        return;
+    if (world->forget)
+        world->forget(world);
+    if (world->group != MPI_GROUP_NULL)
+        PMPI_Group_free(&world->group);
+    if (world->comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&world->comm);
+    pthread_mutex_destroy(&world->lock);
+    free(world->nodes);
+    free(world);
+}
+
+int *aps_world_ranks(const struct aps_world *world, MPI_Comm comm, int size,
+                     bool *no_memory)
+{
+    int *places = malloc((size_t)size * sizeof *places);
+    int *ranks = malloc((size_t)size * sizeof *ranks);
+    MPI_Group group;
+    bool inside = false;
+
+    /* If MPI fails this rank must not take it for "outside" by itself. */
+    *no_memory =
+        !places || !ranks || PMPI_Comm_group(comm, &group) != MPI_SUCCESS;
+    if (*no_memory)
+        goto free_places;
+    for (int i = 0; i < size; i++)
+        places[i] = i;
+    inside = PMPI_Group_translate_ranks(group, size, places, world->group,
+                                        ranks) == MPI_SUCCESS;
+    *no_memory = !inside;
+    for (int i = 0; i < size && inside; i++)
+        inside = ranks[i] != MPI_UNDEFINED;
+    PMPI_Group_free(&group);
+
+free_places:
+    free(places);
+    if (!inside) {
+        free(ranks);
+        ranks = NULL;
+    }
+    return ranks;
+}
