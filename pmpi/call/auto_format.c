@@ -288,17 +288,11 @@ static void format_try(struct measured *this)
     struct aps_context *context = this->subject.context;
     fenv_t environment;
     int64_t begin = aps_clock_ns(CLOCK_MONOTONIC);
-    int rc, verdict;
+    int verdict;
 
     aps_fpenv_enter(&environment);
-    rc = aps_candidates_measure(&this->subject);
-    verdict = format_judge(this);
-    if (!aps_auto_formats_agree(context, rc, &verdict))
-        aps_context_event(context,
-                          "format: auto: MPI failed where formats were "
-                          "measured: a layer of %zu elements keeps %s",
-                          this->subject.segment.count,
-                          format_name(this, this->layer->chosen));
+    aps_candidates_measure(&this->subject);
+    verdict = aps_auto_formats_agree(context, format_judge(this));
     format_put_off(this, verdict != APS_VERDICT_NONE);
     if (verdict != APS_VERDICT_NONE)
         format_take(this, verdict);
@@ -315,7 +309,6 @@ static void format_measure(struct aps_context *context,
 {
     struct aps_auto_formats *all = context->auto_formats;
     const struct aps_place place = aps_segment_place(segment);
-    struct aps_auto_layer *known = aps_auto_formats_find(all, &place);
     struct measured this = {
         .subject = {.context = context,
                     .candidates = &all->candidates,
@@ -341,11 +334,10 @@ static void format_measure(struct aps_context *context,
                                "format: auto: a layer of %zu elements is not "
                                "measured: a rank has no memory for that",
                                segment->count);
-        /* The same on all ranks: one of them may not have what is new. */
-        if (known)
+        if (this.layer)
             format_put_off(&this, false);
         else
-            aps_auto_formats_drop(all, &place);
+            (void)aps_context_fail(context, "format: auto", MPI_ERR_NO_MEM);
     }
     free(copy);
 }
@@ -356,7 +348,8 @@ void aps_auto_format_call(struct aps_context *context,
 {
     size_t offset = 0;
 
-    if (!context->auto_formats || call->kind->which != APS_CALL_ALLREDUCE)
+    if (!context->auto_formats || call->kind->which != APS_CALL_ALLREDUCE ||
+        context->failed != MPI_SUCCESS)
         return;
     for (long i = 0; i < position->segments; i++) {
         struct aps_segment segment;

@@ -73,9 +73,9 @@ static void candidates_write(struct aps_subject *subject,
     aps_context_row(context, &segment->key, plan, subject->function, &sampled);
 }
 
-/* COLLECTIVE. Candidate i, which may be impossible here, on all ranks alike. An MPI
- * error code. */
-static int candidates_try(struct aps_subject *subject, size_t i)
+/* COLLECTIVE. Reduces by candidate i, unless it is impossible here, which it is then on
+ * all ranks. */
+static void candidates_try(struct aps_subject *subject, size_t i)
 {
     struct aps_context *context = subject->context;
     struct aps_candidates *candidates = subject->candidates;
@@ -101,7 +101,7 @@ static int candidates_try(struct aps_subject *subject, size_t i)
                                "%s; it is not measured",
                                subject->what, i + 1, text,
                                cause[0] ? cause : "MPI failed on a rank");
-        return MPI_SUCCESS;
+        return;
     }
     place = aps_segment_place(segment);
     place.matrix = plan.matrix;
@@ -111,9 +111,9 @@ static int candidates_try(struct aps_subject *subject, size_t i)
     rc = aps_context_reduce(context, &candidates->kept[i], &plan, 1, &place,
                             &layer, &cost);
     taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
+    (void)aps_context_fail(context, subject->what, rc);
     if (rc == MPI_SUCCESS && subject->ready && context->rank == 0)
         candidates_write(subject, &plan, i, &cost, taken);
-    return rc;
 }
 
 /* Local, for the summary. Without steps all calls of a size are one layer; and so they
@@ -128,22 +128,19 @@ static void candidates_note_merged(const struct aps_subject *subject)
         atomic_store(&aps_counters.layers_merged, true);
 }
 
-int aps_candidates_measure(struct aps_subject *subject)
+void aps_candidates_measure(struct aps_subject *subject)
 {
     struct aps_context *context = subject->context;
     const struct aps_segment *segment = &subject->segment;
-    int rc = aps_sample_reference(&subject->candidates->sample,
-                                  aps_comm_resources_vcomm(context->resources),
-                                  0, &aps_memory_host, segment->in,
-                                  segment->count, &subject->ready);
+    const int rc = aps_sample_reference(
+        &subject->candidates->sample,
+        aps_comm_resources_vcomm(context->resources), 0, &aps_memory_host,
+        segment->in, segment->count, &subject->ready);
 
     candidates_note_merged(subject);
-    for (size_t i = 0; i < subject->plans->count; i++) {
-        const int now = candidates_try(subject, i);
-
-        rc = rc == MPI_SUCCESS ? now : rc;
-    }
-    return rc;
+    (void)aps_context_fail(context, subject->what, rc);
+    for (size_t i = 0; i < subject->plans->count; i++)
+        candidates_try(subject, i);
 }
 
 float *aps_segment_copy(const struct aps_segment *segment)

@@ -34,11 +34,11 @@ struct aps_subject {
 
 /*
  * COLLECTIVE over the context's communicator, which has resources, and where the
- * candidates are equipped for the layer, in the environment of base/fpenv.h. All of
- * them, whatever fails: other ranks go there. Rank 0 writes a row of the log for each.
- * An MPI error code.
+ * candidates are equipped for the layer, in the environment of base/fpenv.h. Reduces by
+ * all of them. Rank 0 writes a row of the log for each. After an MPI error
+ * context->failed is set.
  */
-int aps_candidates_measure(struct aps_subject *subject);
+void aps_candidates_measure(struct aps_subject *subject);
 
 /* Local. A copy of the layer's inputs, in the host's memory, which the caller frees;
  * NULL: none. */

@@ -26,23 +26,13 @@ void aps_deferred_complete(struct aps_deferred *deferred, int rc)
  * out. If it cannot, `direct` takes its place, which needs nothing but memory.
  */
 static bool deferred_is_possible(struct aps_context *context,
-                                 const struct aps_call *call, size_t count,
+                                 const struct aps_call *call,
                                  struct aps_plan *plan)
 {
-    static atomic_ullong times;
-
     if (aps_segment_is_possible(context, call, plan))
         return true;
     plan->reduce = APS_REDUCE_DIRECT;
-    if (aps_segment_is_possible(context, call, plan))
-        return true;
-    if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
-        aps_context_event(context,
-                          "%s of %zu element%s cannot be carried out: a rank "
-                          "is out of memory. Its request ends with "
-                          "MPI_ERR_NO_MEM on all ranks",
-                          aps_call_function(call), count, aps_plural(count));
-    return false;
+    return aps_segment_is_possible(context, call, plan);
 }
 
 /* COLLECTIVE. One layer that is rewritten, or where that needs the ranks'
@@ -61,14 +51,14 @@ static int deferred_run_segment(struct aps_deferred *this,
         aps_auto_format_run(context, call, segment);
         this->failures += aps_context_failures() - before;
     }
-    if (!deferred_is_possible(context, call, segment->count, &segment->plan))
-        return MPI_ERR_NO_MEM;
+    if (!deferred_is_possible(context, call, &segment->plan))
+        return aps_context_fail(context, aps_call_function(call),
+                                MPI_ERR_NO_MEM);
     if (aps_segment_agree(context, call, segment))
         return aps_segment_run(context, call, segment);
     *passed = true;
     rc = call->kind->run_unchanged(context, call, segment);
-    context->damaged |= rc != MPI_SUCCESS;
-    return rc;
+    return aps_context_fail(context, aps_call_function(call), rc);
 }
 
 /* COLLECTIVE. The layers that are rewritten. On to the end, whatever happens:
@@ -109,9 +99,11 @@ static int deferred_run_layers(struct aps_deferred *this)
 void aps_deferred_run(struct aps_deferred *this)
 {
     struct aps_context *context = this->context;
-    int rc = context->broken;
+    int rc = context->failed;
     int passed = MPI_SUCCESS;
 
+    if (rc == MPI_SUCCESS && context->resources_state != APS_RESOURCES_READY)
+        rc = MPI_ERR_OTHER;
     this->failures = aps_context_failures();
     if (rc == MPI_SUCCESS)
         rc = deferred_run_layers(this);
@@ -119,6 +111,8 @@ void aps_deferred_run(struct aps_deferred *this)
         aps_call_count_passed(&this->call, APS_PASSED_RESOURCES);
     if (rc == MPI_SUCCESS)
         rc = aps_call_check(context, &this->call, this->failures);
+    if (rc == MPI_SUCCESS)
+        rc = context->failed;
     if (this->parts > 0)
         passed = aps_wait_requests(this->parts, this->requests);
     if (rc == MPI_SUCCESS)

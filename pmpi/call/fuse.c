@@ -131,7 +131,7 @@ static bool fuse_is_scaled(const struct aps_deferred *call)
            aps_scale_ops_of(&plan->scale)->agreed;
 }
 
-/* COLLECTIVE over the group's communicator. MPI_SUCCESS on all ranks, or on none. */
+/* COLLECTIVE over the group's communicator. Returns an MPI error code. */
 static int fuse_agree(struct group *group, struct agreement *agreement)
 {
     struct aps_context *context = group->context;
@@ -161,8 +161,8 @@ static int fuse_agree(struct group *group, struct agreement *agreement)
             aps_scale_max_exponent(queries[k].magnitude.max, context->size);
     }
     aps_fpenv_leave(&environment);
-    rc = aps_agree_max_together(aps_comm_resources_vcomm(context->resources),
-                                AGREEMENT_INTS, &agreement->count);
+    rc = aps_agree_max(aps_comm_resources_vcomm(context->resources),
+                       AGREEMENT_INTS, &agreement->count);
     group->count = -agreement->count;
     return rc;
 }
@@ -218,8 +218,11 @@ static int fuse_run_batch(struct aps_context *context,
     aps_count(&aps_counters.fused, (unsigned long long)count);
     aps_count(&aps_counters.nonblocking, (unsigned long long)count);
     aps_count(&aps_counters.batches, 1);
-    return aps_context_check(context, "all-reduces that go together", failures,
-                             rc);
+    rc = aps_context_fail(context, "all-reduces that go together", rc);
+    rc = aps_context_check(context, "all-reduces that go together", failures,
+                           rc);
+    context->damaged |= rc != MPI_SUCCESS;
+    return rc;
 }
 
 /* Does the call go by a state, or a choice of its format, that an earlier call of the
@@ -284,7 +287,6 @@ static void fuse_run_alike(struct group *group,
         /* Of other batches, and of formats that were measured, it knows nothing. */
         rc = fuse_run_batch(context, &plan, length, places, layers,
                             aps_context_failures() - group->lost);
-        context->damaged |= rc != MPI_SUCCESS;
         for (int i = 0; i < length; i++)
             aps_deferred_complete(batch[i], rc);
         return;
@@ -329,9 +331,8 @@ void aps_fuse_run(struct aps_deferred *first)
         aps_queue_pause(context->queue);
     rc = fuse_agree(&group, &agreement);
     group.lost = aps_context_failures() - group.lost;
-    context->damaged |= rc != MPI_SUCCESS;
-    /* No rank goes by how many calls the group has: the first one goes alone, and
-     * the others stay in the queue. */
+    (void)aps_context_fail(context, aps_call_function(&first->call), rc);
+    /* This call, and those that stay in the queue, end with the error. */
     if (rc != MPI_SUCCESS) {
         aps_deferred_run(first);
         return;

@@ -27,6 +27,20 @@ static int handle_pass_because(const struct aps_call *call,
     return aps_call_pass_because(call, reason);
 }
 
+/* COLLECTIVE. True if the library has to do with a layer of this plan: it rewrites the
+ * layer, or the call ends with context->failed. */
+static bool handle_may_rewrite(struct aps_context *context,
+                               const struct aps_call *call,
+                               const struct aps_plan *plan)
+{
+    if (!plan->rewrite)
+        return false;
+    if (context->failed == MPI_SUCCESS &&
+        aps_segment_is_possible(context, call, plan))
+        return true;
+    return context->failed != MPI_SUCCESS;
+}
+
 /* COLLECTIVE. Is any layer to be rewritten? Else for which reason not? */
 static bool handle_is_rewritten(struct aps_context *context,
                                 const struct aps_call *call,
@@ -39,8 +53,7 @@ static bool handle_is_rewritten(struct aps_context *context,
     *reason = APS_PASSED_RULE;
     for (long i = 0; i < position->segments; i++) {
         aps_segment_plan(context, call, position, i, offset, &segment);
-        if (segment.plan.rewrite &&
-            aps_segment_is_possible(context, call, &segment.plan))
+        if (handle_may_rewrite(context, call, &segment.plan))
             return true;
         if (!segment.plan.rewrite && segment.plan.reduce == APS_REDUCE_AUTO)
             *reason = APS_PASSED_AUTO;
@@ -83,17 +96,16 @@ static int handle_layers(struct aps_context *context,
     bool told = false;    /* the program's handler knows of an error */
     int rc = MPI_SUCCESS; /* the first one */
 
-    context->missed = MPI_SUCCESS;
     aps_shadow_call(context, call, position);
     aps_auto_format_call(context, call, position);
     failures = aps_context_failures();
     rewritten = handle_is_rewritten(context, call, position, &reason);
-    if (context->missed != MPI_SUCCESS) {
-        aps_call_count_passed(call, APS_PASSED_RESOURCES);
-        return context->missed;
-    }
     if (!rewritten)
         return aps_call_pass_because(call, reason);
+    if (context->failed != MPI_SUCCESS) {
+        aps_call_count_passed(call, APS_PASSED_RESOURCES);
+        return aps_call_raise(call, context->failed);
+    }
     for (long i = 0; i < position->segments; i++) {
         struct aps_segment segment;
         bool passed;
@@ -131,6 +143,8 @@ static int handle_layers(struct aps_context *context,
               1);
     if (rc == MPI_SUCCESS)
         rc = aps_call_check(context, call, failures);
+    if (rc == MPI_SUCCESS)
+        rc = context->failed;
     return told ? rc : aps_call_raise(call, rc);
 }
 

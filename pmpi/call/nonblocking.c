@@ -24,7 +24,7 @@ static void nonblocking_run(struct aps_operation *operation)
 {
     struct aps_deferred *this = operation->owner;
 
-    if (this->context->broken == MPI_SUCCESS &&
+    if (this->context->failed == MPI_SUCCESS &&
         aps_policy_fuse(this->context->job->policy) > 0)
         aps_fuse_run(this);
     else
@@ -190,11 +190,10 @@ static int nonblocking_handle(const struct aps_call *call, MPI_Request *request)
                                       aps_context_why_none(call->comm));
     if (!call->kind->place(context, call, &position, &reason))
         return aps_call_start_because(call, request, reason);
-    /* That resources failed is the same on all ranks only as long as there is no
-     * queue, which finds out at different times; its thread may write it now. Where it
-     * is this rank's alone, the call ends with an error. */
+    /* The ranks agree that there are no tags only as long as there is no queue, which
+     * finds out at different times; its thread may write it now. */
     if (!context->queue && context->resources_state == APS_RESOURCES_FAILED &&
-        context->alone == MPI_SUCCESS)
+        context->failed == MPI_SUCCESS)
         return aps_call_start_because(call, request, APS_PASSED_RESOURCES);
     rc = aps_shadow_start(context, call, &position);
     if (rc != MPI_SUCCESS)
@@ -202,8 +201,12 @@ static int nonblocking_handle(const struct aps_call *call, MPI_Request *request)
     layers = nonblocking_look(context, call, &position, NULL);
     if (layers.rewritten == 0)
         return aps_call_start_because(call, request, layers.reason);
-    if (!context->queue)
+    if (context->failed != MPI_SUCCESS) {
+        rc = context->failed;
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    } else if (!context->queue) {
         rc = aps_context_make_queue(context, call->comm);
+    }
     if (rc == MPI_SUCCESS)
         rc = nonblocking_enqueue(context, call, &position, layers.parts,
                                  request);

@@ -113,23 +113,15 @@ bool aps_other_is_possible(struct aps_context *context,
                            const struct aps_call *call,
                            const struct aps_plan *plan)
 {
-    const enum aps_call_kind which = call->kind->which;
-    struct aps_other_state *related = &context->related;
-    bool first;
+    int rc;
 
     if (!aps_context_has_resources(context, call->comm))
         return false;
-    first = related->state[which] != APS_OTHER_STATE_FAILED;
-    if (aps_other_state_prepare(related,
-                                aps_comm_resources_vcomm(context->resources),
-                                which, &plan->format) == 0)
-        return true;
-    if (first)
-        aps_context_event(context,
-                          "there is no memory to rewrite calls: [%s]; these "
-                          "calls pass through",
-                          aps_call_name(which));
-    return false;
+    rc = aps_other_state_prepare(&context->related,
+                                 aps_comm_resources_vcomm(context->resources),
+                                 call->kind->which, &plan->format);
+    return aps_context_fail(context, aps_call_function(call), rc) ==
+           MPI_SUCCESS;
 }
 
 struct aps_wire aps_other_wire(struct aps_context *context,

@@ -29,10 +29,7 @@ static int segment_carry_out(struct aps_context *context,
     rc = call->kind->run(context, call, segment, cost);
     aps_fpenv_leave(&environment);
     aps_count_cost(aps_call_counters(call), cost);
-    /* What goes wrong in our messages may leave some behind: nobody must use their
-     * tags again. */
-    context->damaged |= rc != MPI_SUCCESS;
-    return rc;
+    return aps_context_fail(context, aps_call_function(call), rc);
 }
 
 /* COLLECTIVE. One layer, to MPI. */
@@ -96,15 +93,15 @@ static int segment_try_candidate(struct aps_context *context,
     if (aps_autotune_end(class, context->resources, *taken, text, sizeof text,
                          &ended))
         segment_tell_choice(context, segment, text);
-    context->damaged |= ended != MPI_SUCCESS;
+    (void)aps_context_fail(context, aps_call_function(call), ended);
     if (rc != MPI_SUCCESS)
         return rc;
     segment->told = false;
     return ended;
 }
 
-/* COLLECTIVE. What FP32 gives for the same inputs, before they are gone. A
- * sample that is lost is no error of the call. */
+/* COLLECTIVE. Computes the FP32 reference of the inputs before the call overwrites
+ * them. */
 static void segment_sample(struct aps_context *context,
                            const struct aps_call *call,
                            const struct aps_segment *segment, int *ready)
@@ -115,7 +112,7 @@ static void segment_sample(struct aps_context *context,
     aps_fpenv_enter(&environment);
     rc = call->kind->sample(context, call, segment, ready);
     aps_fpenv_leave(&environment);
-    context->damaged |= rc != MPI_SUCCESS;
+    (void)aps_context_fail(context, aps_call_function(call), rc);
 }
 
 /* COLLECTIVE where the ranks merge what they have measured; rank 0 writes. */
@@ -148,7 +145,7 @@ static void segment_write_sample(struct aps_context *context,
                                               .taken = taken,
                                               .entropy = NAN});
     aps_fpenv_leave(&environment);
-    context->damaged |= rc != MPI_SUCCESS;
+    (void)aps_context_fail(context, aps_call_function(call), rc);
 }
 
 bool aps_segment_agree(struct aps_context *context, const struct aps_call *call,
@@ -158,7 +155,7 @@ bool aps_segment_agree(struct aps_context *context, const struct aps_call *call,
 
     if (call->kind->agree)
         call->kind->agree(context, segment, &good);
-    context->damaged |= segment->rc != MPI_SUCCESS;
+    (void)aps_context_fail(context, aps_call_function(call), segment->rc);
     return good;
 }
 

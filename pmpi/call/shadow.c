@@ -58,7 +58,7 @@ static bool shadow_is_due(struct aps_context *context,
             atomic_store(&aps_counters.shadow_begin,
                          (unsigned long long)shadows->begin);
     }
-    if (shadows->stopped || segment->count > APS_SAMPLE_MAX)
+    if (segment->count > APS_SAMPLE_MAX)
         return false;
     if (shadow_is_stated(context))
         return segment->number % context->sample_every == 0;
@@ -107,8 +107,8 @@ static void shadow_write_exponents(const struct aps_subject *subject)
                                 subject->function, &binades);
 }
 
-/* COLLECTIVE. All candidates, one after the other, whatever fails: other ranks go
- * there. `well`: this rank has the inputs. */
+/* COLLECTIVE. Reduces by all candidates, one after the other. `well`: this rank has the
+ * inputs. */
 static void shadow_measure(struct aps_subject *subject, bool well)
 {
     struct aps_context *context = subject->context;
@@ -116,7 +116,6 @@ static void shadow_measure(struct aps_subject *subject, bool well)
     const size_t class = shadow_class(context, segment);
     fenv_t environment;
     int64_t begin, taken;
-    int rc;
 
     subject->candidates = &context->shadows->candidates;
     subject->plans = segment->plan.shadow;
@@ -129,12 +128,12 @@ static void shadow_measure(struct aps_subject *subject, bool well)
     /* All ranks have come: the time does not hold the wait for a late one. */
     begin = aps_clock_ns(CLOCK_MONOTONIC);
     shadow_write_exponents(subject);
-    rc = aps_candidates_measure(subject);
+    aps_candidates_measure(subject);
     taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
     aps_count(&aps_counters.shadowed, 1);
     aps_count(&aps_counters.shadow_ns, (unsigned long long)taken);
     /* In this environment, too: what is computed there is the same on all ranks. */
-    aps_shadows_end(context, class, segment->number, taken, rc);
+    aps_shadows_end(context, class, segment->number, taken);
     aps_fpenv_leave(&environment);
 }
 
@@ -174,7 +173,8 @@ void aps_shadow_call(struct aps_context *context, const struct aps_call *call,
 {
     size_t offset = 0;
 
-    if (!context->shadowed || call->kind->which != APS_CALL_ALLREDUCE)
+    if (!context->shadowed || call->kind->which != APS_CALL_ALLREDUCE ||
+        context->failed != MPI_SUCCESS)
         return;
     for (long i = 0; i < position->segments; i++) {
         struct aps_segment segment;
@@ -201,7 +201,7 @@ static void shadow_run(struct aps_operation *operation)
     struct shadow *this = operation->owner;
     struct aps_context *context = this->subject.context;
 
-    if (context->broken == MPI_SUCCESS &&
+    if (context->failed == MPI_SUCCESS &&
         context->resources_state == APS_RESOURCES_READY &&
         shadow_is_due(context, &this->subject.segment))
         shadow_measure(&this->subject, this->copy != NULL);
@@ -261,7 +261,8 @@ int aps_shadow_start(struct aps_context *context, const struct aps_call *call,
     size_t offset = 0;
     int rc = MPI_SUCCESS;
 
-    if (!context->shadowed || call->kind->which != APS_CALL_ALLREDUCE)
+    if (!context->shadowed || call->kind->which != APS_CALL_ALLREDUCE ||
+        context->failed != MPI_SUCCESS)
         return MPI_SUCCESS;
     for (long i = 0; i < position->segments; i++) {
         struct aps_segment segment;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/bucket.h"
+#include "comm/report.h"
 #include "message/agree.h"
 
 struct aps_auto_formats *aps_auto_formats_create(void)
@@ -79,15 +80,6 @@ aps_auto_formats_find(const struct aps_auto_formats *formats,
     return layer && layer->era == place->era ? layer : NULL;
 }
 
-void aps_auto_formats_drop(struct aps_auto_formats *formats,
-                           const struct aps_place *place)
-{
-    struct aps_auto_layer **link = formats_place(formats, place);
-
-    if (*link)
-        formats_remove(formats, link);
-}
-
 struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
                                             const struct aps_place *place)
 {
@@ -119,21 +111,14 @@ struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
 
 /* --- verdicts ------------------------------------------------------------- */
 
-bool aps_auto_formats_agree(struct aps_context *context, int rc, int *verdict)
+int aps_auto_formats_agree(struct aps_context *context, int verdict)
 {
-    enum { FAILED, VERDICT, VALUES };
     /* By MAX, which is rank 0's. */
-    int values[VALUES] = {rc != MPI_SUCCESS,
-                          context->rank == 0 ? *verdict : APS_VERDICT_NONE};
-    const int agreed = aps_agree_max_together(
-        aps_comm_resources_vcomm(context->resources), VALUES, values);
+    int agreed = context->rank == 0 ? verdict : APS_VERDICT_NONE;
 
-    context->damaged |= rc != MPI_SUCCESS || agreed != MPI_SUCCESS;
-    *verdict = APS_VERDICT_NONE;
-    if (agreed != MPI_SUCCESS || values[FAILED]) {
-        aps_candidates_forget(&context->auto_formats->candidates);
-        return false;
-    }
-    *verdict = values[VERDICT];
-    return true;
+    (void)aps_context_fail(
+        context, "format: auto",
+        aps_agree_max(aps_comm_resources_vcomm(context->resources), 1,
+                      &agreed));
+    return agreed;
 }

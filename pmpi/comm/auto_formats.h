@@ -60,19 +60,13 @@ aps_auto_formats_find(const struct aps_auto_formats *formats,
 struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
                                             const struct aps_place *place);
 
-/* Local. Forget a layer that has just been made. */
-void aps_auto_formats_drop(struct aps_auto_formats *formats,
-                           const struct aps_place *place);
-
 /* What a measurement says: a format, -1 for FP32, or nothing. */
 #define APS_VERDICT_NONE (-2)
 
 /*
- * COLLECTIVE over the context's communicator. The verdict of rank 0 goes to all ranks.
- * `rc`: an MPI error code of this rank; if any rank has one, or the agreement fails, it
- * is *verdict = APS_VERDICT_NONE on all of them, and what the formats have kept from
- * earlier measurements is dropped. False: that has happened.
+ * COLLECTIVE over the context's communicator. Returns the verdict of rank 0 on all
+ * ranks. After an MPI error context->failed is set.
  */
-bool aps_auto_formats_agree(struct aps_context *context, int rc, int *verdict);
+int aps_auto_formats_agree(struct aps_context *context, int verdict);
 
 #endif

@@ -174,13 +174,7 @@ bool aps_autotune_end(struct aps_autotune_class *class,
         return false;
     *rc = aps_agree_max(aps_comm_resources_vcomm(resources), class->candidates,
                         class->best);
-    if (aps_agree_all(aps_comm_resources_vcomm(resources),
-                      *rc == MPI_SUCCESS)) {
-        autotune_settle(class);
-    } else { /* the ranks have not agreed on these times */
-        class->chosen = APS_CANDIDATE_NATIVE;
-        class->settled = true;
-    }
+    autotune_settle(class);
     autotune_tell(class, text, size);
     return *rc == MPI_SUCCESS;
 }

@@ -9,21 +9,14 @@
 #include "comm/scales.h"
 #include "message/agree.h"
 
-void aps_candidates_forget(struct aps_candidates *candidates)
+void aps_candidates_clear(struct aps_candidates *candidates)
 {
     for (int i = 0; i < APS_CANDIDATES_MOST; i++) {
         struct aps_kept *kept = &candidates->kept[i];
 
         aps_scales_destroy(kept->scales);
         aps_compressions_destroy(kept->compressions);
-        kept->scales = NULL;
-        kept->compressions = NULL;
     }
-}
-
-void aps_candidates_clear(struct aps_candidates *candidates)
-{
-    aps_candidates_forget(candidates);
     aps_sample_clear(&candidates->sample);
     free(candidates->out);
 }

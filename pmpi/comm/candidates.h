@@ -31,9 +31,6 @@ struct aps_candidates {
 /* Local. Free all of it; zeros: nothing. */
 void aps_candidates_clear(struct aps_candidates *candidates);
 
-/* Local. Drop what they keep of layers. */
-void aps_candidates_forget(struct aps_candidates *candidates);
-
 /*
  * COLLECTIVE over the context's communicator. Room for n elements; all ranks have come
  * when it returns. The same on all ranks: false if any of them is not `well`, or has

@@ -16,7 +16,7 @@ static void comm_queue_run_start(struct aps_operation *operation)
     struct aps_context *context = operation->owner;
 
     if (context->resources_state == APS_RESOURCES_BEGUN)
-        context->broken = aps_context_complete_resources(context);
+        aps_context_complete_resources(context);
 }
 
 /* Whether the policy asks for a progress thread, or this MPI needs one. The
@@ -68,14 +68,11 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
     if (!context->job->begun && aps_progress_thread_is_possible())
         aps_progress_thread_expect_threads(); /* MPI_Init was not seen */
     /* The other ranks wait for what comes into it. */
-    while (context->alone == MPI_SUCCESS &&
-           !(context->queue = aps_queue_pool_take(thread, context->label)) &&
+    while (!(context->queue = aps_queue_pool_take(thread, context->label)) &&
            aps_wait_for_memory(&begin))
         ;
-    if (context->alone != MPI_SUCCESS)
-        rc = context->alone;
-    else if (!context->queue)
-        rc = MPI_ERR_NO_MEM;
+    if (!context->queue)
+        rc = aps_context_fail(context, "a nonblocking call", MPI_ERR_NO_MEM);
     else if (context->resources_state == APS_RESOURCES_NONE)
         rc = aps_context_begin_resources(context, comm);
     if (rc != MPI_SUCCESS) {

@@ -6,6 +6,7 @@
 #define APS_PMPI_COMM_COMMUNICATOR_H
 
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,13 +68,12 @@ struct aps_context {
         APS_RESOURCES_READY,
         APS_RESOURCES_FAILED /* blocking calls pass, nonblocking ones fail */
     } resources_state;
-    /* MPI error codes. This rank alone has no resources, and never will; and the
-     * blocking call in hand needs them, so that it ends with an error here. */
-    int alone, missed;
-    bool damaged; /* a reduction failed: do not reuse the resources */
+    /* MPI_SUCCESS, or the MPI error code with which the first failure inside the
+     * library has ended the use of the communicator (aps_context_fail). */
+    atomic_int failed;
+    bool damaged;            /* a GPU copy failed: do not reuse the resources */
     struct aps_queue *queue; /* of nonblocking calls; the first makes it */
     struct aps_operation start, end; /* first and last in the queue */
-    int broken; /* MPI error code: the queue's calls cannot be carried out */
     /* A cache (call/allreduce.c). */
     struct aps_passing_count passing[1 << APS_CONTEXT_PASSING_BITS];
     struct aps_autotune autotune; /* of `reduce: auto` */

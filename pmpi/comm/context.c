@@ -40,7 +40,8 @@ static void context_destroy(struct aps_context *context)
     aps_discovery_clear(&context->discovery);
     aps_context_end_desyncs(context);
     aps_other_state_clear(&context->related);
-    aps_comm_resources_release(context->resources, context->damaged);
+    aps_comm_resources_release(
+        context->resources, context->damaged || context->failed != MPI_SUCCESS);
     aps_world_release(context->world);
     aps_steps_destroy(context->steps);
     aps_shadows_destroy(context->shadows);
@@ -398,56 +399,33 @@ int aps_context_begin_resources(struct aps_context *context, MPI_Comm comm)
         rc = aps_comm_resources_begin(context->world, comm, &members,
                                       &context->resources);
     while (rc == MPI_ERR_NO_MEM && aps_wait_for_memory(&begin));
-    if (rc == MPI_SUCCESS) {
-        context->resources_state = APS_RESOURCES_BEGUN;
-    } else if (rc != MPI_ERR_NO_MEM) {
-        /* Half of the agreement may be under way: it cannot begin again. */
-        context->resources_state = APS_RESOURCES_FAILED;
-        context->alone = rc;
-    }
-    return rc;
+    context->resources_state =
+        rc == MPI_SUCCESS ? APS_RESOURCES_BEGUN : APS_RESOURCES_FAILED;
+    return aps_context_fail(context, "the first rewritten call", rc);
 }
 
-int aps_context_complete_resources(struct aps_context *context)
+void aps_context_complete_resources(struct aps_context *context)
 {
     static atomic_ullong times;
+    const int rc = aps_comm_resources_complete(&context->resources);
 
-    context->alone = aps_comm_resources_complete(&context->resources);
     context->resources_state =
         context->resources ? APS_RESOURCES_READY : APS_RESOURCES_FAILED;
-    if (context->alone == MPI_SUCCESS && !context->resources &&
+    if (rc == MPI_SUCCESS && !context->resources &&
         aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
         aps_context_event(context,
                           "the ranks find no free tags for the messages of "
                           "this communicator (the program has too many "
                           "communicators): blocking calls on it pass through, "
                           "nonblocking ones fail");
-    return context->resources              ? MPI_SUCCESS
-           : context->alone != MPI_SUCCESS ? context->alone
-                                           : MPI_ERR_OTHER;
+    (void)aps_context_fail(context, "the first rewritten call", rc);
 }
 
 bool aps_context_has_resources(struct aps_context *context, MPI_Comm comm)
 {
-    const bool first = context->resources_state != APS_RESOURCES_FAILED;
-    int rc = MPI_SUCCESS;
-
-    if (context->resources_state == APS_RESOURCES_READY)
-        return true;
-    if (context->missed != MPI_SUCCESS)
-        return false;
     if (context->resources_state == APS_RESOURCES_NONE)
-        rc = aps_context_begin_resources(context, comm);
+        (void)aps_context_begin_resources(context, comm);
     if (context->resources_state == APS_RESOURCES_BEGUN)
-        (void)aps_context_complete_resources(context);
-    context->missed = rc != MPI_SUCCESS ? rc : context->alone;
-    if (context->missed != MPI_SUCCESS && first)
-        aps_message(context->rank,
-                    "%s: this rank cannot take part in a first rewritten "
-                    "call, for which the other ranks wait",
-                    context->label);
-    /* Nothing but an error can end their wait. */
-    if (context->missed != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(comm, context->missed);
+        aps_context_complete_resources(context);
     return context->resources_state == APS_RESOURCES_READY;
 }

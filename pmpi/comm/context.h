@@ -66,20 +66,18 @@ static inline int aps_context_of(MPI_Comm comm, struct aps_context **context)
 struct aps_context *aps_context_existing(MPI_Comm comm);
 
 /*
- * COLLECTIVE over comm, the context's communicator. Make the resources on first
- * use. True on all ranks if all ranks have them, otherwise false on all ranks; except
- * after errors of this rank alone, which have gone to comm's error handler: then the
- * code is in context->missed, and the program's call must return it.
+ * COLLECTIVE over comm, the context's communicator. Makes the resources on first use.
+ * True on all ranks if all ranks have them, otherwise false on all ranks. After an MPI
+ * error it is false, and context->failed is set.
  */
 bool aps_context_has_resources(struct aps_context *context, MPI_Comm comm);
 
-/* Begin to make the resources. Local, but counts as a nonblocking collective
- * call on comm. An MPI error code; MPI_ERR_NO_MEM if it may be tried again. */
+/* Local, but counts as a nonblocking collective call on comm. Begins to make the
+ * resources. Returns context->failed after an error. */
 int aps_context_begin_resources(struct aps_context *context, MPI_Comm comm);
 
-/* COLLECTIVE over the communicator. Complete the resources that were begun. An
- * MPI error code: of this rank alone (context->alone), or MPI_ERR_OTHER where the ranks
- * agree that there are none. */
-int aps_context_complete_resources(struct aps_context *context);
+/* COLLECTIVE over the communicator. Completes the resources that were begun. After an
+ * MPI error context->failed is set. */
+void aps_context_complete_resources(struct aps_context *context);
 
 #endif

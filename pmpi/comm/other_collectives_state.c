@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/bucket.h"
-#include "message/agree.h"
 #include "wire/pipeline_sizes.h"
 
 /* Local. Make what calls of this kind need anew. */
@@ -45,16 +44,12 @@ int aps_other_state_prepare(struct aps_other_state *related,
 {
     const size_t granule = aps_pipeline_granule(format);
 
-    if (related->state[kind] != APS_OTHER_STATE_FAILED &&
-        related->granules[kind] < granule) {
-        related->state[kind] =
-            aps_agree_all(vcomm,
-                          other_state_make(related, vcomm, kind, granule))
-                ? APS_OTHER_STATE_READY
-                : APS_OTHER_STATE_FAILED;
+    if (related->granules[kind] < granule) {
+        if (!other_state_make(related, vcomm, kind, granule))
+            return MPI_ERR_NO_MEM;
         related->granules[kind] = granule;
     }
-    return related->state[kind] == APS_OTHER_STATE_READY ? 0 : -1;
+    return MPI_SUCCESS;
 }
 
 long aps_other_state_number(struct aps_other_state *related,

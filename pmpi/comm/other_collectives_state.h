@@ -28,20 +28,14 @@ struct aps_other_state {
     struct aps_allgather *gather;
     struct aps_broadcast *broadcast;
     size_t *bounds; /* [ranks + 1]: of the parts of a reduce-scatter */
-    enum {
-        APS_OTHER_STATE_NEW,
-        APS_OTHER_STATE_READY,
-        APS_OTHER_STATE_FAILED
-    } state[APS_CALL_KINDS];
-    size_t granules[APS_CALL_KINDS]; /* that they are made for */
+    size_t granules[APS_CALL_KINDS]; /* that they are made for; 0: not made */
     long numbers[APS_CALL_KINDS][1 << APS_OTHER_STATE_BITS];
 };
 
 /*
- * COLLECTIVE over vcomm, which must be the same at every call and must outlive
- * the state. Prepare for calls of one kind in a format; cheap after the first
- * time. 0 on all ranks, or -1 on all ranks: a rank is out of memory, and later
- * calls give -1, too.
+ * Local. Prepares for calls of one kind in a format; cheap after the first time. vcomm
+ * must be the same at every call and must outlive the state. Returns MPI_SUCCESS or
+ * MPI_ERR_NO_MEM.
  */
 int aps_other_state_prepare(struct aps_other_state *related,
                             const struct aps_vcomm *vcomm,

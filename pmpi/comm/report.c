@@ -16,6 +16,7 @@
 #include "device/bounce.h"
 #include "device/device.h"
 #include "job/log_event.h"
+#include "native/error_text.h"
 #include "grammar/tables.h"
 #include "policy/keywords.h"
 
@@ -90,6 +91,23 @@ const struct aps_memory *aps_context_gpu_memory(struct aps_context *context)
 unsigned long aps_context_failures(void)
 {
     return aps_device_failures(NULL, 0) + atomic_load(&aps_bounce_failures);
+}
+
+int aps_context_fail(struct aps_context *context, const char *what, int rc)
+{
+    static atomic_ullong times;
+    char text[MPI_MAX_ERROR_STRING];
+    int none = MPI_SUCCESS;
+
+    if (rc == MPI_SUCCESS ||
+        !atomic_compare_exchange_strong(&context->failed, &none, rc) ||
+        !aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
+        return rc;
+    aps_message(aps_job_rank(),
+                "%s failed on %s: %s; every later call on it that would be "
+                "rewritten returns this error",
+                what, context->label, aps_error_text(rc, text));
+    return rc;
 }
 
 int aps_context_check(const struct aps_context *context, const char *call,

@@ -29,6 +29,16 @@ void aps_context_event_once(struct aps_context *context, bool *told,
 const struct aps_memory *aps_context_gpu_memory(struct aps_context *context);
 
 /*
+ * Local. The rule for failures: an MPI error inside the library, or a lack of memory,
+ * ends the library's use of the communicator on this rank. The first error (`rc` is not
+ * MPI_SUCCESS) prints a line that names the rank, `what` failed, and the cause, and
+ * stays in context->failed: later calls that would be rewritten return it and send
+ * nothing. The call in hand goes on to its end, because other ranks wait for its
+ * messages. Returns rc.
+ */
+int aps_context_fail(struct aps_context *context, const char *what, int rc);
+
+/*
  * Check a call that has ended with `rc`. `failures` is aps_context_failures
  * from before the call. If a buffer in GPU memory could not be read or written
  * since, print a line that names `call`, and return MPI_ERR_OTHER; otherwise

@@ -60,28 +60,20 @@ static int shadows_bits(double seconds)
 }
 
 void aps_shadows_end(struct aps_context *context, size_t class, long number,
-                     int64_t taken, int rc)
+                     int64_t taken)
 {
-    enum { FAILED, COST, ELAPSED, VALUES };
+    enum { COST, ELAPSED, VALUES };
     struct aps_shadows *shadows = context->shadows;
     const int64_t elapsed = aps_clock_ns(CLOCK_MONOTONIC) - shadows->begin;
     int values[VALUES];
-    int agreed;
 
     /* MAX of the costs, MIN of the times. */
-    values[FAILED] = rc != MPI_SUCCESS;
     values[COST] = shadows_bits(1e-9 * (double)taken);
     values[ELAPSED] = -shadows_bits(1e-9 * (double)elapsed);
-    agreed = aps_agree_max_together(
-        aps_comm_resources_vcomm(context->resources), VALUES, values);
-    context->damaged |= rc != MPI_SUCCESS || agreed != MPI_SUCCESS;
-    if (agreed != MPI_SUCCESS || values[FAILED]) {
-        shadows->stopped = true;
-        aps_context_event(context, "shadow: MPI failed where candidates were "
-                                   "measured, which stops: the program goes on "
-                                   "with MPI's own results");
-        return;
-    }
+    (void)aps_context_fail(
+        context, "shadow",
+        aps_agree_max(aps_comm_resources_vcomm(context->resources), VALUES,
+                      values));
     if (!aps_policy_log(context->job->policy)->stated)
         aps_pace_end(&shadows->pace, class, number,
                      aps_float_from_bits((uint32_t)values[COST]),

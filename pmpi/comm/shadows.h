@@ -18,7 +18,6 @@ struct aps_shadows {
     struct aps_candidates candidates;
     struct aps_pace pace;
     int64_t begin; /* when the first call came, by the clock; 0: none yet */
-    bool stopped;  /* MPI failed on some rank */
     bool lost;     /* a sample: it is said */
     bool starts;   /* candidates of nonblocking calls, too */
     atomic_size_t copied; /* bytes of copies that wait in the queue */
@@ -41,12 +40,11 @@ bool aps_shadows_equip(struct aps_context *context, size_t n, size_t class,
 
 /*
  * COLLECTIVE over the context's communicator. A sample has been taken, which took
- * `taken` nanoseconds on this rank: agree on when the next one is due. `rc`: an MPI
- * error code of this rank; if any rank has one, no more samples are taken, on all of
- * them.
+ * `taken` nanoseconds on this rank: agree on when the next one is due. After an MPI
+ * error context->failed is set.
  */
 void aps_shadows_end(struct aps_context *context, size_t class, long number,
-                     int64_t taken, int rc);
+                     int64_t taken);
 
 /* Local. A copy of so many bytes waits in the queue; shadows->copied says how many do
  * until its owner takes them off. */

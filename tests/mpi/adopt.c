@@ -4,14 +4,11 @@
  * e3m0, at the first sum of a communicator that makes a world of its own
  * (APSMPI_WORLD=off, or a session).
  *
- *     adopt threads world|session  several threads at a time, each on a
- *                                  communicator of its own
- *     adopt failing CALL           the first sum, in which allocation number CALL
- *                                  of the last rank fails (inject.c)
+ *     adopt world|session    several threads at a time, each on a communicator
+ *                            of its own
  */
 #include "config.h"
 
-#include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -115,49 +112,15 @@ static int test_session(void)
 }
 #endif
 
-static void test_failing(long call)
-{
-    void (*arm)(const char *, long, long) = NULL;
-    const int size = mpitap_size();
-    long (*disarm)(void) = NULL;
-    float value, again;
-    int failed = 0;
-
-    *(void **)&arm = dlsym(RTLD_DEFAULT, "inject_arm");
-    *(void **)&disarm = dlsym(RTLD_DEFAULT, "inject_disarm");
-    if (!arm || !disarm)
-        bail_out("inject.so is not preloaded");
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (mpitap_rank() == size - 1)
-        arm("allocation", call, 1);
-    value = e3m0_sum(MPI_COMM_WORLD);
-    if (mpitap_rank() == size - 1)
-        failed = disarm() > 0;
-    again = e3m0_sum(MPI_COMM_WORLD);
-    PMPI_Bcast(&failed, 1, MPI_INT, size - 1, MPI_COMM_WORLD);
-    if (mpitap_rank() == 0)
-        printf("# %s\n", failed ? "failed" : "no more");
-    ok_all(value == -1 || value == e3m0_sum_rounded(size) ||
-               value == e3m0_sum_exact(size),
-           "allocation %ld: an error, or a sum", call);
-    ok_all(again == e3m0_sum_rounded(size) || again == e3m0_sum_exact(size),
-           "allocation %ld: the next call is a sum", call);
-}
-
 int main(int argc, char **argv)
 {
-    const char *what = argc > 1 ? argv[1] : "";
     int level, status;
 
-    if (strcmp(what, "threads") == 0 && argc > 2 &&
-        strcmp(argv[2], "session") == 0)
+    if (argc > 1 && strcmp(argv[1], "session") == 0)
         return test_session();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     mpitap_begin();
-    if (strcmp(what, "threads") == 0)
-        test_world();
-    else
-        test_failing(argc > 2 ? atol(argv[2]) : 1);
+    test_world();
     status = mpitap_end();
     MPI_Finalize();
     return status;

@@ -16,7 +16,6 @@
  *   device others      the other calls that may be rewritten
  *   device nonblocking MPI_Iallreduce and persistent ones
  *   device passed      calls of all kinds that go to an MPI which is not aware
- *   device untested    one whose MPI request cannot be tested on rank 1
  *   device log WHERE   some calls of all kinds, on `host` or `device` memory
  *   device failing [shared|aware]  copies that fail on rank 1
  *   device aware       a call that an aware MPI gets as it is
@@ -180,8 +179,6 @@ static void run(const char *mode, const char *argument)
         run_nonblocking(true);
     else if (strcmp(mode, "passed") == 0)
         run_passed();
-    else if (strcmp(mode, "untested") == 0)
-        run_untested();
     else if (strcmp(mode, "log") == 0)
         run_log(strcmp(argument, "device") == 0);
     else if (strcmp(mode, "failing") == 0)

@@ -60,10 +60,6 @@ void expect(size_t n, MPI_Comm comm);
 
 void run_passed(void);
 
-/* A nonblocking call that passes, and of which rank 1's MPI says nothing but errors
- * (inject.c, preloaded in front); then a blocking one of its length. */
-void run_untested(void);
-
 /* Copies that fail on rank 1. `aware`: MPI gets what passes, and has nothing to
  * copy. */
 void run_failing(bool shared, bool aware);

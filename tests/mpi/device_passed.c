@@ -112,34 +112,6 @@ static void test_two_communicators(void)
     MPI_Comm_free(&other);
 }
 
-void run_untested(void)
-{
-    void (*arm)(const char *function, long call, long how_often);
-    const struct buffers buffers = buffers_of(DEVICE, 1);
-    const size_t n = 200000;
-    MPI_Request request;
-    int rc;
-
-    *(void **)&arm = dlsym(RTLD_DEFAULT, "inject_arm");
-    if (!good_on_all(arm != NULL))
-        bail_out("inject.so is not preloaded");
-    passes = true;
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    fill(FILL_GRADIENTS, 1, rank, n, in);
-    lay_out(&buffers, n, n);
-    if (rank == 1)
-        arm("PMPI_Test", 1, 1001);
-    MPI_Iallreduce(buffers.send, buffers.receive, (int)n, MPI_FLOAT, MPI_SUM,
-                   MPI_COMM_WORLD, &request);
-    /* Not MPI_Wait, of which the library makes tests of this request. */
-    rc = PMPI_Wait(&request, MPI_STATUS_IGNORE);
-    if (rc != MPI_SUCCESS)
-        MPI_Error_class(rc, &rc);
-    ok_all(rc == (rank == 1 ? MPI_ERR_OTHER : MPI_SUCCESS),
-           "tests fail: an error on that rank alone");
-    ok_all(sum(DEVICE, n, 8), "tests fail: the next call is good");
-}
-
 void run_passed(void)
 {
     bool good[WHERES];

@@ -8,13 +8,10 @@
  *     INJECT=fail:PMPI_Isend:1:3,late:PMPI_Irecv:0:2:10
  *
  * the third PMPI_Isend of rank 1 of MPI_COMM_WORLD returns MPI_ERR_OTHER and
- * does nothing else; the second PMPI_Irecv of rank 0 comes ten seconds late. With
- * `spoil` in place of `fail` the call takes place before it returns the error. The
- * rank `*` stands for all ranks. Functions with and without _c count as one. Five
- * names are no functions of MPI: `allocation` is malloc and its like, `shm_open` says
- * EACCES, `pthread_create` EAGAIN, `receipt` is a PMPI_Testall that has completed
- * requests, and then returns an error, and `completion` is the request of a
- * PMPI_Comm_idup, which completes with MPI_ERR_OTHER.
+ * does nothing else; the second PMPI_Irecv of rank 0 comes ten seconds late. The
+ * rank `*` stands for all ranks. Functions with and without _c count as one. Three
+ * names are not functions of MPI: `allocation` is malloc and its like, `shm_open`
+ * says EACCES, and `pthread_create` EAGAIN.
  *
  *     INJECT_REPORT=1
  *
@@ -24,7 +21,6 @@
  *
  *     long inject_count(const char *function);  calls so far, "" for all that
  *                                               make a communicator
- *     long inject_failures(void);               calls that were made to fail
  *     void inject_arm(const char *function, long call, long times);
  *                   of the calls from now on number `call` of this process fails,
  *                   and those after it, so many in all
@@ -53,11 +49,7 @@ enum inject_function {
     INJECT_ISEND,
     INJECT_IRECV,
     INJECT_IALLREDUCE,
-    INJECT_IBCAST,
-    INJECT_IBARRIER,
-    INJECT_TEST,
     INJECT_TESTALL,
-    INJECT_RECEIPT, /* not a function: a PMPI_Testall that completes requests */
     INJECT_ALLOCATION,
     INJECT_SHM_OPEN,
     INJECT_PTHREAD_CREATE,
@@ -68,7 +60,6 @@ enum inject_function {
     INJECT_COMM_SPLIT_TYPE,
     INJECT_COMM_CREATE,
     INJECT_COMM_CREATE_GROUP,
-    INJECT_COMPLETION, /* not a function: the request of a PMPI_Comm_idup */
     INJECT_CREATE_KEYVAL,
     INJECT_SET_ATTR,
     INJECT_FUNCTIONS
@@ -78,11 +69,7 @@ static const char *const inject_names[INJECT_FUNCTIONS] = {
     "PMPI_Isend",
     "PMPI_Irecv",
     "PMPI_Iallreduce",
-    "PMPI_Ibcast",
-    "PMPI_Ibarrier",
-    "PMPI_Test",
     "PMPI_Testall",
-    "receipt",
     "allocation",
     "shm_open",
     "pthread_create",
@@ -93,16 +80,13 @@ static const char *const inject_names[INJECT_FUNCTIONS] = {
     "PMPI_Comm_split_type",
     "PMPI_Comm_create",
     "PMPI_Comm_create_group",
-    "completion",
     "PMPI_Comm_create_keyval",
     "PMPI_Comm_set_attr",
 };
 
 static atomic_long inject_calls[INJECT_FUNCTIONS];
-static atomic_long inject_failed;
 
 EXPORT long inject_count(const char *function);
-EXPORT long inject_failures(void);
 
 long inject_count(const char *function)
 {
@@ -110,14 +94,9 @@ long inject_count(const char *function)
 
     for (int i = 0; i < INJECT_FUNCTIONS; i++)
         if (*function ? strcmp(function, inject_names[i]) == 0
-                      : i >= INJECT_COMM_DUP && i < INJECT_COMPLETION)
+                      : i >= INJECT_COMM_DUP && i < INJECT_CREATE_KEYVAL)
             count += inject_calls[i];
     return count;
-}
-
-long inject_failures(void)
-{
-    return inject_failed;
 }
 
 __attribute__((destructor)) static void inject_report(void)
@@ -127,7 +106,7 @@ __attribute__((destructor)) static void inject_report(void)
     if (!report || !*report)
         return;
     for (int i = 0; i < INJECT_FUNCTIONS; i++)
-        if (inject_calls[i] > 0 && i != INJECT_COMPLETION)
+        if (inject_calls[i] > 0)
             fprintf(stderr, "# inject: %s was called %ld times\n",
                     inject_names[i], (long)inject_calls[i]);
 }
@@ -135,7 +114,7 @@ __attribute__((destructor)) static void inject_report(void)
 /* --- what the environment asks for ---------------------------------------- */
 
 struct inject_order {
-    enum { LATE, FAILS, SPOILT } kind;
+    enum { LATE, FAILS } kind;
     char function[32];
     char rank[16];
     long call;
@@ -153,9 +132,7 @@ static bool inject_next_order(const char **text, struct inject_order *order)
                order->function, order->rank, &order->call, &length) != 4)
         return false;
     *text += length;
-    order->kind = strcmp(kind, "fail") == 0    ? FAILS
-                  : strcmp(kind, "spoil") == 0 ? SPOILT
-                                               : LATE;
+    order->kind = strcmp(kind, "fail") == 0 ? FAILS : LATE;
     if (**text == ':')
         order->seconds = strtol(*text + 1, (char **)text, 10);
     if (**text == ',')
@@ -252,9 +229,6 @@ static bool inject_is_ours(const void *address)
            (uintptr_t)address < inject_end;
 }
 
-/* The call of this thread that goes on is spoilt. */
-static _Thread_local bool inject_spoils;
-
 /* A call from `caller`: counts it, is late, and true if it is to fail. */
 static bool inject(enum inject_function function, const void *caller)
 {
@@ -271,28 +245,17 @@ static bool inject(enum inject_function function, const void *caller)
         if (!inject_is_for(&order, function, call))
             continue;
         fprintf(stderr, "# inject: %s of %s number %ld\n",
-                order.kind != LATE ? "failure" : "delay", order.function, call);
-        if (order.kind != LATE) {
-            fails = order.kind == FAILS;
-            inject_spoils = order.kind == SPOILT;
-            inject_failed++;
-        } else {
+                order.kind == FAILS ? "failure" : "delay", order.function,
+                call);
+        if (order.kind == FAILS)
+            fails = true;
+        else
             nanosleep(&(struct timespec){.tv_sec = order.seconds}, NULL);
-        }
     }
     return fails;
 }
 
 /* --- the functions -------------------------------------------------------- */
-
-/* What the call returns, which has returned rc. */
-static int inject_spoil(int rc)
-{
-    const bool spoilt = inject_spoils;
-
-    inject_spoils = false;
-    return spoilt ? MPI_ERR_OTHER : rc;
-}
 
 /* NAME with its parameters and arguments in parentheses. */
 #define INJECT(FUNCTION, NAME, PARAMETERS, ARGUMENTS)                          \
@@ -302,8 +265,7 @@ static int inject_spoil(int rc)
                                                                                \
         if (!next)                                                             \
             *(void **)&next = dlsym(RTLD_NEXT, #NAME);                         \
-        return inject(FUNCTION, CALLER) ? MPI_ERR_OTHER                        \
-                                        : inject_spoil(next ARGUMENTS);        \
+        return inject(FUNCTION, CALLER) ? MPI_ERR_OTHER : next ARGUMENTS;      \
     }
 
 INJECT(INJECT_ISEND, PMPI_Isend,
@@ -318,22 +280,22 @@ INJECT(INJECT_IALLREDUCE, PMPI_Iallreduce,
        (const void *send, void *receive, int count, MPI_Datatype type,
         MPI_Op op, MPI_Comm comm, MPI_Request *request),
        (send, receive, count, type, op, comm, request))
-INJECT(INJECT_IBCAST, PMPI_Ibcast,
-       (void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
-        MPI_Request *request),
-       (buffer, count, type, root, comm, request))
 INJECT(INJECT_CREATE_KEYVAL, PMPI_Comm_create_keyval,
        (MPI_Comm_copy_attr_function * copy, MPI_Comm_delete_attr_function *end,
         int *key, void *state),
        (copy, end, key, state))
 INJECT(INJECT_SET_ATTR, PMPI_Comm_set_attr,
        (MPI_Comm comm, int key, void *value), (comm, key, value))
-INJECT(INJECT_IBARRIER, PMPI_Ibarrier, (MPI_Comm comm, MPI_Request *request),
-       (comm, request))
+INJECT(INJECT_TESTALL, PMPI_Testall,
+       (int count, MPI_Request requests[], int *done, MPI_Status statuses[]),
+       (count, requests, done, statuses))
 INJECT(INJECT_COMM_DUP, PMPI_Comm_dup, (MPI_Comm comm, MPI_Comm *copy),
        (comm, copy))
 INJECT(INJECT_COMM_DUP_WITH_INFO, PMPI_Comm_dup_with_info,
        (MPI_Comm comm, MPI_Info info, MPI_Comm *copy), (comm, info, copy))
+INJECT(INJECT_COMM_IDUP, PMPI_Comm_idup,
+       (MPI_Comm comm, MPI_Comm *copy, MPI_Request *request),
+       (comm, copy, request))
 INJECT(INJECT_COMM_SPLIT, PMPI_Comm_split,
        (MPI_Comm comm, int colour, int key, MPI_Comm *part),
        (comm, colour, key, part))
@@ -345,76 +307,6 @@ INJECT(INJECT_COMM_CREATE, PMPI_Comm_create,
 INJECT(INJECT_COMM_CREATE_GROUP, PMPI_Comm_create_group,
        (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *part),
        (comm, group, tag, part))
-
-/* --- the request of a PMPI_Comm_idup -------------------------------------- */
-
-/* One whose completion is to fail; one at a time. */
-static _Atomic(MPI_Request) inject_doomed;
-static atomic_bool inject_has_doomed;
-
-EXPORT int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *copy, MPI_Request *request)
-{
-    int (*next)(MPI_Comm, MPI_Comm *, MPI_Request *);
-    const void *const caller = CALLER;
-    int rc;
-
-    *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Comm_idup");
-    if (inject(INJECT_COMM_IDUP, caller))
-        return MPI_ERR_OTHER;
-    rc = inject_spoil(next(comm, copy, request));
-    if (rc == MPI_SUCCESS && inject(INJECT_COMPLETION, caller)) {
-        inject_doomed = *request;
-        inject_has_doomed = true;
-    }
-    return rc;
-}
-
-/* Is the doomed request among them? */
-static bool inject_holds_doomed(int count, const MPI_Request *requests)
-{
-    for (int i = 0; i < count && inject_has_doomed; i++)
-        if (requests[i] == inject_doomed && requests[i] != MPI_REQUEST_NULL)
-            return true;
-    return false;
-}
-
-EXPORT int PMPI_Test(MPI_Request *request, int *done, MPI_Status *status)
-{
-    const bool doomed = inject_holds_doomed(1, request);
-    int (*next)(MPI_Request *, int *, MPI_Status *);
-    int rc;
-
-    if (inject(INJECT_TEST, CALLER))
-        return MPI_ERR_OTHER;
-    *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Test");
-    rc = next(request, done, status);
-    if (!doomed || rc != MPI_SUCCESS || !*done)
-        return rc;
-    inject_has_doomed = false;
-    return MPI_ERR_OTHER;
-}
-
-EXPORT int PMPI_Testall(int count, MPI_Request requests[], int *done,
-                        MPI_Status statuses[])
-{
-    const bool doomed = inject_holds_doomed(count, requests);
-    int (*next)(int, MPI_Request *, int *, MPI_Status *);
-    bool active = false;
-    int rc;
-
-    for (int i = 0; i < count; i++)
-        active |= requests[i] != MPI_REQUEST_NULL;
-    if (inject(INJECT_TESTALL, CALLER))
-        return MPI_ERR_OTHER;
-    *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Testall");
-    rc = inject_spoil(next(count, requests, done, statuses));
-    if (active && rc == MPI_SUCCESS && *done && inject(INJECT_RECEIPT, CALLER))
-        return MPI_ERR_OTHER;
-    if (!doomed || rc != MPI_SUCCESS || !*done)
-        return rc;
-    inject_has_doomed = false;
-    return MPI_ERR_OTHER;
-}
 
 #if MPI_VERSION >= 4
 INJECT(INJECT_ISEND, PMPI_Isend_c,

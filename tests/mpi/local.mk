@@ -97,19 +97,9 @@ tests_mpi_handlers_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_handlers_LDADD = $(MPI_TEST_LDADD)
 
 # A call of MPI fails on one rank (inject.c, preloaded in front).
-check_PROGRAMS += tests/mpi/failing
-tests_mpi_failing_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
-tests_mpi_failing_LDADD = $(MPI_TEST_LDADD)
-
-# ... and with it the agreement on the communicator's tags.
-check_PROGRAMS += tests/mpi/alone
-tests_mpi_alone_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
-tests_mpi_alone_LDADD = $(MPI_TEST_LDADD)
-
-# So does one call, of which nothing is remembered.
-check_PROGRAMS += tests/mpi/undone
-tests_mpi_undone_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
-tests_mpi_undone_LDADD = $(MPI_TEST_LDADD)
+check_PROGRAMS += tests/mpi/ended
+tests_mpi_ended_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_ended_LDADD = $(MPI_TEST_LDADD)
 
 check_PROGRAMS += tests/mpi/drawn_alike
 tests_mpi_drawn_alike_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
@@ -176,10 +166,6 @@ check_PROGRAMS += tests/mpi/grad_scaler
 tests_mpi_grad_scaler_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_grad_scaler_LDADD = $(MPI_TEST_LDADD)
 
-check_PROGRAMS += tests/mpi/given_up
-tests_mpi_given_up_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
-tests_mpi_given_up_LDADD = $(MPI_TEST_LDADD) -ldl
-
 check_PROGRAMS += tests/mpi/random_bits
 tests_mpi_random_bits_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_random_bits_LDADD = $(MPI_TEST_LDADD)
@@ -219,11 +205,6 @@ tests_mpi_nonfinite_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/parts
 tests_mpi_parts_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_parts_LDADD = $(MPI_TEST_LDADD)
-
-# A rank tries again for what it lacks (inject.c, preloaded in front).
-check_PROGRAMS += tests/mpi/patience
-tests_mpi_patience_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
-tests_mpi_patience_LDADD = $(MPI_TEST_LDADD)
 
 check_PROGRAMS += tests/mpi/pcontrol
 tests_mpi_pcontrol_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
@@ -335,7 +316,6 @@ tests_mpi_own_LDADD = $(MPI_TEST_LDADD)
 mpi_tests = \
 	tests/mpi/t-adopt.sh \
 	tests/mpi/t-agreement.sh \
-	tests/mpi/t-alone.sh \
 	tests/mpi/t-allocation.sh \
 	tests/mpi/t-auto.sh \
 	tests/mpi/t-bcast.sh \
@@ -355,11 +335,10 @@ mpi_tests = \
 	tests/mpi/t-finish.sh \
 	tests/mpi/t-preload-before.sh \
 	tests/mpi/t-freed.sh \
-	tests/mpi/t-given-up.sh \
 	tests/mpi/t-idup-self.sh \
 	tests/mpi/t-grad-scaler.sh \
 	tests/mpi/t-inject.sh \
-	tests/mpi/t-failing.sh \
+	tests/mpi/t-ended.sh \
 	tests/mpi/t-fused.sh \
 	tests/mpi/t-history.sh \
 	tests/mpi/t-history-calls.sh \
@@ -373,7 +352,6 @@ mpi_tests = \
 	tests/mpi/t-nonblocking.sh \
 	tests/mpi/t-nonfinite.sh \
 	tests/mpi/t-parts.sh \
-	tests/mpi/t-patience.sh \
 	tests/mpi/t-pcontrol.sh \
 	tests/mpi/t-persistent.sh \
 	tests/mpi/t-policy-rank.sh \
@@ -394,7 +372,6 @@ mpi_tests = \
 	tests/mpi/t-skipped.sh \
 	tests/mpi/t-spawned.sh \
 	tests/mpi/t-telescope.sh \
-	tests/mpi/t-undone.sh \
 	tests/mpi/t-started.sh \
 	tests/mpi/t-vote.sh \
 	tests/mpi/t-ternary.sh \

@@ -242,57 +242,6 @@ static void try_alone(enum what what)
     ok_all(good, "levels of single ranks change nothing and hold nobody");
 }
 
-/* On rank 1 `times` calls of the function fail, of those that the library makes from
- * now on. */
-static void arm(const char *function, long times)
-{
-    void (*arm_it)(const char *, long, long) = NULL;
-
-    *(void **)&arm_it = dlsym(RTLD_DEFAULT, "inject_arm");
-    if (!arm_it)
-        bail_out("inject.so is not preloaded");
-    if (mpitap_rank() == 1)
-        arm_it(function, 1, times);
-}
-
-/* How many have failed, on rank 1. */
-static long disarm(void)
-{
-    long (*disarm_it)(void) = NULL;
-
-    *(void **)&disarm_it = dlsym(RTLD_DEFAULT, "inject_disarm");
-    return mpitap_rank() == 1 ? disarm_it() : 0;
-}
-
-/* A rank that MPI fails on alone changes what all do, or nothing. */
-static void try_failing(void)
-{
-    static const char *const begins[] = {"PMPI_Ibcast", "PMPI_Iallreduce"};
-    bool good = reduce(ROUNDED, MPI_COMM_WORLD);
-    long failed;
-
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
-        arm(begins[i], 1);
-        control(0);
-        good &= disarm() == (mpitap_rank() == 1);
-        good &= reduce(EXACT, MPI_COMM_WORLD);
-        ok_all(good, "%s fails on rank 1: off", begins[i]);
-        control(1);
-        good = reduce(ROUNDED, MPI_COMM_WORLD);
-        ok_all(good, "... and on again");
-    }
-    /* More tests than the library tries again. */
-    arm("PMPI_Test", 1100);
-    control(0);
-    failed = disarm();
-    good = (failed > 1000) == (mpitap_rank() == 1);
-    good &= reduce(ROUNDED, MPI_COMM_WORLD);
-    ok_all(good, "PMPI_Test fails on rank 1: nothing changes");
-    control(0);
-    good = reduce(EXACT, MPI_COMM_WORLD);
-    ok_all(good, "... and later it does");
-}
-
 /* Ranks that come late are waited for. */
 static void try_late(void)
 {
@@ -457,8 +406,6 @@ static void try_it(const char *what)
         try_alone(ROUNDED);
     else if (strcmp(what, "alone-exact") == 0)
         try_alone(EXACT);
-    else if (strcmp(what, "failing") == 0)
-        try_failing();
     else if (strcmp(what, "late") == 0)
         try_late();
     else if (strcmp(what, "message") == 0)

@@ -405,31 +405,4 @@ for how in zeros infinite; do
     check $? "sums that are $how say nothing: later ones are measured"
 done
 
-# --- MPI fails on one rank ----------------------------------------------------
-
-before=$library
-library=$mpi/.libs/inject.so:$library
-policy auto "format: {auto: $formats, target: snr 90dB, every: 1}, reduce: direct"
-for call in receipt:1:46 receipt:1:100 receipt:0:90 receipt:2:204; do
-    more="-genv INJECT fail:$call"
-    rm -f auto.csv
-    job 3 auto.yaml blocking 8
-    cmp said native >&2 && grep -q 'MPI failed where formats were measured' stderr
-    check $? "an error of MPI where formats are measured ($call): layers keep FP32"
-done
-steps=24
-for kept in 'scale: aps, feedback: on' 'scale: {backoff: {scope: layer}}'; do
-    policy auto "format: {auto: $formats, target: snr 90dB, every: 1}, $kept"
-    more="-genv INJECT fail:receipt:1:180"
-    job 3 auto.yaml blocking 8
-    cmp said native >&2 && grep -q 'MPI failed where formats were measured' stderr
-    check $? "... and with what formats keep from call to call ($kept)"
-done
-policy auto "format: {auto: $formats, target: snr 15dB, every: 100}, reduce: direct"
-more="-genv INJECT fail:receipt:1:34"
-job 3 auto.yaml blocking 8
-alike "an error in the first measurement"
-[ "$(events auto.csv | tr '\n' ,)" = '1 0 none e3m2,2 0 none e3m2,0 1 none e3m2,' ]
-check $? "the next call of the layer is measured again"
-library=$before more=
 finish

@@ -288,26 +288,6 @@ device "passed to an MPI that is aware" 2 -genv APSMPI_CUDA "$standin/plugin.so"
     -genv STANDIN_TELL 1 "$mpi/device" passed
 says "^standin: 0 messages .* device, [1-9][0-9]* buffers" 2 "it has got them"
 says "^standin: the plugin works" 0 "nothing is staged for it"
-# An allocation of rank 1 that fails once, also where MPI's request is under way.
-library=$mpi/.libs/inject.so:$ours
-for number in 10 20 30 40; do
-    device "passed, allocation $number fails" 2 \
-        -genv INJECT "fail:allocation:1:$number" \
-        -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" passed
-    says '^# inject: failure of allocation' 1 "allocation $number fails"
-done
-# A test of MPI's request: it is tried again.
-for number in 1 3; do
-    device "passed, test $number fails" 2 \
-        -genv INJECT "fail:PMPI_Test:1:$number" \
-        -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" passed
-    says '^# inject: failure of PMPI_Test' 1 "test $number fails"
-done
-# All of them: MPI may still use the host memory, and later calls get other memory.
-device "passed, all tests fail" 2 -genv APSMPI_CUDA "$standin/plugin.so" \
-    -genv STANDIN_TELL 1 "$mpi/device" untested
-says "^standin: .* pinned 2, kept 2$" 1 "all tests fail: memory is used again"
-says "^standin: .* pinned 4, kept 4$" 1 "all tests fail: on that rank it is not"
 library=$ours
 
 # Why the plugin is not used.

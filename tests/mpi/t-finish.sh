@@ -68,17 +68,4 @@ for progress in calls thread; do
     echo "# $found threads, $native without the library" >&2
 done
 
-# The call of MPI by which the ranks meet in MPI_Finalize fails on one of them.
-library=$mpi/.libs/inject.so:$library
-run "all calls succeed" 2 -genv APSMPI_POLICY thread.yaml \
-    -genv INJECT_REPORT 1 "$mpi/finish" late 1
-cp "$tmp/stderr" report
-for function in PMPI_Ibarrier PMPI_Iallreduce; do
-    last=$(sed -n "s/^# inject: $function was called \([0-9]*\) times$/\1/p" \
-        report | head -n 1)
-    [ -n "$last" ] || continue
-    run "the last $function fails" 2 -genv APSMPI_POLICY thread.yaml \
-        -genv INJECT "fail:$function:1:$last" "$mpi/finish" late 1
-    says '^# inject: failure' 1 "the last $function fails: it has been called"
-done
 finish

@@ -128,18 +128,6 @@ timeout "$seconds" $launch -n 1 -genv LD_PRELOAD "$library" \
     "$(grep Attempting "$tmp/stdout")" ]
 check $? "before MPI_Init it is MPI's to answer"
 
-# A test of the agreement's request that fails once is tried again.
-plain=$library
-library=$mpi/.libs/inject.so:$library
-with "a test fails" 3 switch \
-    -genv INJECT fail:PMPI_Test:0:1,fail:PMPI_Test:1:1,fail:PMPI_Test:2:2 \
-    "$mpi/pcontrol" switch
-says '^# inject: failure of PMPI_Test' 3 "a test fails: on three ranks"
-with "a rank fails" 3 all "$mpi/pcontrol" failing
-says '^apsmpi: MPI_Pcontrol(0): MPI failed .*: nothing changes$' 1 \
-    "a rank fails: a line says so where nothing changes"
-library=$plain
-
 library=$library:$mpi/.libs/preload_after.so
 with "a profiler behind" 2 off "$mpi/pcontrol" behind
 with "a profiler behind, under control" 2 all "$mpi/pcontrol" behind

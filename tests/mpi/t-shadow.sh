@@ -156,26 +156,6 @@ check $? "which the summary says"
     [ "$(grep -c MPI_COMM_WORLD roundoff-exponents.csv)" -eq $((steps * 3)) ]
 check $? "beside the log is a histogram a layer and sample"
 
-# --- MPI fails on one rank ----------------------------------------------------
-
-job 3 none blocking
-mv said native
-cat >failing.yaml <<END
-version: 1
-table: layers.csv
-log: {file: failing.csv, every: 1}
-shadow: [e5m2, e4m3:aps, {format: e5m2, scale: backoff, reduce: direct},
-         {format: e3m0, feedback: on}, {compress: topk}]
-END
-before=$library
-library=$mpi/.libs/inject.so:$library
-for call in receipt:1:40 receipt:1:150 receipt:0:310 receipt:2:600; do
-    more="-genv INJECT fail:$call"
-    job 3 failing.yaml blocking
-    same_as_native "an error of MPI in a candidate ($call): the results are MPI's"
-done
-library=$before
-
 # --- mistakes -----------------------------------------------------------------
 
 more='-genv APSMPI_SHADOW e5m22,e4m3:aspt'

@@ -325,8 +325,7 @@ void op_end(struct task *task, struct op *op, int code)
 
     if (code != MPI_SUCCESS) {
         MPI_Error_string(code, text, &length);
-        if (task->setup->special != SPECIAL_FAILURE)
-            wrong(task, "%s: %s", op_text(op), text);
+        wrong(task, "%s: %s", op_text(op), text);
     } else {
         op_check(task, op);
         if (!is_canary(op->receive + bytes, GUARD) ||

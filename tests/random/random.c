@@ -198,10 +198,10 @@ static int report(void)
 
 static void print_policy(void)
 {
-    printf("%s# threads %d%s, absent on %x, nodes %d%s, special %d %s\n",
+    printf("%s# threads %d%s, absent on %x, nodes %d%s, special %d\n",
            setup.policy, setup.threads, setup.multiple ? "" : ", MPI_Init",
            setup.absent, setup.nodes, setup.cyclic ? " cyclic" : "",
-           setup.special, setup.failure);
+           setup.special);
 }
 
 static void handle_quietly(MPI_Comm *comm, int *code, ...)

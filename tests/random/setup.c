@@ -251,21 +251,6 @@ static void draw_counts(struct setup *setup, struct draw *draw)
 
 /* --- the rest ------------------------------------------------------------- */
 
-static void draw_failure(struct setup *setup, struct draw *draw)
-{
-    const char *const function =
-        ONE_OF(draw, "PMPI_Isend", "PMPI_Isend", "PMPI_Irecv", "PMPI_Irecv",
-               "PMPI_Comm_idup", "PMPI_Iallreduce", "PMPI_Comm_split");
-    /* Only all ranks together can fail to make a communicator. */
-    const bool all = strstr(function, "Comm") != NULL;
-    char rank[16] = "*";
-
-    if (!all)
-        snprintf(rank, sizeof rank, "%d", draw_below(draw, setup->size));
-    snprintf(setup->failure, sizeof setup->failure, "fail:%s:%s:%d", function,
-             rank, 1 + draw_below(draw, all ? 2 : 40));
-}
-
 void setup_draw(struct setup *setup, uint64_t seed, int size)
 {
     struct draw drawn = {.state = mix(seed) + 77}, *draw = &drawn;
@@ -277,8 +262,6 @@ void setup_draw(struct setup *setup, uint64_t seed, int size)
         setup->special = SPECIAL_LATE;
     else if (seed % 52 == 20 && size == 2)
         setup->special = SPECIAL_MANY;
-    else if (seed % 10 == 3)
-        setup->special = SPECIAL_FAILURE;
     if (draw_chance(draw, 50))
         setup->threads = draw_below(draw, MAX_THREADS + 1);
     setup->multiple = setup->threads > 0 || draw_chance(draw, 50);
@@ -287,16 +270,13 @@ void setup_draw(struct setup *setup, uint64_t seed, int size)
     draw_policy(setup, draw);
     if (draw_chance(draw, 25))
         setup->absent = (unsigned)draw_word(draw) & ~1u & ((1u << size) - 1);
-    if (setup->absent != 0 || setup->special == SPECIAL_FAILURE ||
-        setup->pcontrol)
+    if (setup->absent != 0 || setup->pcontrol)
         setup->ordered = false;
     if (draw_chance(draw, 40)) {
         setup->nodes = 1 + draw_below(draw, size);
         setup->cyclic = draw_chance(draw, 40);
     }
-    if (setup->special == SPECIAL_FAILURE)
-        draw_failure(setup, draw);
-    if (setup->special == SPECIAL_FAILURE || setup->absent != 0)
+    if (setup->absent != 0)
         setup->fixed = false;
 }
 
@@ -326,7 +306,5 @@ int setup_environment(const struct setup *setup, int rank)
                  setup->cyclic ? ":cyclic" : "");
         setenv("APSMPI_TEST_NODES", text, 1);
     }
-    if (*setup->failure)
-        setenv("INJECT", setup->failure, 1);
     return 0;
 }

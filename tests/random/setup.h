@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a seed says about a whole job: its policy and where it is seen, threads,
- * pretended nodes, and what goes wrong.
+ * pretended nodes, and a rank that is late.
  */
 #ifndef RANDOM_SETUP_H
 #define RANDOM_SETUP_H
@@ -16,9 +16,8 @@
 
 enum special {
     SPECIAL_NONE,
-    SPECIAL_LATE,   /* one rank is ten seconds late, once */
-    SPECIAL_MANY,   /* 1,500 communicators, a nonblocking sum on each */
-    SPECIAL_FAILURE /* one call of MPI fails inside the library, if it is made */
+    SPECIAL_LATE, /* one rank is ten seconds late, once */
+    SPECIAL_MANY  /* 1,500 communicators, a nonblocking sum on each */
 };
 
 struct setup {
@@ -44,7 +43,6 @@ struct setup {
     /* --- variables --- */
     int nodes; /* pretended; 0: not */
     bool cyclic;
-    char failure[64]; /* INJECT */
 };
 
 /* Everything follows from the seed and the number of ranks. */

@@ -53,8 +53,6 @@ static int call(const struct aps_scale *scale, const struct aps_place *place,
 static const struct aps_scale_record well = {.in_max = 1, .sum_max = 4};
 static const struct aps_scale_record over = {
     .in_max = 1, .sum_max = 4, .over = true};
-static const struct aps_scale_record lost = {
-    .in_max = 1, .sum_max = 4, .over = true, .lost = true};
 
 static struct aps_place place_of(long layer, int rule, long epoch, long step)
 {
@@ -201,23 +199,6 @@ static void test_compressor_follows(void)
     ok(aps_place_follows(&plan, &a, &b), "... or before a desync");
 }
 
-/* Either scope begins anew as soon as all ranks know that one has lost it. */
-static void test_lost(enum aps_scale_scope scope)
-{
-    const struct aps_scale scale = backoff(scope, 100);
-    struct aps_place place = place_of(0, 0, 0, 0);
-    int exponents[4];
-
-    for (int i = 0; i < 4; i++) {
-        place.step = i;
-        exponents[i] = call(&scale, &place, i == 2 ? &lost : &over);
-    }
-    ok(exponents[2] == START - 2 && exponents[3] == START,
-       "scope %s: a state that a rank has lost begins anew",
-       scope == APS_SCOPE_MODEL ? "model" : "layer");
-    aps_scale_states_clear(&states);
-}
-
 static void test_most(void)
 {
     const struct aps_scale scale = backoff(APS_SCOPE_LAYER, 100);
@@ -247,8 +228,6 @@ int main(void)
     test_choices();
     test_follows();
     test_compressor_follows();
-    test_lost(APS_SCOPE_LAYER);
-    test_lost(APS_SCOPE_MODEL);
     test_most();
     return done_testing();
 }
