@@ -151,7 +151,6 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/master.c pmpi/reduce/master.h \
 	pmpi/block/origin.c pmpi/block/origin.h \
 	pmpi/cut/pipeline.c pmpi/cut/pipeline.h \
-	pmpi/reduce/redo.c pmpi/reduce/redo.h \
 	pmpi/gather/reduce_root.c pmpi/gather/reduce_root.h \
 	pmpi/gather/reduce_scatter.c pmpi/gather/reduce_scatter.h \
 	pmpi/reduce/reduction.c pmpi/reduce/reduction.h \

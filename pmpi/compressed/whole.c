@@ -30,10 +30,9 @@ int aps_compressed_reduce_whole(const struct aps_compressed_site *site, int rc,
 {
     const struct aps_plan plan = aps_compressed_full(site->plan);
     struct aps_vector vectors[APS_VECTORS_MOST];
-    bool begins;
-    int whole = 0, now;
+    int whole = 0;
 
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
         if (layers[i].whole)
             vectors[whole++] = (struct aps_vector){
                 .in = layers[i].in,
@@ -42,11 +41,9 @@ int aps_compressed_reduce_whole(const struct aps_compressed_site *site, int rc,
                 .memory = &aps_memory_host,
                 .number = layers[i].number,
             };
-    rc = aps_reductions_begin_again(site->reductions, rc, whole > 0, &begins);
-    if (!begins)
-        return rc;
-    now = aps_reductions_run(site->reductions, &plan, whole, vectors, cost);
-    return rc == MPI_SUCCESS ? now : rc;
+    return whole > 0 ? aps_reductions_run(site->reductions, &plan, whole,
+                                          vectors, cost)
+                     : rc;
 }
 
 size_t aps_compressed_work(size_t k, size_t count)

@@ -7,11 +7,10 @@
 #include "compressed/compressed.h"
 
 /*
- * COLLECTIVE over the reductions' communicator. Reduce those of the layers that
- * are `whole` in full floats, so that an INF or a NaN arrives in its place. `rc` is
- * what has become of the call on this rank: after an error it does not know which
- * these are, and says so; then no rank reduces any. An MPI error code: rc, or the
- * first one here.
+ * COLLECTIVE over the reductions' communicator. Reduces the layers whose `whole` is
+ * set in FP32, so that INF and NaN reach the result at their own elements. `rc` is
+ * the MPI error code of the call so far; after an error nothing is reduced. Returns
+ * an MPI error code: rc, or that of this reduction.
  */
 int aps_compressed_reduce_whole(const struct aps_compressed_site *site, int rc,
                                 int count, const struct aps_compressed layers[],

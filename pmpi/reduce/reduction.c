@@ -16,7 +16,6 @@
 #include "reduce/direct.h"
 #include "reduce/hierarchical.h"
 #include "reduce/master.h"
-#include "reduce/redo.h"
 #include "wire/pipeline_sizes.h"
 #include "reduce/ring.h"
 
@@ -48,7 +47,6 @@ struct aps_reductions {
     uint64_t numbers[APS_CALL_KINDS]; /* of vectors so far */
     struct prepared prepared[PREPARED_MAX];
     int count;
-    uint32_t redoable; /* calls so far that may be reduced again in part */
 };
 
 struct row {
@@ -313,18 +311,15 @@ static int reduction_run(struct aps_reductions *reductions,
 
 /* --- what overflowed ------------------------------------------------------ */
 
-/*
- * COLLECTIVE over vcomm. Pieces of vectors whose predicted scale let a value
- * overflow, again: each as a vector of its own, scaled by APS, which cannot. All
- * ranks have read the same records, so that they know the same pieces.
- */
+/* Pieces of vectors whose predicted scale let a value overflow. Each is reduced
+ * again as a vector of its own, scaled by APS, which lets none overflow. */
 struct again {
     struct aps_reductions *reductions;
     struct aps_plan plan;
     struct aps_cost cost;
     struct aps_vector vectors[APS_VECTORS_MOST];
     int count;
-    int rc; /* the first error; it goes on, as the other ranks do */
+    int rc; /* the first error; this rank goes on, as the other ranks do */
 };
 
 static void again_flush(struct again *again)
@@ -373,6 +368,8 @@ static void reduction_zero(const struct aps_vector *vector)
                                                          : most);
 }
 
+/* COLLECTIVE over vcomm: all ranks have read the same records, so they know the
+ * same pieces, often none. */
 static int reduction_redo(struct aps_reductions *reductions,
                           const struct aps_plan *plan, int count,
                           const struct aps_vector vectors[],
@@ -396,18 +393,6 @@ static int reduction_redo(struct aps_reductions *reductions,
     cost->early_bytes += again.cost.early_bytes;
     cost->redone += again.cost.redone;
     return again.rc;
-}
-
-/* Are parts of the vectors to be reduced again? */
-static bool reduction_has_overflowed(int count,
-                                     const struct aps_vector vectors[])
-{
-    size_t begin = 0, length;
-
-    for (int i = 0; i < count; i++, begin = 0)
-        if (aps_history_next(vectors[i].history, vectors[i].n, &begin, &length))
-            return true;
-    return false;
 }
 
 /* on_overflow: zero. What the program has sent as INF or NaN arrives as such. */
@@ -439,36 +424,15 @@ static void reduction_count_overflowed(const struct aps_plan *plan, int count,
     }
 }
 
-int aps_reductions_begin_again(struct aps_reductions *reductions, int rc,
-                               bool wanted, bool *begins)
-{
-    const uint32_t call = ++reductions->redoable;
-
-    *begins = false;
-    if (rc != MPI_SUCCESS)
-        aps_redo_decline(reductions->vcomm, call);
-    else if (wanted)
-        rc = aps_redo_begin(reductions->vcomm, call, begins);
-    return rc;
-}
-
 int aps_reductions_run(struct aps_reductions *reductions,
                        const struct aps_plan *plan, int count,
                        const struct aps_vector vectors[], struct aps_cost *cost)
 {
     int rc = reduction_run(reductions, plan, count, vectors, cost);
-    bool begins;
-    int again;
 
-    if (aps_scale_state_bytes(&plan->scale) == 0)
+    if (rc != MPI_SUCCESS || aps_scale_state_bytes(&plan->scale) == 0)
         return rc;
-    rc = aps_reductions_begin_again(
-        reductions, rc,
-        rc == MPI_SUCCESS && reduction_has_overflowed(count, vectors), &begins);
-    if (begins) {
-        again = reduction_redo(reductions, plan, count, vectors, cost);
-        rc = rc == MPI_SUCCESS ? again : rc;
-    }
+    rc = reduction_redo(reductions, plan, count, vectors, cost);
     if (rc != MPI_SUCCESS)
         return rc;
     reduction_zero_overflowed(plan, count, vectors);

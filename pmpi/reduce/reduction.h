@@ -62,16 +62,6 @@ int aps_reductions_run(struct aps_reductions *reductions,
                        struct aps_cost *cost);
 
 /*
- * After a call whose outcome on this rank is `rc`, an MPI error code: is something of
- * it reduced again, as is `wanted` alike on all ranks that have not failed? *begins:
- * on all ranks, to which this is then COLLECTIVE; never where one of them has failed.
- * Called for the same calls on all ranks (redo.h). An MPI error code: rc, or that
- * another rank has failed.
- */
-int aps_reductions_begin_again(struct aps_reductions *reductions, int rc,
-                               bool wanted, bool *begins);
-
-/*
  * The number of the next vector that a call of that kind reduces or gathers, which
  * counts from 0: the same on all ranks, if all come here for the same calls of the
  * kind in the same order. Random bits depend on it (struct aps_origin). Vectors of
