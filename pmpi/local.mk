@@ -107,7 +107,6 @@ libapsmpi_la_SOURCES = \
 	pmpi/message/fiber.c pmpi/message/fiber.h \
 	pmpi/queue/finish.c pmpi/queue/finish.h \
 	pmpi/message/messages.c pmpi/message/messages.h \
-	pmpi/message/words.c pmpi/message/words.h \
 	pmpi/queue/operation.h \
 	pmpi/queue/progress_thread.c pmpi/queue/progress_thread.h \
 	pmpi/queue/queue.c pmpi/queue/queue.h \

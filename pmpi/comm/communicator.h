@@ -31,7 +31,6 @@ struct aps_compressions; /* comm/compressions.h */
 struct aps_kept {
     struct aps_scales *scales;
     struct aps_compressions *compressions;
-    bool scales_complained; /* memory for them was short: it is said */
     bool compressions_complained;
 };
 
@@ -77,8 +76,6 @@ struct aps_context {
     /* A cache (call/allreduce.c). */
     struct aps_passing_count passing[1 << APS_CONTEXT_PASSING_BITS];
     struct aps_autotune autotune; /* of `reduce: auto` */
-    uint32_t scale_words; /* exchanges before the data of calls whose scale
-                             keeps a state */
     struct aps_kept kept; /* of the calls that are rewritten */
     bool shadowed;        /* the policy has candidates, and rank 0 a log */
     struct aps_shadows *shadows;           /* then; otherwise NULL */

@@ -95,8 +95,7 @@ states_find_predecessor(const struct aps_scale_states *states,
     for (int i = 0; i < APS_SCALE_STATE_BUCKETS; i++)
         for (const struct aps_scale_state *state = states->buckets[i]; state;
              state = state->next)
-            if (state->key.layer == NO_LAYER && !state->fresh &&
-                state->key.era == place->era &&
+            if (state->key.layer == NO_LAYER && state->key.era == place->era &&
                 state->key.choice == place->choice &&
                 (state->epoch != place->epoch || state->step != place->step) &&
                 aps_scale_equal(&state->scale, scale) &&
@@ -125,7 +124,6 @@ static struct aps_scale_state *states_make(struct aps_scale_states *states,
     state->key.era = place->era;
     state->key.choice = place->choice;
     state->scale = *scale;
-    state->fresh = true;
     state->next = *bucket;
     *bucket = state;
     states->count++;
@@ -134,24 +132,20 @@ static struct aps_scale_state *states_make(struct aps_scale_states *states,
 
 struct aps_scale_state *aps_scale_states_get(struct aps_scale_states *states,
                                              const struct aps_scale *scale,
-                                             const struct aps_place *place,
-                                             bool *made)
+                                             const struct aps_place *place)
 {
     const struct aps_place key = states_key(scale, place);
     struct aps_scale_state *state = states_find(states, &key);
 
     /* Another scale, or another layer by the same number: nothing is kept. Two
      * rules may have parameters that differ, and so have states. */
-    if (state && !state->fresh &&
+    if (state &&
         (state->key.era != place->era || state->key.choice != place->choice ||
          !aps_scale_equal(&state->scale, scale))) {
         states_drop(states, state);
         state = NULL;
     }
-    if (state)
-        return state;
-    *made = true;
-    return states_make(states, scale, place);
+    return state ? state : states_make(states, scale, place);
 }
 
 void aps_scale_states_make_room(struct aps_scale_states *states,
@@ -217,15 +211,9 @@ bool aps_scale_state_end(struct aps_scale_state *state,
                          const struct aps_format *format, int ranks,
                          const struct aps_scale_record *record, double *least)
 {
-    if (record->lost) {
-        memset(state->memory, 0, aps_scale_state_bytes(&state->scale));
-        state->lost = state->pending = false;
-        state->record = (struct aps_scale_record){0};
-    } else if (aps_scale_scope(&state->scale) == APS_SCOPE_LAYER) {
+    if (aps_scale_scope(&state->scale) == APS_SCOPE_LAYER)
         return states_learn(state, format, ranks, record, least);
-    } else {
-        state->pending = true;
-        states_merge(&state->record, record);
-    }
+    state->pending = true;
+    states_merge(&state->record, record);
     return false;
 }

@@ -28,9 +28,6 @@ struct aps_scale_state {
     struct aps_scale_state *next; /* of the states */
     struct aps_place key;
     struct aps_scale scale;
-    bool fresh; /* made for the call under way, not agreed on yet */
-    bool
-        lost; /* an error has kept this rank from what the others have learned */
 
     /* Of `scope: model`: the step that `record` is of. */
     bool pending;
@@ -57,12 +54,11 @@ void aps_scale_states_make_room(struct aps_scale_states *states,
                                 const struct aps_scale *scale, int count,
                                 const struct aps_place places[]);
 
-/* The state of a place; made if there is none, and then *made is set. NULL: out of
+/* Returns the state of a place, which it makes if there is none, or NULL: out of
  * memory. */
 struct aps_scale_state *aps_scale_states_get(struct aps_scale_states *states,
                                              const struct aps_scale *scale,
-                                             const struct aps_place *place,
-                                             bool *made);
+                                             const struct aps_place *place);
 
 /*
  * Before a call at that place, of sums of so many ranks. Of `scope: model`: what
@@ -75,8 +71,7 @@ bool aps_scale_state_begin(struct aps_scale_state *state,
                            const struct aps_format *format, int ranks,
                            double *least);
 
-/* What the call has met, and the same. If a rank had lost the state, it begins
- * anew. */
+/* Learns from the record of a call that is complete. Returns the same. */
 bool aps_scale_state_end(struct aps_scale_state *state,
                          const struct aps_format *format, int ranks,
                          const struct aps_scale_record *record, double *least);

@@ -7,10 +7,7 @@
  * that all ranks know; so it is the same on all ranks. It belongs to one era of
  * the steps: after a desync a layer number may mean another layer.
  *
- * After an MPI error on one rank alone that rank does not know what the others have
- * learned of the call. It says so in the records of its next call with that state:
- * all of that call is then reduced again, scaled by APS, and the state begins anew
- * on all ranks.
+ * After an error the states of ranks may differ; then no call uses them any more.
  */
 #ifndef APS_PMPI_COMM_SCALES_H
 #define APS_PMPI_COMM_SCALES_H
@@ -22,10 +19,9 @@
 
 /*
  * COLLECTIVE over the context's communicator, which has resources, and where
- * the plan, whose scale keeps a state, is prepared. aps_comm_resources_reduce,
- * with what the states that are kept say; none of the places follows another. If a
- * rank has no memory for a state, the call is scaled by APS on all ranks. An MPI
- * error code.
+ * the plan, whose scale keeps a state, is prepared. Reduces the vectors, like
+ * aps_comm_resources_reduce, with the exponents that the states predict; none of the
+ * places follows another. Returns an MPI error code.
  */
 int aps_scales_run(struct aps_context *context, struct aps_kept *kept,
                    const struct aps_plan *plan, int count,

@@ -198,7 +198,7 @@ static int topology_colours(const struct aps_vcomm *vcomm,
                             char *cause, size_t size)
 {
     char text[MPI_MAX_ERROR_STRING];
-    int mine, rc;
+    int rc;
 
     for (int i = 0; i < vcomm->size; i++)
         colours[i] = grouping->kind == APS_GROUP_NUMBER
@@ -206,9 +206,9 @@ static int topology_colours(const struct aps_vcomm *vcomm,
                          : 0;
     if (grouping->kind == APS_GROUP_NUMBER || grouping->kind == APS_GROUP_NODE)
         return 0;
-    mine = topology_hardware_colour(grouping->kind, nodes->place[vcomm->rank],
-                                    cause, size);
-    rc = aps_agree_gather(vcomm, mine, colours);
+    colours[vcomm->rank] = topology_hardware_colour(
+        grouping->kind, nodes->place[vcomm->rank], cause, size);
+    rc = aps_agree_gather_bytes(vcomm, sizeof *colours, colours);
     if (rc != MPI_SUCCESS) {
         snprintf(cause, size, "MPI failed while the ranks were grouped: %s",
                  aps_error_text(rc, text));

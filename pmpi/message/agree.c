@@ -300,10 +300,10 @@ int aps_agree_bytes(const struct aps_vcomm *vcomm, int root, void *bytes,
     return rc;
 }
 
-/* Values [begin, begin + count) of `values`, round its end, to or from a rank:
- * in one message or in two. */
+/* Moves values [begin, begin + count), of `each` bytes, round the end of `values`,
+ * to or from a rank: in one message or in two. */
 static int agree_move(const struct aps_vcomm *vcomm, bool send, int peer,
-                      int begin, int count, int values[],
+                      int begin, int count, size_t each, unsigned char *values,
                       MPI_Request requests[])
 {
     int rc = MPI_SUCCESS;
@@ -311,13 +311,13 @@ static int agree_move(const struct aps_vcomm *vcomm, bool send, int peer,
     for (int i = 0; i < 2 && count > 0; i++) {
         const int part =
             count < vcomm->size - begin ? count : vcomm->size - begin;
-
-        const size_t size = (size_t)part * sizeof *values;
+        const size_t size = (size_t)part * each;
+        unsigned char *at = values + (size_t)begin * each;
         const int now =
-            send ? aps_message_send(vcomm, &values[begin], size, peer,
-                                    APS_TAG_AGREEMENT, &requests[i])
-                 : aps_message_receive(vcomm, &values[begin], size, peer,
-                                       APS_TAG_AGREEMENT, &requests[i]);
+            send ? aps_message_send(vcomm, at, size, peer, APS_TAG_AGREEMENT,
+                                    &requests[i])
+                 : aps_message_receive(vcomm, at, size, peer, APS_TAG_AGREEMENT,
+                                       &requests[i]);
 
         rc = rc == MPI_SUCCESS ? now : rc;
         count -= part;
@@ -329,24 +329,24 @@ static int agree_move(const struct aps_vcomm *vcomm, bool send, int peer,
 /* Before the round of distance d a rank has the values of the d ranks from its
  * own on. A rank sends and receives to the end also after an error, when some of
  * its values are undefined. */
-int aps_agree_gather(const struct aps_vcomm *vcomm, int value, int values[])
+int aps_agree_gather_bytes(const struct aps_vcomm *vcomm, size_t each,
+                           void *values)
 {
     const int rank = vcomm->rank, size = vcomm->size;
     int rc = MPI_SUCCESS;
 
-    for (int i = 0; i < size; i++)
-        values[i] = value;
     for (int distance = 1; distance < size; distance *= 2) {
         const int count =
             distance < size - distance ? distance : size - distance;
         const int next = (rank + distance) % size;
         MPI_Request requests[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL,
                                    MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-        int now = agree_move(vcomm, false, next, next, count, values, requests);
+        int now =
+            agree_move(vcomm, false, next, next, count, each, values, requests);
 
         rc = rc == MPI_SUCCESS ? now : rc;
         now = agree_move(vcomm, true, (rank + size - distance) % size, rank,
-                         count, values, requests + 2);
+                         count, each, values, requests + 2);
         rc = agree_complete(4, requests, rc == MPI_SUCCESS ? now : rc);
     }
     return rc;

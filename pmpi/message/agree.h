@@ -47,9 +47,11 @@ static inline bool aps_agree_rank_tells(int rank)
 int aps_agree_bytes(const struct aps_vcomm *vcomm, int root, void *bytes,
                     size_t size);
 
-/* COLLECTIVE over vcomm. values[i] becomes the `value` of rank i, on all ranks;
- * values has one element a rank. An MPI error code. */
-int aps_agree_gather(const struct aps_vcomm *vcomm, int value, int values[]);
+/* COLLECTIVE over vcomm. `values` has `each` bytes for each rank, in rank order.
+ * Those of this rank, at its own place, go to the same place on all ranks. Returns
+ * an MPI error code. */
+int aps_agree_gather_bytes(const struct aps_vcomm *vcomm, size_t each,
+                           void *values);
 
 /* COLLECTIVE over vcomm. The text of the lowest rank whose text is not empty
  * goes to all; texts are arrays of `size`. */

@@ -20,7 +20,6 @@ enum aps_tag {
     APS_TAG_RESULT,
     APS_TAG_EXPONENT,
     APS_TAG_SAMPLE,
-    APS_TAG_STATE,
     APS_TAGS = 8 /* of one part, some for later */
 };
 

@@ -50,7 +50,6 @@ sim_engine = \
 	pmpi/group/chunk_layout.c \
 	pmpi/cut/chunk_queue.c \
 	pmpi/cut/history.c \
-	pmpi/message/words.c \
 	pmpi/comm/group_exchanges.c \
 	pmpi/compressed/chunked.c \
 	pmpi/compressed/powersgd.c \

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Which state is whose: of layers and of rules, over epochs, desyncs, and errors of
- * this rank.
- */
+/* Which state is whose: of layers and of rules, over epochs and desyncs. */
 #include "config.h"
 
 #include "comm/scale_states.h"
@@ -35,17 +32,15 @@ static int call(const struct aps_scale *scale, const struct aps_place *place,
                 const struct aps_scale_record *record)
 {
     struct aps_scale_state *state;
-    bool made = false;
     double least;
     int exponent;
 
     aps_scale_states_make_room(&states, scale, 1, place);
-    state = aps_scale_states_get(&states, scale, place, &made);
+    state = aps_scale_states_get(&states, scale, place);
     if (!state)
         bail_out("out of memory");
     (void)aps_scale_state_begin(state, place, &format, RANKS, &least);
     exponent = aps_scale_predict(scale, state->memory, &format, RANKS).exponent;
-    state->fresh = false;
     (void)aps_scale_state_end(state, &format, RANKS, record, &least);
     return exponent;
 }
