@@ -88,16 +88,6 @@ void aps_record_merge(struct aps_scale_record *record,
         record->sum_max = other->sum_max;
     record->over |= other->over;
     record->nonfinite |= other->nonfinite;
-    record->lost |= other->lost;
-}
-
-void aps_block_mark_lost(unsigned char *block)
-{
-    struct aps_block_header header;
-
-    memcpy(&header, block, sizeof header);
-    header.record |= APS_RECORD_LOST;
-    memcpy(block, &header, sizeof header);
 }
 
 struct aps_scale_record aps_blocks_record(const struct aps_wire *wire,
@@ -120,7 +110,6 @@ struct aps_scale_record aps_blocks_record(const struct aps_wire *wire,
                              .sum_max = values.sum_max,
                              .over = header.record & APS_RECORD_OVER,
                              .nonfinite = header.record & APS_RECORD_NONFINITE,
-                             .lost = header.record & APS_RECORD_LOST,
                          });
     }
     return record;
@@ -304,8 +293,7 @@ void aps_block_write_header(const struct aps_wire *wire,
 
         header.record =
             (uint8_t)((record->over ? APS_RECORD_OVER : 0) |
-                      (record->nonfinite ? APS_RECORD_NONFINITE : 0) |
-                      (record->lost ? APS_RECORD_LOST : 0));
+                      (record->nonfinite ? APS_RECORD_NONFINITE : 0));
         /* The format has no code for what must not arrive as a number. */
         if (record->over && wire->codec.format.saturate && wire->over_is_inf)
             header.flags |= APS_BLOCK_NAN;

@@ -31,7 +31,6 @@ struct aps_block_record {
 };
 #define APS_RECORD_OVER 1u
 #define APS_RECORD_NONFINITE 2u
-#define APS_RECORD_LOST 4u
 
 /* How the blocks of one layer are made: a plan made ready to run. */
 struct aps_wire {
@@ -273,9 +272,6 @@ static inline size_t aps_block_header_bytes(const struct aps_wire *wire)
 struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
                                      const unsigned char *block,
                                      unsigned *flags);
-
-/* Its rank may have another state than the others (struct aps_scale_record). */
-void aps_block_mark_lost(unsigned char *block);
 
 /* The record of `count` blocks together, at blocks + i * stride; zeros where the
  * wire has none. */

@@ -9,18 +9,13 @@ int aps_block_values_encode(const struct aps_wire *wire,
                             const struct aps_block_values *values,
                             unsigned char *block)
 {
-    int exponent;
-
     if (values->contributions)
         return aps_block_encode_sum(
             wire, &values->origin, values->memory, values->x, values->n, NULL,
             values->exponent, values->contributions, block);
-    exponent = aps_block_encode_within(wire, &values->origin, values->memory,
-                                       values->x, values->n, values->bound,
-                                       values->exponent, block);
-    if (values->lost)
-        aps_block_mark_lost(block);
-    return exponent;
+    return aps_block_encode_within(wire, &values->origin, values->memory,
+                                   values->x, values->n, values->bound,
+                                   values->exponent, block);
 }
 
 void aps_block_batch_begin(struct aps_block_batch *batch,
@@ -100,12 +95,8 @@ static void batch_run_encodes(struct aps_block_batch *batch)
     }
     batch->memory->run(batch->steps, batch->count);
     for (size_t i = 0; i < batch->count; i++) {
-        const struct aps_block_values *values = &batch->values[i];
-
         aps_block_write_header(batch->wire, &drafts[i], batch->steps[i].flags,
                                batch->blocks[i]);
-        if (values->lost && !values->contributions)
-            aps_block_mark_lost(batch->blocks[i]);
         aps_cost_note(batch->cost, drafts[i].exponent);
     }
 }

@@ -25,7 +25,6 @@ struct aps_block_values {
     struct aps_magnitude bound;
     /* Of what was added, where x are sums that nobody has measured; else NULL. */
     const struct aps_scale_record *contributions;
-    bool lost; /* the rank may have another state than the others */
 };
 
 /* At once. Returns the exponent used. */

@@ -66,7 +66,6 @@ static void chunk_add(struct aps_cut *cut, size_t n,
                             ? vector->history->prediction.sum_exponent
                             : scale->exponent,
         .history = vector->history,
-        .before = {.lost = vector->history && vector->history->lost},
         .begin = cut->begin,
         .number = vector->number,
         .first = vector->first + cut->begin,

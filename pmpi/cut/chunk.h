@@ -27,8 +27,7 @@
  */
 struct aps_history {
     struct aps_scale_prediction prediction;
-    bool redo; /* on overflow */
-    bool lost; /* this rank may have another state than the others */
+    bool redo;                      /* on overflow */
     struct aps_scale_record record; /* zeros at first */
     /* One bit for each APS_HISTORY_UNIT elements, zeros at first, not owned: 1
      * where a piece begins that is to be reduced again. Its length is `length`,

@@ -24,7 +24,6 @@ static struct aps_block_values piece_values(const struct aps_piece *piece,
         .exponent = piece->exponent,
         .bound = piece->magnitude,
         .contributions = piece->summed ? &piece->before : NULL,
-        .lost = piece->before.lost,
     };
 }
 
@@ -72,7 +71,7 @@ bool aps_piece_settle(const struct aps_piece *piece,
     if (!history)
         return true;
     aps_record_merge(&history->record, record);
-    if (!record->lost && !(record->over && history->redo))
+    if (!record->over || !history->redo)
         return true;
     history->pieces[unit / 8] |= (unsigned char)(1u << unit % 8);
     /* Only the last piece of a vector may be shorter than the others. */
@@ -86,7 +85,7 @@ bool aps_history_next(const struct aps_history *history, size_t n,
 {
     const size_t units = (n + APS_HISTORY_UNIT - 1) / APS_HISTORY_UNIT;
 
-    if (!history->record.lost && !(history->record.over && history->redo))
+    if (!history->record.over || !history->redo)
         return false;
     /* Behind a vector's last piece, which may be shorter than a unit. */
     for (size_t unit = (*begin + APS_HISTORY_UNIT - 1) / APS_HISTORY_UNIT;

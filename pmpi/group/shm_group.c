@@ -39,7 +39,6 @@ struct shared {
      * one call ahead of another. Numbers that wrap would meet the 0, or an old
      * failure, again. */
     _Alignas(APS_CACHE_LINE) _Atomic uint64_t failed[2];
-    _Atomic uint64_t lost_state[2]; /* the same */
     _Atomic int device_failed;
     _Atomic int leavers;
     struct counts counts[]; /* [group size] */
@@ -279,17 +278,6 @@ void aps_shm_group_fail(struct aps_shm_group *node, uint64_t call)
 bool aps_shm_group_failed(const struct aps_shm_group *node, uint64_t call)
 {
     return atomic_load_explicit(&node->shared->failed[call % 2],
-                                memory_order_relaxed) == call;
-}
-
-void aps_shm_group_lose_state(struct aps_shm_group *node, uint64_t call)
-{
-    atomic_store(&node->shared->lost_state[call % 2], call);
-}
-
-bool aps_shm_group_lost_state(const struct aps_shm_group *node, uint64_t call)
-{
-    return atomic_load_explicit(&node->shared->lost_state[call % 2],
                                 memory_order_relaxed) == call;
 }
 

@@ -73,10 +73,6 @@ void aps_shm_group_await(struct aps_shm_group *node,
 void aps_shm_group_fail(struct aps_shm_group *node, uint64_t call);
 bool aps_shm_group_failed(const struct aps_shm_group *node, uint64_t call);
 
-/* The same for a rank whose state of a scale may not be that of the others. */
-void aps_shm_group_lose_state(struct aps_shm_group *node, uint64_t call);
-bool aps_shm_group_lost_state(const struct aps_shm_group *node, uint64_t call);
-
 /*
  * How many elements `call` has on this rank, to be told before its first mark. When
  * a rank has awaited that mark of all ranks, or a mark of a rank that has, it finds

@@ -92,8 +92,6 @@ static void stages_contribute_exact(struct aps_hierarchical_run *run,
     const bool away = owner != aps_shm_group_rank(run->h->node);
     const float *from = piece->in + slice.begin;
 
-    if (piece->before.lost) /* values alone have no header */
-        aps_shm_group_lose_state(run->h->node, run->h->calls);
     if (away && piece->memory == &aps_memory_host)
         aps_stage_copy(run, owner, to, from, slice.length);
     else
@@ -358,9 +356,6 @@ stages_begin_across(const struct aps_hierarchical_run *run, size_t k,
     for (int p = 0; p < across->count && exponents; p++)
         across->pieces[p].exponent = across->pieces[p].sum_exponent =
             exponents[p];
-    for (int p = 0; p < across->count && run->exact_inside; p++)
-        across->pieces[p].before.lost |=
-            aps_shm_group_lost_state(h->node, h->calls);
     across->blocks = aps_stage_result_slice(run, k, rank);
     across->stride = run->layout.part_stride;
     return across;

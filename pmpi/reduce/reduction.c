@@ -403,8 +403,7 @@ static void reduction_zero_overflowed(const struct aps_plan *plan, int count,
         return;
     for (int i = 0; i < count; i++)
         if (vectors[i].history->record.over &&
-            !vectors[i].history->record.nonfinite &&
-            !vectors[i].history->record.lost)
+            !vectors[i].history->record.nonfinite)
             reduction_zero(&vectors[i]);
 }
 
@@ -419,7 +418,7 @@ static void reduction_count_overflowed(const struct aps_plan *plan, int count,
         const struct aps_scale_record *record = &vectors[i].history->record;
 
         cost->overflowed[on_overflow] +=
-            record->over && !record->lost &&
+            record->over &&
             (on_overflow != APS_OVERFLOW_ZERO || !record->nonfinite);
     }
 }

@@ -67,8 +67,6 @@ struct aps_scale_record {
     float sum_max;  /* greatest of all sums before they were cast */
     bool over;      /* a finite value was rounded beyond the largest one */
     bool nonfinite; /* there was an INF or a NaN */
-    bool lost;      /* a rank may have another state than the others, because of
-                       an error: nothing is learned */
 };
 
 /* Of the finite values of all ranks, added in rank order. */
