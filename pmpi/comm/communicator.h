@@ -31,7 +31,6 @@ struct aps_compressions; /* comm/compressions.h */
 struct aps_kept {
     struct aps_scales *scales;
     struct aps_compressions *compressions;
-    bool compressions_complained;
 };
 
 enum aps_context_state {
@@ -76,8 +75,8 @@ struct aps_context {
     /* A cache (call/allreduce.c). */
     struct aps_passing_count passing[1 << APS_CONTEXT_PASSING_BITS];
     struct aps_autotune autotune; /* of `reduce: auto` */
-    struct aps_kept kept; /* of the calls that are rewritten */
-    bool shadowed;        /* the policy has candidates, and rank 0 a log */
+    struct aps_kept kept;         /* of the calls that are rewritten */
+    bool shadowed; /* the policy has candidates, and rank 0 a log */
     struct aps_shadows *shadows;           /* then; otherwise NULL */
     struct aps_auto_formats *auto_formats; /* the policy has some; or NULL */
     long sample_every;                     /* of rank 0's log; 0: no samples */

@@ -11,10 +11,8 @@
 
 #include "base/bucket.h"
 #include "comm/group_exchanges.h"
-#include "comm/report.h"
 #include "comm/spares.h"
 #include "compressed/table.h"
-#include "message/agree.h"
 #include "cut/exchange.h"
 
 #define BUCKET_BITS 8
@@ -65,8 +63,6 @@ struct run {
     struct aps_spare *spares[APS_VECTORS_MOST]; /* NULL: no feedback */
     struct aps_compressed layers[APS_VECTORS_MOST];
     unsigned char *messages;
-    bool grown; /* a memory, or scratch, is new */
-    bool bad;   /* on this rank: out of memory */
 };
 
 /* --- the memories --------------------------------------------------------- */
@@ -140,14 +136,12 @@ static struct memory **compressions_find(struct aps_compressions *compressions,
     return link;
 }
 
-/* Zeros, made anew if there are not so many: calloc's pages are the system's
+/* Returns so many zeros, or NULL: out of memory. calloc's pages are the system's
  * until they are written. */
-static float *compressions_zeros(struct run *run, size_t floats)
+static float *compressions_zeros(size_t floats)
 {
     float *zeros = calloc(floats, sizeof *zeros);
 
-    run->grown = true;
-    run->bad |= !zeros;
     if (zeros)
         compressions_count(floats);
     return zeros;
@@ -166,8 +160,9 @@ static bool compressions_is_new(const struct memory *memory,
             strcmp(memory->plan.format.name, plan->format.name) != 0);
 }
 
-/* What the compressor keeps under the plan: of the last call, or anew. */
-static void compressions_change(struct run *run, struct memory *memory)
+/* Makes what the compressor keeps under the plan: of the last call, or anew. False:
+ * out of memory. */
+static bool compressions_change(const struct run *run, struct memory *memory)
 {
     const struct aps_plan *plan = run->plan;
     const struct aps_compressed_ops *ops = aps_compressed_ops_of(plan);
@@ -175,11 +170,14 @@ static void compressions_change(struct run *run, struct memory *memory)
         aps_compressed_ops_of(&memory->plan);
     const struct aps_matrix *matrix = &memory->key.matrix;
     const size_t floats = ops->kept ? ops->kept(plan, matrix, &run->ranks) : 0;
-    float *kept;
+    float *kept = NULL;
 
     if (!compressions_is_new(memory, plan, floats))
-        return;
-    kept = floats > 0 ? compressions_zeros(run, floats) : NULL;
+        return true;
+    if (floats > 0)
+        kept = compressions_zeros(floats);
+    if (floats > 0 && !kept)
+        return false;
     if (memory->kept && memory->error && before->give_back)
         before->give_back(&memory->plan, matrix, run->ranks.all,
                           run->context->rank, memory->kept, memory->error);
@@ -189,13 +187,14 @@ static void compressions_change(struct run *run, struct memory *memory)
                       kept);
     compressions_forget(memory->kept, memory->kept_floats);
     memory->kept = kept;
-    memory->kept_floats = kept ? floats : 0;
+    memory->kept_floats = floats;
+    return true;
 }
 
 /* The memory of a layer under the plan; NULL: out of memory. A rule that keeps
  * less, or something else, takes over what was left out, which is the layer's,
  * and the compressor begins anew unless it can go on. */
-static struct memory *compressions_get(struct run *run,
+static struct memory *compressions_get(const struct run *run,
                                        const struct aps_place *place)
 {
     const struct aps_plan *plan = run->plan;
@@ -203,7 +202,6 @@ static struct memory *compressions_get(struct run *run,
     struct memory *memory = *link;
 
     if (!memory) {
-        run->grown = true;
         memory = calloc(1, sizeof *memory);
         if (!memory)
             return NULL;
@@ -212,20 +210,24 @@ static struct memory *compressions_get(struct run *run,
         *link = memory;
         run->kept->compressions->count++;
     }
-    if (plan->feedback && !memory->error)
-        memory->error = compressions_zeros(run, place->count);
+    if (plan->feedback && !memory->error) {
+        memory->error = compressions_zeros(place->count);
+        if (!memory->error)
+            return NULL;
+    }
     if (!plan->feedback) {
         compressions_forget(memory->error, place->count);
         memory->error = NULL;
     }
-    compressions_change(run, memory);
+    if (!compressions_change(run, memory))
+        return NULL;
     memory->plan = *plan;
     return memory;
 }
 
-/* Floats of scratch: of the copy of a layer, which is used, and takes memory, where
- * its values are not in the host's, and of what the compressor needs. As many on
- * all ranks: only some may have GPUs. Multiples of a cache line. */
+/* Floats of scratch: for the copy of a layer, which is used, and takes memory, if its
+ * values are not in the host's, and for what the compressor needs. Multiples of a
+ * cache line. */
 static size_t compressions_line(size_t floats)
 {
     return (floats + 15) / 16 * 16;
@@ -281,19 +283,16 @@ static void compressions_find_groups(struct run *run)
     run->ranks.largest = run->groups->largest;
 }
 
-/* Local. Memories and scratch; run->bad where there is no memory for them. */
-static void compressions_equip(struct run *run)
+/* Local. Makes memories and scratch. False: out of memory. */
+static bool compressions_equip(struct run *run)
 {
     struct aps_compressions *compressions = run->kept->compressions;
     size_t floats = compressions_messages(run);
 
-    if (!compressions) {
-        run->grown = true;
+    if (!compressions)
         compressions = run->kept->compressions = compressions_create(run);
-    }
-    run->bad = !compressions;
-    if (run->bad)
-        return;
+    if (!compressions)
+        return false;
     if (compressions->era != run->places[0].era ||
         compressions->drops != run->places[0].drops ||
         (run->places[0].layer < 0 &&
@@ -301,30 +300,30 @@ static void compressions_equip(struct run *run)
         compressions_clear(compressions);
     compressions->era = run->places[0].era;
     compressions->drops = run->places[0].drops;
-    if (run->groups)
-        run->by_group =
-            aps_group_exchanges_equip(&compressions->by_group, run->groups,
-                                      &compressions->outcome, &run->grown);
-    run->bad |= run->groups && !run->by_group;
+    if (run->groups) {
+        run->by_group = aps_group_exchanges_equip(
+            &compressions->by_group, run->groups, &compressions->outcome);
+        if (!run->by_group)
+            return false;
+    }
     for (int i = 0; i < run->count; i++) {
         floats += compressions_scratch(run, i);
         run->memories[i] = compressions_get(run, &run->places[i]);
         run->spares[i] = NULL;
         if (run->plan->feedback)
-            run->spares[i] = aps_spares_lend(&compressions->spares,
-                                             run->places[i].count, &run->grown);
-        run->bad |=
-            !run->memories[i] || (run->plan->feedback && !run->spares[i]);
+            run->spares[i] =
+                aps_spares_lend(&compressions->spares, run->places[i].count);
+        if (!run->memories[i] || (run->plan->feedback && !run->spares[i]))
+            return false;
     }
-    if (floats <= compressions->scratch_floats)
-        return;
-    run->grown = true;
-    free(compressions->scratch);
-    /* `floats` are whole cache lines. */
-    compressions->scratch =
-        aligned_alloc(64, floats * sizeof *compressions->scratch);
-    compressions->scratch_floats = compressions->scratch ? floats : 0;
-    run->bad |= !compressions->scratch;
+    if (floats > compressions->scratch_floats) {
+        free(compressions->scratch);
+        /* `floats` are whole cache lines. */
+        compressions->scratch =
+            aligned_alloc(64, floats * sizeof *compressions->scratch);
+        compressions->scratch_floats = compressions->scratch ? floats : 0;
+    }
+    return compressions->scratch != NULL;
 }
 
 /* --- a call --------------------------------------------------------------- */
@@ -402,15 +401,13 @@ static void compressions_remember(struct memory *memory,
     spare->floats = error;
 }
 
-/* All calls count, also those that failed here: other ranks may know nothing of
- * that, and draw by the number, too. */
-static void compressions_settle(struct run *run, int rc)
+static void compressions_settle(struct run *run)
 {
     for (int i = 0; i < run->count; i++) {
         const struct aps_vector *vector = &run->vectors[i];
 
         if (run->spares[i]) {
-            if (rc == MPI_SUCCESS && !run->layers[i].whole)
+            if (!run->layers[i].whole)
                 compressions_remember(run->memories[i], run->spares[i]);
             run->spares[i]->lent = false;
         }
@@ -429,27 +426,6 @@ static unsigned long long compressions_fp32(const struct run *run)
     for (int i = 0; i < run->count; i++)
         bytes += 2 * sizeof(float) * run->vectors[i].n * (ranks - 1) / ranks;
     return bytes;
-}
-
-/* COLLECTIVE. Uncompressed, as all ranks know. */
-static int compressions_do_without(struct run *run, struct aps_cost *cost)
-{
-    struct aps_plan plan = *run->plan;
-    const bool plain = plan.compressor.kind == APS_COMPRESSOR_NONE;
-
-    /* All of it, so that ranks will find out alike what they lack. */
-    aps_compressions_destroy(run->kept->compressions);
-    run->kept->compressions = NULL;
-    aps_context_event_once(
-        run->context, &run->kept->compressions_complained,
-        "a rank is out of memory for what %s%s keeps, or MPI failed: layers go "
-        "without it until all ranks have it",
-        plain ? "" : "compress: ",
-        plain ? "feedback" : aps_compressor_name(&plan.compressor));
-    plan.compressor = (struct aps_compressor){0};
-    plan.feedback = false;
-    return aps_comm_resources_reduce(run->context->resources, &plan, run->count,
-                                     run->vectors, cost);
 }
 
 int aps_compressions_run(struct aps_context *context, struct aps_kept *kept,
@@ -475,9 +451,8 @@ int aps_compressions_run(struct aps_context *context, struct aps_kept *kept,
     int rc;
 
     compressions_find_groups(&run);
-    compressions_equip(&run);
-    if (run.grown && !aps_agree_all(site.vcomm, !run.bad))
-        return compressions_do_without(&run, cost);
+    if (!compressions_equip(&run))
+        return MPI_ERR_NO_MEM;
     compressions_present(&run);
     site.exchange = &kept->compressions->exchange;
     site.groups = run.groups;
@@ -490,11 +465,13 @@ int aps_compressions_run(struct aps_context *context, struct aps_kept *kept,
     if (cost->sampled)
         given = compressions_norm(&run, true);
     rc = aps_compressed_ops_of(plan)->run(&site, count, run.layers, cost);
-    compressions_settle(&run, rc);
-    if (cost->sampled && rc == MPI_SUCCESS && given > 0)
+    if (rc != MPI_SUCCESS)
+        return rc;
+    compressions_settle(&run);
+    if (cost->sampled && given > 0)
         cost->residual = compressions_norm(&run, false) / given;
     cost->fp32_bytes = before + compressions_fp32(&run);
     if (plan->compressor.kind != APS_COMPRESSOR_NONE)
         cost->compressed += (unsigned long long)count;
-    return rc;
+    return MPI_SUCCESS;
 }

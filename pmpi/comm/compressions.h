@@ -5,9 +5,8 @@
  *
  * A layer has a memory on all ranks or on none. What was left out is each rank's own,
  * also what an owner's rounding of sums has left out. PowerSGD's Q is the same on all
- * ranks, unless a call has failed on one of them; the next call makes it so again. A
- * memory belongs to one era of the steps: after a desync a layer number may mean
- * another layer. The program drops all memories by MPI_Pcontrol(4).
+ * ranks. A memory belongs to one era of the steps: after a desync a layer number may
+ * mean another layer. The program drops all memories by MPI_Pcontrol(4).
  */
 #ifndef APS_PMPI_COMM_COMPRESSIONS_H
 #define APS_PMPI_COMM_COMPRESSIONS_H
@@ -19,11 +18,9 @@
 
 /*
  * COLLECTIVE over the context's communicator, which has resources, and where
- * the plan is prepared. Reduce layers that the plan's compressor takes; none of
- * the places follows another; they go on from what is kept. If a rank has no
- * memory for one of them, or MPI fails where the ranks tell each other, all are
- * reduced uncompressed on all ranks. An MPI error code; then nothing is remembered
- * of any layer.
+ * the plan is prepared. Reduces layers that the plan's compressor takes; none of
+ * the places follows another; they go on from what is kept. Returns an MPI error
+ * code.
  */
 int aps_compressions_run(struct aps_context *context, struct aps_kept *kept,
                          const struct aps_plan *plan, int count,

@@ -38,8 +38,7 @@ static int group_exchanges_init(struct aps_group_exchanges *exchanges,
 
 struct aps_group_exchanges *
 aps_group_exchanges_equip(struct aps_group_exchanges **first,
-                          const struct aps_groups *groups, int *outcome,
-                          bool *grown)
+                          const struct aps_groups *groups, int *outcome)
 {
     struct aps_group_exchanges *exchanges = *first;
 
@@ -47,7 +46,6 @@ aps_group_exchanges_equip(struct aps_group_exchanges **first,
         exchanges = exchanges->next;
     if (exchanges)
         return exchanges;
-    *grown = true;
     exchanges = calloc(1, sizeof *exchanges);
     if (!exchanges)
         return NULL;

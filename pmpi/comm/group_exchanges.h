@@ -4,8 +4,6 @@
 #ifndef APS_PMPI_COMM_GROUP_EXCHANGES_H
 #define APS_PMPI_COMM_GROUP_EXCHANGES_H
 
-#include <stdbool.h>
-
 #include "cut/exchange.h"
 #include "group/topology.h"
 
@@ -16,14 +14,11 @@ struct aps_group_exchanges {
     struct aps_exchange peers; /* zeros where the rank has none */
 };
 
-/*
- * Local. Those of `groups` in the list *first, which they join if they are new; then
- * *grown is set. *outcome is as in messages.h. NULL: out of memory.
- */
+/* Local. Returns the exchanges of `groups` in the list *first, which they join if
+ * they are new, or NULL: out of memory. *outcome is as in messages.h. */
 struct aps_group_exchanges *
 aps_group_exchanges_equip(struct aps_group_exchanges **first,
-                          const struct aps_groups *groups, int *outcome,
-                          bool *grown);
+                          const struct aps_groups *groups, int *outcome);
 
 /* All of the list, which is empty then. */
 void aps_group_exchanges_clear(struct aps_group_exchanges **first);

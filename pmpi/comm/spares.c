@@ -5,15 +5,13 @@
 
 #include <stdlib.h>
 
-struct aps_spare *aps_spares_lend(struct aps_spare **spares, size_t count,
-                                  bool *made)
+struct aps_spare *aps_spares_lend(struct aps_spare **spares, size_t count)
 {
     struct aps_spare *spare = *spares;
 
     while (spare && (spare->lent || spare->count != count))
         spare = spare->next;
     if (!spare) {
-        *made = true;
         spare = malloc(sizeof *spare);
         if (!spare)
             return NULL;

@@ -4,9 +4,6 @@
  * remember into a spare array, and in the end the layer takes that one and leaves
  * its old one in exchange: nothing is copied, and after an error the old one is as
  * it was. Layers of one length take turns with one spare array.
- *
- * Which arrays there are follows from the calls alone: it is the same on all ranks
- * as long as none is out of memory.
  */
 #ifndef APS_PMPI_COMM_SPARES_H
 #define APS_PMPI_COMM_SPARES_H
@@ -21,10 +18,8 @@ struct aps_spare {
     bool lent;     /* until the borrower clears it */
 };
 
-/* Lend an array of `count` floats of any value; *made becomes true if it is new.
- * NULL: out of memory. */
-struct aps_spare *aps_spares_lend(struct aps_spare **spares, size_t count,
-                                  bool *made);
+/* Lends an array of `count` floats of any value. Returns NULL if out of memory. */
+struct aps_spare *aps_spares_lend(struct aps_spare **spares, size_t count);
 
 /* Free all, lent ones, too. */
 void aps_spares_clear(struct aps_spare **spares);

@@ -198,17 +198,13 @@ static int chunked_sum_norms(struct run *run)
     return rc;
 }
 
-/* After an error, of which other ranks may know nothing, chunks that are none tell
- * them. */
-static void chunked_pack(struct chunked *of, int rc)
+static void chunked_pack(struct chunked *of)
 {
     const size_t n = of->layer->matrix.count;
     const struct aps_bracket_work work = {of->work, of->work_bytes};
 
     memset(of->packed, 0, of->length * sizeof *of->packed);
-    if (rc != MPI_SUCCESS)
-        of->packed[0] = NAN;
-    if (rc != MPI_SUCCESS || of->layer->whole)
+    if (of->layer->whole)
         return;
     /* Norms that are all 0 choose nothing. */
     if (aps_chunks_choose(of->norms, of->chunks, of->keep, &work, of->chosen) ==
@@ -312,15 +308,16 @@ static int chunked_run(const struct aps_compressed_site *site, int count,
         .rounded = chunked_is_rounded(site->plan),
         .cost = cost,
     };
-    int rc, now;
+    int rc;
 
     for (int i = 0; i < count; i++)
         chunked_present(&run, &run.layers[i], &layers[i]);
     rc = chunked_sum_norms(&run);
+    if (rc != MPI_SUCCESS)
+        return rc;
     for (int i = 0; i < count; i++)
-        chunked_pack(&run.layers[i], rc);
-    now = run.rounded ? chunked_sum_rounded(&run) : chunked_sum(&run);
-    rc = rc == MPI_SUCCESS ? now : rc;
+        chunked_pack(&run.layers[i]);
+    rc = run.rounded ? chunked_sum_rounded(&run) : chunked_sum(&run);
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++) {
         const struct chunked *of = &run.layers[i];
 

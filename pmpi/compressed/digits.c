@@ -50,18 +50,14 @@ void aps_digits_begin(struct aps_digits_run *run,
         digits_measure(run, &run->layers[i], &layers[i]);
 }
 
-int aps_digits_agree(struct aps_digits_run *run)
+void aps_digits_agree(struct aps_digits_run *run)
 {
     int bits[APS_VECTORS_MOST];
-    int rc;
 
     for (int i = 0; i < run->count; i++)
         bits[i] = (int)aps_float_bits(run->layers[i].scale.scaler);
-    rc = aps_agree_max(run->site->vcomm, run->count, bits);
-    /* A rank that does not know the scaler sends empty messages, which tell the
-     * others. */
-    if (rc != MPI_SUCCESS)
-        *run->site->exchange->messages.outcome = rc;
+    *run->site->exchange->messages.outcome =
+        aps_agree_max(run->site->vcomm, run->count, bits);
     for (int i = 0; i < run->count; i++) {
         struct aps_digits *of = &run->layers[i];
         const float scaler = aps_float_from_bits((uint32_t)bits[i]);
@@ -71,7 +67,6 @@ int aps_digits_agree(struct aps_digits_run *run)
                            aps_float_bits(greatest) >= APS_FLOAT_INF;
         of->scaler = of->layer->whole ? 0 : scaler;
     }
-    return rc;
 }
 
 void aps_digits_encode(const struct aps_digits_run *run,

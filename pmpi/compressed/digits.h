@@ -43,10 +43,10 @@ void aps_digits_begin(struct aps_digits_run *run,
 /*
  * COLLECTIVE over the site's communicator. The greatest scaler of all ranks:
  * magnitudes are in the order of their bits, and INF is above all others. A layer
- * is whole where sums of the ranks' digits might overflow, too. An MPI error code;
- * what this rank sends then is empty.
+ * is whole where sums of the ranks' digits might overflow, too. After an error, which
+ * the outcome of the exchanges keeps, this rank sends empty messages.
  */
-int aps_digits_agree(struct aps_digits_run *run);
+void aps_digits_agree(struct aps_digits_run *run);
 
 /* The digits of a slice, once; with feedback, `delta` becomes what they leave
  * out. */

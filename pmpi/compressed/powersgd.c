@@ -268,7 +268,7 @@ static int powersgd_run(const struct aps_compressed_site *site, int count,
                         struct aps_compressed layers[], struct aps_cost *cost)
 {
     struct run run = {.site = site, .count = count, .cost = cost};
-    int rc, now;
+    int rc;
 
     for (int i = 0; i < count; i++) {
         run.factors[i] = powersgd_factors(site->plan, &layers[i]);
@@ -276,15 +276,12 @@ static int powersgd_run(const struct aps_compressed_site *site, int count,
         powersgd_multiply(site->plan, &run.factors[i]);
     }
     rc = powersgd_reduce(&run, PART_P);
-    /* After an error, of which other ranks may know nothing, it tells them that
-     * its Q' are none. */
+    if (rc != MPI_SUCCESS)
+        return rc;
     for (int i = 0; i < count; i++)
-        if (rc != MPI_SUCCESS)
-            run.factors[i].factors[PART_Q][0] = NAN;
-        else if (!layers[i].whole)
+        if (!layers[i].whole)
             powersgd_multiply_back(&run.factors[i]);
-    now = powersgd_reduce(&run, PART_Q);
-    rc = rc == MPI_SUCCESS ? now : rc;
+    rc = powersgd_reduce(&run, PART_Q);
     rc = aps_compressed_reduce_whole(site, rc, count, layers, cost);
     /* Nothing of any layer is remembered before all are well. */
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)

@@ -180,24 +180,19 @@ static void rounded_measure(const struct run *run, struct rounded *of)
                                  (float)run->ranks);
 }
 
-/* COLLECTIVE over the site's communicator where the scale is agreed. */
-static int rounded_agree(struct run *run)
+/* COLLECTIVE over the site's communicator where the scale is agreed. After an error,
+ * which the outcome of the exchange keeps, this rank sends empty messages. */
+static void rounded_agree(struct run *run)
 {
     float greatest[APS_VECTORS_MOST];
     int exponents[APS_VECTORS_MOST] = {0};
-    int rc;
 
     for (int i = 0; i < run->count; i++)
         greatest[i] = run->layers[i].magnitude;
-    rc = aps_exponent_agree_all(run->site->vcomm, &run->wire, run->count,
-                                greatest, exponents);
-    /* A rank that does not know the exponent sends empty messages, which tell the
-     * others. */
-    if (rc != MPI_SUCCESS)
-        *run->site->exchange->messages.outcome = rc;
+    *run->site->exchange->messages.outcome = aps_exponent_agree_all(
+        run->site->vcomm, &run->wire, run->count, greatest, exponents);
     for (int i = 0; i < run->count; i++)
         run->layers[i].exponent = exponents[i];
-    return rc;
 }
 
 /* A section's header, and zeros where the block may not reach; of `bytes` in all. */
@@ -431,7 +426,7 @@ static int rounded_run(const struct aps_compressed_site *site, int count,
         .cost = cost,
     };
     size_t room;
-    int rc, now;
+    int rc;
 
     rounded_wire(site->plan, &run.wire);
     aps_wire_draw(site->plan, site->vcomm, APS_CALL_ALLREDUCE, 0, &run.wire);
@@ -445,14 +440,12 @@ static int rounded_run(const struct aps_compressed_site *site, int count,
     run.outgoing = site->messages;
     run.incoming = run.outgoing + room;
     run.results = run.incoming + room;
-    rc = rounded_agree(&run);
-    now = rounded_exchange_contributions(&run);
-    rc = rc == MPI_SUCCESS ? now : rc;
+    rounded_agree(&run);
+    rc = rounded_exchange_contributions(&run);
     if (rc == MPI_SUCCESS)
         rounded_sum_own(&run);
     /* Also after an error, of which other ranks may know nothing. */
-    now = rounded_exchange_sums(&run);
-    rc = rc == MPI_SUCCESS ? now : rc;
+    rc = rounded_exchange_sums(&run);
     rc = aps_compressed_reduce_whole(site, rc, count, layers, cost);
     /* Nothing of any layer is remembered before all are well: until then `delta` is
      * nobody's. */

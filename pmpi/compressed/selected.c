@@ -71,7 +71,6 @@ struct run {
     size_t bytes; /* of a message */
     size_t parts; /* that it travels in: as many as the longest */
     struct aps_cost *cost;
-    int rc; /* of what others have sent */
 };
 
 /* --- sizes ---------------------------------------------------------------- */
@@ -172,10 +171,10 @@ static void selected_select(const struct run *run, struct selected *of)
 }
 
 /* COLLECTIVE over the site's communicator. How many elements the sections have
- * room for, where that varies: the most that a rank has. Sets where they begin. A
- * rank that does not know how long messages are has room for the longest, and
- * sends empty ones, which tell the others of its error. */
-static int selected_agree(struct run *run)
+ * room for, where that varies: the most that a rank has. Sets where they begin. After
+ * an error, which the outcome of the exchange keeps, this rank has room for the
+ * longest sections, and sends empty messages. */
+static void selected_agree(struct run *run)
 {
     const bool varies = aps_compressor_ops_of(run->compressor)->varies;
     int counts[APS_VECTORS_MOST]; /* from INT_MIN on: 32 bits */
@@ -186,8 +185,7 @@ static int selected_agree(struct run *run)
         counts[i] = (int)((int64_t)run->layers[i].count + INT_MIN);
     if (varies)
         rc = aps_agree_max(run->site->vcomm, run->count, counts);
-    if (rc != MPI_SUCCESS)
-        *run->site->exchange->messages.outcome = rc;
+    *run->site->exchange->messages.outcome = rc;
     for (int i = 0; i < run->count; i++) {
         struct selected *of = &run->layers[i];
         const size_t n = of->layer->matrix.count;
@@ -201,7 +199,6 @@ static int selected_agree(struct run *run)
     run->parts = longest / PART + 1;
     if (run->bytes < run->parts)
         run->bytes = run->parts;
-    return rc;
 }
 
 static void selected_encode(struct run *run, struct selected *of,
@@ -232,9 +229,7 @@ static void selected_encode(struct run *run, struct selected *of,
 
 /* --- what all ranks have sent --------------------------------------------- */
 
-/* False, on all ranks: a rank has an INF or a NaN, or one became of a value. A message
- * that no rank sends makes run->rc an error, not the layer whole: its sender does not
- * see the fault, and would not take part in reducing the layer again. */
+/* False, on all ranks: a rank has an INF or a NaN, or one became of a value. */
 static bool selected_decode(struct run *run, struct selected *of, int rank,
                             const unsigned char *message)
 {
@@ -247,17 +242,14 @@ static bool selected_decode(struct run *run, struct selected *of, int rank,
 
     memcpy(&header, from, sizeof header);
     of->ranks[rank] = (struct aps_sparse){indices, values, header.count};
-    if (header.flags != 0)
+    if (header.flags != 0 || header.count > of->room)
         return false;
-    if (header.count > of->room ||
-        (header.count > 0 && rank != run->site->vcomm->rank &&
-         aps_indices_decode(from + section.indices, header.count, 0, n,
-                            indices) < 0)) {
-        of->ranks[rank].count = 0;
-        run->rc = MPI_ERR_OTHER;
-    }
-    if (of->ranks[rank].count == 0)
+    if (header.count == 0)
         return true;
+    if (rank != run->site->vcomm->rank &&
+        aps_indices_decode(from + section.indices, header.count, 0, n,
+                           indices) < 0)
+        return false;
     aps_block_decode(&run->wire, &aps_memory_host, from + section.values,
                      header.count, values);
     /* A scale of the plan may have let some overflow. */
@@ -317,7 +309,7 @@ static int selected_run(const struct aps_compressed_site *site, int count,
         .cost = cost,
     };
     unsigned char *own;
-    int rc, now;
+    int rc;
 
     selected_wire(site->plan, &run.wire);
     aps_wire_draw(site->plan, site->vcomm, APS_CALL_ALLREDUCE, 0, &run.wire);
@@ -325,17 +317,15 @@ static int selected_run(const struct aps_compressed_site *site, int count,
         selected_present(&run, i, &layers[i]);
         selected_select(&run, &run.layers[i]);
     }
-    rc = selected_agree(&run);
+    selected_agree(&run);
     own = site->messages + rank * run.bytes;
     memset(own, 0, run.bytes);
     for (int i = 0; i < count; i++)
         selected_encode(&run, &run.layers[i], own);
     cost->wire_bytes += (unsigned long long)(site->vcomm->size - 1) * run.bytes;
-    now = selected_exchange(&run);
-    rc = rc == MPI_SUCCESS ? now : rc;
+    rc = selected_exchange(&run);
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
         selected_sum(&run, &run.layers[i]);
-    rc = rc == MPI_SUCCESS ? run.rc : rc;
     return aps_compressed_reduce_whole(site, rc, count, layers, cost);
 }
 

@@ -262,8 +262,8 @@ static void direct_remember(const struct run *run, int owner)
     }
 }
 
-/* An owner's sums are the results. False: they are none. */
-static bool direct_restore(const struct run *run, int owner)
+/* An owner's sums are the results. */
+static void direct_restore(const struct run *run, int owner)
 {
     const unsigned char *bytes =
         aps_parcel_bytes(run->sums, aps_parcels_stride(run->sums_most), owner);
@@ -279,8 +279,6 @@ static bool direct_restore(const struct run *run, int owner)
                                   &elements);
         if (of->layer->whole)
             continue;
-        if (elements.bad)
-            return false;
         memset(of->layer->out + slice.begin, 0,
                slice.length * sizeof *of->layer->out);
         for (size_t k = 0; k < elements.count; k++) {
@@ -292,22 +290,17 @@ static bool direct_restore(const struct run *run, int owner)
                     of->sum[index - slice.begin] - elements.values[k];
         }
     }
-    return true;
 }
 
-/* An MPI error code: this rank has not got what an owner has sent. */
-static int direct_settle(struct run *run)
+static void direct_settle(struct run *run)
 {
-    bool good = true;
-
     for (int rank = 0; rank < run->ranks; rank++)
         direct_find_whole(run, rank);
     for (int rank = 0; rank < run->ranks; rank++) {
         if (run->site->plan->feedback)
             direct_remember(run, rank);
-        good &= direct_restore(run, rank);
+        direct_restore(run, rank);
     }
-    return good ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 /* --- a call --------------------------------------------------------------- */
@@ -361,7 +354,7 @@ static int direct_run(const struct aps_compressed_site *site, int count,
     parcels.from = run.sums;
     rc = aps_parcels_exchange(&parcels, cost);
     if (rc == MPI_SUCCESS)
-        rc = direct_settle(&run);
+        direct_settle(&run);
     return aps_compressed_reduce_whole(site, rc, count, layers, cost);
 }
 

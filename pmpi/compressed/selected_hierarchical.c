@@ -380,8 +380,8 @@ static void levels_find_whole(struct run *run, int owner)
     }
 }
 
-/* False: what the owner has sent is no result. */
-static bool levels_restore(const struct run *run, int owner)
+/* The owner's sums are the results. */
+static void levels_restore(const struct run *run, int owner)
 {
     const unsigned char *bytes =
         aps_parcel_bytes(run->sums, aps_parcels_stride(run->sums_most), owner);
@@ -396,14 +396,11 @@ static bool levels_restore(const struct run *run, int owner)
                                   &elements);
         if (of->layer->whole)
             continue;
-        if (elements.bad)
-            return false;
         memset(out + elements.slice.begin, 0,
                elements.slice.length * sizeof *out);
         for (size_t k = 0; k < elements.count; k++)
             out[elements.indices[k]] = elements.values[k];
     }
-    return true;
 }
 
 /* What the owner has not sent of its sum. */
@@ -429,11 +426,8 @@ static void levels_remember(const struct run *run)
     }
 }
 
-/* An MPI error code: this rank has not got what an owner has sent. */
-static int levels_settle(struct run *run)
+static void levels_settle(struct run *run)
 {
-    bool good = true;
-
     for (int owner = 0; owner < run->owners; owner++)
         levels_find_whole(run, owner);
     for (int i = 0; i < run->count; i++) {
@@ -446,8 +440,7 @@ static int levels_settle(struct run *run)
     if (levels_owns(run))
         levels_remember(run);
     for (int owner = 0; owner < run->owners; owner++)
-        good &= levels_restore(run, owner);
-    return good ? MPI_SUCCESS : MPI_ERR_OTHER;
+        levels_restore(run, owner);
 }
 
 /* --- a call --------------------------------------------------------------- */
@@ -483,7 +476,7 @@ static int levels_run(const struct aps_compressed_site *site, int count,
         rc = levels_sum_groups(&run, rc);
     rc = levels_hand_out(&run, rc);
     if (rc == MPI_SUCCESS)
-        rc = levels_settle(&run);
+        levels_settle(&run);
     return aps_compressed_reduce_whole(site, rc, count, layers, cost);
 }
 

@@ -277,14 +277,12 @@ static int ternary_run(const struct aps_compressed_site *site, int count,
                        struct aps_compressed layers[], struct aps_cost *cost)
 {
     struct aps_digits_run run;
-    int rc, now;
+    int rc;
 
     aps_digits_begin(&run, site, count, layers, cost);
-    rc = aps_digits_agree(&run);
-    /* Also after an error, of which other ranks may know nothing. */
-    now = site->plan->reduce == APS_REDUCE_GATHER ? ternary_gather(&run)
-                                                  : ternary_direct(&run);
-    rc = rc == MPI_SUCCESS ? now : rc;
+    aps_digits_agree(&run);
+    rc = site->plan->reduce == APS_REDUCE_GATHER ? ternary_gather(&run)
+                                                 : ternary_direct(&run);
     return aps_compressed_reduce_whole(site, rc, count, layers, cost);
 }
 

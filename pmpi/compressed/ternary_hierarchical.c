@@ -425,10 +425,8 @@ static int levels_run(const struct aps_compressed_site *site, int count,
 
     aps_digits_begin(&levels.run, site, count, layers, cost);
     levels_place(&levels);
-    rc = aps_digits_agree(&levels.run);
-    /* Also after an error, of which other ranks may know nothing. */
-    now = levels_gather_digits(&levels);
-    rc = rc == MPI_SUCCESS ? now : rc;
+    aps_digits_agree(&levels.run);
+    rc = levels_gather_digits(&levels);
     if (levels_owns(&levels))
         rc = levels_sum_groups(&levels, rc);
     now = levels_hand_out(&levels);

@@ -231,7 +231,6 @@ static void prepare_groups(struct step *step)
     struct aps_plan plan;
     const struct aps_groups *groups;
     char cause[256] = "";
-    bool grown;
 
     aps_policy_layer_plan(step->policy, 0, 0, &plan);
     if (aps_reductions_prepare(step->reductions, &plan, step->total, cause,
@@ -247,8 +246,7 @@ static void prepare_groups(struct step *step)
     step->ranks.groups = groups->groups;
     step->ranks.smallest = groups->smallest;
     step->ranks.largest = groups->largest;
-    if (!aps_group_exchanges_equip(&step->by_group, groups, &step->outcome,
-                                   &grown))
+    if (!aps_group_exchanges_equip(&step->by_group, groups, &step->outcome))
         PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
