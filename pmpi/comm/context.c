@@ -220,26 +220,28 @@ static int *context_ranks(const struct aps_context *context,
 /*
  * COLLECTIVE over comm. A world for comm alone; or, where other ranks of it are
  * in MPI_Init, the job's: then comm is MPI_COMM_WORLD, and the calls of these
- * ranks find the job's world, too.
+ * ranks find the job's world, too. Returns what aps_world_create returns.
  */
-static void context_make_world(struct aps_context *context, MPI_Comm comm,
-                               struct aps_world **world)
+static int context_make_world(struct aps_context *context, MPI_Comm comm,
+                              struct aps_world **world)
 {
     MPI_Errhandler theirs = aps_errhandler_push(comm);
-    const bool made = aps_world_create(comm, false, world) == 0;
+    const int rc = aps_world_create(comm, false, world);
+    const bool made = rc == MPI_SUCCESS;
 
     aps_errhandler_pop(comm, theirs);
     if (made && (*world)->agreed.mixed)
         aps_lifecycle_take_world(*world);
     else
         context->own_world = made;
+    return rc;
 }
 
 /*
  * Find the world of comm's ranks: the job's, or a world of comm's own. Local if
  * the job's world has all of comm's ranks, or without `make`; otherwise
  * COLLECTIVE over comm, to make a world. context->world is NULL on all ranks if
- * they have no world. 0, or -1: this rank is out of memory.
+ * they have no world. 0, or -1: this rank is out of memory, or MPI failed on it.
  */
 static int context_find_world(struct aps_context *context, MPI_Comm comm,
                               bool make)
@@ -253,7 +255,8 @@ static int context_find_world(struct aps_context *context, MPI_Comm comm,
         return -1;
     if (!context->ranks && make) {
         world = NULL; /* the new one is held by this context alone */
-        context_make_world(context, comm, &world);
+        if (context_make_world(context, comm, &world) > 0)
+            return -1;
         if (world)
             context->ranks = context_ranks(context, world, comm, &no_memory);
     }

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/message.h"
-#include "message/agree.h"
 #include "queue/progress_thread.h"
 #include "queue/queue.h"
 #include "queue/queue_thread.h"
@@ -27,23 +26,16 @@ struct finish {
     long begin;
     bool told;
     MPI_Request barrier; /* MPI_REQUEST_NULL: complete, or there is none */
-    int failures;        /* of tests of it */
     bool all;            /* all processes have come here */
     long moved;          /* when something arrived last */
     int operations;      /* that were not done, and ... */
     unsigned long ends;  /* ... aps_wait_ends, then */
 };
 
-/* The barrier is an agreement on nothing, since an agreement is tried again where
- * MPI fails: the other ranks would wait for this one for ever. */
 static void finish_start_barrier(struct finish *finish, MPI_Comm comm)
 {
-    static int nothing; /* it outlives a barrier that is given up */
-
-    finish->barrier = MPI_REQUEST_NULL;
-    if (comm != MPI_COMM_NULL &&
-        aps_agree_comm_begin(comm, 1, &nothing, MPI_INT, MPI_MAX,
-                             &finish->barrier) != MPI_SUCCESS)
+    if (comm == MPI_COMM_NULL ||
+        PMPI_Ibarrier(comm, &finish->barrier) != MPI_SUCCESS)
         finish->barrier = MPI_REQUEST_NULL;
 }
 
@@ -55,7 +47,7 @@ static void finish_look(struct finish *finish)
     int done = 0;
 
     if (finish->barrier != MPI_REQUEST_NULL) {
-        if (aps_wait_test(&finish->barrier, &finish->failures, &done) !=
+        if (PMPI_Test(&finish->barrier, &done, MPI_STATUS_IGNORE) !=
             MPI_SUCCESS)
             finish->barrier = MPI_REQUEST_NULL;
         finish->all = done;

@@ -77,15 +77,6 @@ static int handshake_lowest(const struct shake *shake, int value)
     return shake->vcomm->size - value;
 }
 
-/* COLLECTIVE. A step has ended with that code, on this rank perhaps alone: an error
- * on all ranks if it is one on any, so that none goes on without the others. */
-static int handshake_step(const struct shake *shake, int rc)
-{
-    if (aps_agree_all(shake->vcomm, rc == MPI_SUCCESS))
-        return MPI_SUCCESS;
-    return rc != MPI_SUCCESS ? rc : MPI_ERR_OTHER;
-}
-
 /* COLLECTIVE. All ranks compare their setting with that of rank 0, and tell
  * what they hold. */
 static int handshake_compare(struct shake *shake, int values[FIRST])
@@ -98,8 +89,7 @@ static int handshake_compare(struct shake *shake, int values[FIRST])
     aps_build_fill(&mine.build);
     aps_job_switches(shake->job, mine.switches);
     first = mine;
-    rc = handshake_step(shake,
-                        aps_agree_bytes(shake->vcomm, 0, &first, sizeof first));
+    rc = aps_agree_bytes(shake->vcomm, 0, &first, sizeof first);
     if (rc != MPI_SUCCESS)
         return rc;
     values[DIFFERS_BUILD] = handshake_yes(
@@ -119,7 +109,7 @@ static int handshake_compare(struct shake *shake, int values[FIRST])
     values[ABSENT] = handshake_yes(shake, shake->absent);
     values[CAME_IN_INIT] = handshake_yes(shake, shake->whole_job);
     values[CAME_BY_CALL] = handshake_yes(shake, !shake->whole_job);
-    return handshake_step(shake, aps_agree_max(shake->vcomm, FIRST, values));
+    return aps_agree_max(shake->vcomm, FIRST, values);
 }
 
 /* COLLECTIVE. `rank` says how its library differs from that of rank 0. */
@@ -150,29 +140,20 @@ static int handshake_hand_out(struct shake *shake, int holder, size_t size,
 {
     char cause[sizeof shake->agreed->cause - 64] = "";
     char *bytes = packed ? packed : malloc(size);
-    bool handed = true;
     int rank, rc;
 
-    /* The broadcast is collective: it is left out unless all have room. Where that
-     * is not known, since MPI has failed on a rank, nobody has the policy. */
-    if (!aps_agree_all(shake->vcomm, bytes != NULL)) {
-        snprintf(cause, sizeof cause, "%s",
-                 bytes ? "" : "has no memory left for the policy");
-        rc = MPI_SUCCESS;
-        handed = false;
-    } else {
-        rc = handshake_step(shake,
-                            aps_agree_bytes(shake->vcomm, holder, bytes, size));
-        if (rc == MPI_SUCCESS && shake->held != APS_HELD_GOOD)
-            (void)aps_job_adopt(shake->job, bytes, cause, sizeof cause);
-    }
+    if (!bytes)
+        return MPI_ERR_NO_MEM;
+    rc = aps_agree_bytes(shake->vcomm, holder, bytes, size);
+    if (rc == MPI_SUCCESS && shake->held != APS_HELD_GOOD)
+        (void)aps_job_adopt(shake->job, bytes, cause, sizeof cause);
     if (!packed)
         free(bytes);
     rank = handshake_yes(shake, cause[0] != '\0');
     if (rc == MPI_SUCCESS)
-        rc = handshake_step(shake, aps_agree_max(shake->vcomm, 1, &rank));
+        rc = aps_agree_max(shake->vcomm, 1, &rank);
     if (rc != MPI_SUCCESS || rank == 0)
-        return rc == MPI_SUCCESS && !handed ? MPI_ERR_OTHER : rc;
+        return rc;
     rank = handshake_lowest(shake, rank);
     rc = aps_agree_bytes(shake->vcomm, rank, cause, sizeof cause);
     snprintf(shake->agreed->cause, sizeof shake->agreed->cause, "rank %d %s",
@@ -220,24 +201,20 @@ static int handshake_offer(struct shake *shake, int holder)
     int rc;
 
     if (ours &&
-        aps_policy_text_pack(&shake->job->source, &packed, &offer.size) == 0)
-        offer.hash = shake->job->hash;
-    rc = handshake_step(
-        shake, aps_agree_bytes(shake->vcomm, holder, &offer, sizeof offer));
+        aps_policy_text_pack(&shake->job->source, &packed, &offer.size) < 0)
+        return MPI_ERR_NO_MEM;
+    offer.hash = shake->job->hash;
+    rc = aps_agree_bytes(shake->vcomm, holder, &offer, sizeof offer);
     if (rc != MPI_SUCCESS)
         goto free_packed;
-    another = shake->held == APS_HELD_GOOD && shake->job->hash != offer.hash &&
-              offer.size > 0;
+    another = shake->held == APS_HELD_GOOD && shake->job->hash != offer.hash;
     values[HOLDS_ANOTHER] = handshake_yes(shake, another);
     values[HOLDS_NONE] =
         handshake_yes(shake, !another && shake->held != APS_HELD_GOOD);
-    rc = handshake_step(shake, aps_agree_max(shake->vcomm, SECOND, values));
+    rc = aps_agree_max(shake->vcomm, SECOND, values);
     if (rc != MPI_SUCCESS)
         goto free_packed;
-    if (offer.size == 0)
-        snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
-                 "rank %d has no memory left for the policy", holder);
-    else if (values[HOLDS_ANOTHER])
+    if (values[HOLDS_ANOTHER])
         rc = handshake_tell_another(
             shake, holder, handshake_lowest(shake, values[HOLDS_ANOTHER]));
     else if (values[HOLDS_NONE])

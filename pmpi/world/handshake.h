@@ -38,8 +38,8 @@ struct aps_handshake {
 /*
  * COLLECTIVE over vcomm. `whole_job`: vcomm has the ranks of MPI_COMM_WORLD,
  * and a policy file that none of them can read is a bad policy. Otherwise ranks
- * outside vcomm may hold the policy, and the calls pass through. An MPI error
- * code.
+ * outside vcomm may hold the policy, and the calls pass through. Returns an MPI error
+ * code, perhaps of this rank alone.
  */
 int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,
                   bool whole_job, struct aps_handshake *agreed);

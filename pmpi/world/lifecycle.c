@@ -126,18 +126,18 @@ void aps_lifecycle_take_world(struct aps_world *world)
 static void lifecycle_make_world(int rank)
 {
     struct aps_world *world = NULL;
-    /* An error is tried again, and then said: it is not the program's. */
+    /* Without a communicator for the library the program goes on. */
     MPI_Errhandler theirs = aps_errhandler_push(MPI_COMM_WORLD);
     const int rc = aps_world_create(MPI_COMM_WORLD, true, &world);
 
     aps_errhandler_pop(MPI_COMM_WORLD, theirs);
-    if (rc < 0) {
-        if (rank == 0)
-            aps_message(-1,
-                        "MPI cannot make the hidden communicator of the job: "
+    if (rc > 0)
+        PMPI_Comm_call_errhandler(MPI_COMM_WORLD, rc);
+    else if (rc < 0 && rank == 0)
+        aps_message(-1, "MPI cannot make the hidden communicator of the job: "
                         "each communicator makes one of its own");
+    if (rc != MPI_SUCCESS)
         return;
-    }
     if (world->agreed.stop)
         aps_lifecycle_stop();
     aps_lifecycle_take_world(world);

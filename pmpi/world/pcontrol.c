@@ -5,13 +5,13 @@
 
 #include <mpi.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "base/message.h"
 #include "job/job.h"
 #include "job/log_event.h"
 #include "world/world.h"
+#include "native/error_text.h"
 #include "message/agree.h"
 #include "queue/queue.h"
 #include "message/wait.h"
@@ -31,7 +31,6 @@ enum level {
 enum {
     OBJECTION, /* this rank called another level than rank 0: size - rank */
     TRAINED,   /* the program has reduced a gradient */
-    FAILED,    /* this rank has not heard rank 0's level */
     VALUES
 };
 
@@ -47,11 +46,8 @@ struct control {
     int rank;
     int size;
     bool said; /* the line about the wait was printed */
-    /* MPI may write to the following as long as a request is not complete. */
     int first; /* rank 0's level */
     int values[VALUES];
-    int unheard;
-    bool given_up; /* such a request */
 };
 
 static void pcontrol_tell_wait(struct control *control)
@@ -72,22 +68,19 @@ static time_t pcontrol_seconds(void)
     return now.tv_sec;
 }
 
-/* Wait as in a blocking call of the program. `silent`: another rank prints the
- * line about a long wait. An MPI error code. */
+/* Waits as in a blocking call of the program. `silent`: another rank prints the
+ * line about a long wait. Returns an MPI error code. */
 static int pcontrol_wait_for(struct control *control, MPI_Request *request,
                              bool silent)
 {
     const time_t end = pcontrol_seconds() + PATIENCE_S;
-    int failures = 0;
     long begin = 0;
 
     for (int done = 0;;) {
-        int rc = aps_wait_test(request, &failures, &done);
+        const int rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
 
-        if (rc != MPI_SUCCESS || done) {
-            control->given_up |= *request != MPI_REQUEST_NULL;
+        if (rc != MPI_SUCCESS || done)
             return rc;
-        }
         if (!silent && !control->said && pcontrol_seconds() > end)
             pcontrol_tell_wait(control);
         aps_queue_drive_blocked();
@@ -95,63 +88,29 @@ static int pcontrol_wait_for(struct control *control, MPI_Request *request,
     }
 }
 
-/* COLLECTIVE. control->first becomes rank 0's level. False: it could not begin, in
- * ten seconds. */
-static bool pcontrol_broadcast(struct control *control, MPI_Comm comm, int *rc)
-{
-    MPI_Request request;
-    long begin = 0;
-
-    control->first = control->level;
-    do
-        *rc = PMPI_Ibcast(&control->first, 1, MPI_INT, 0, comm, &request);
-    while (*rc != MPI_SUCCESS && aps_wait_for_memory(&begin));
-    if (*rc != MPI_SUCCESS)
-        return false;
-    *rc = pcontrol_wait_for(control, &request, false);
-    return true;
-}
-
-/* COLLECTIVE. values[i] becomes its MAX over the ranks. False: it could not
- * begin. */
-static bool pcontrol_max(struct control *control, MPI_Comm comm, int count,
-                         int values[], bool silent, int *rc)
-{
-    MPI_Request request;
-
-    *rc = aps_agree_comm_begin(comm, count, values, MPI_INT, MPI_MAX, &request);
-    if (*rc != MPI_SUCCESS)
-        return false;
-    *rc = pcontrol_wait_for(control, &request, silent);
-    return true;
-}
-
 /*
  * COLLECTIVE over the job. Rank 0 broadcasts its level first: a rank that has
  * got it knows that rank 0 is here, and leaves the line about missing ranks to
- * rank 0. True on all ranks, or false on all: where MPI fails on one of them, the
- * second round of the agreement tells the others.
+ * rank 0. Returns an MPI error code.
  */
-static bool pcontrol_agree(struct control *control, MPI_Comm comm)
+static int pcontrol_agree(struct control *control, MPI_Comm comm)
 {
-    bool heard;
+    MPI_Request request;
     int rc;
 
-    if (!pcontrol_broadcast(control, comm, &rc))
-        return false;
-    control->values[FAILED] = rc != MPI_SUCCESS;
-    control->values[OBJECTION] =
-        rc == MPI_SUCCESS && control->first != control->level
-            ? control->size - control->rank
-            : 0;
-    if (!pcontrol_max(control, comm, VALUES, control->values,
-                      control->rank != 0, &rc))
-        return false;
-    heard = rc == MPI_SUCCESS && !control->values[FAILED];
-    control->unheard = !heard;
-    if (!pcontrol_max(control, comm, 1, &control->unheard, true, &rc))
-        return false;
-    return rc == MPI_SUCCESS ? !control->unheard : heard;
+    control->first = control->level;
+    rc = PMPI_Ibcast(&control->first, 1, MPI_INT, 0, comm, &request);
+    if (rc == MPI_SUCCESS)
+        rc = pcontrol_wait_for(control, &request, false);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (control->first != control->level)
+        control->values[OBJECTION] = control->size - control->rank;
+    rc = aps_agree_comm_begin(comm, VALUES, control->values, MPI_INT, MPI_MAX,
+                              &request);
+    return rc == MPI_SUCCESS
+               ? pcontrol_wait_for(control, &request, control->rank != 0)
+               : rc;
 }
 
 static void pcontrol_write_event(struct aps_job *job, const char *text)
@@ -203,49 +162,32 @@ static void pcontrol_tell_difference(const struct control *control)
             control->level, control->first);
 }
 
-static struct control *pcontrol_create(int level, const struct aps_vcomm *vcomm)
-{
-    struct control *control;
-    long begin = 0;
-
-    while (!(control = calloc(1, sizeof *control)) &&
-           aps_wait_for_memory(&begin))
-        ;
-    if (!control) {
-        aps_message(vcomm->rank,
-                    "has no memory for MPI_Pcontrol(%d), in which the other "
-                    "ranks wait",
-                    level);
-        return NULL;
-    }
-    control->level = level;
-    control->rank = vcomm->rank;
-    control->size = vcomm->size;
-    control->values[TRAINED] = atomic_load(&aps_pcontrol_trained);
-    return control;
-}
-
 /* COLLECTIVE over the job. */
 static void pcontrol_control_all(int level, struct aps_job *job,
                                  const struct aps_world *world)
 {
-    struct control *control = pcontrol_create(level, &world->vcomm);
+    static struct control control; /* MPI may write to it after an error */
+    char text[MPI_MAX_ERROR_STRING];
+    int rc;
 
-    if (!control)
-        return;
-    if (!pcontrol_agree(control, world->comm)) {
-        if (control->rank == 0)
-            aps_message(-1,
-                        "MPI_Pcontrol(%d): MPI failed where the ranks agree "
-                        "on the level: nothing changes",
-                        level);
-    } else if (control->values[OBJECTION]) {
-        pcontrol_tell_difference(control);
+    control = (struct control){
+        .level = level,
+        .rank = world->vcomm.rank,
+        .size = world->vcomm.size,
+        .values[TRAINED] = atomic_load(&aps_pcontrol_trained),
+    };
+    rc = pcontrol_agree(&control, world->comm);
+    if (rc != MPI_SUCCESS) {
+        aps_message(control.rank,
+                    "MPI failed in MPI_Pcontrol(%d), which changes nothing on "
+                    "this rank: %s",
+                    level, aps_error_text(rc, text));
+        PMPI_Comm_call_errhandler(MPI_COMM_WORLD, rc);
+    } else if (control.values[OBJECTION]) {
+        pcontrol_tell_difference(&control);
     } else {
-        pcontrol_change(control, job, control->values[TRAINED]);
+        pcontrol_change(&control, job, control.values[TRAINED]);
     }
-    if (!control->given_up)
-        free(control);
 }
 
 /* The job has no world, but this process holds a policy: the program, which

@@ -8,6 +8,7 @@
 
 #include "base/message.h"
 #include "world/nodes.h"
+#include "native/error_text.h"
 #include "message/agree.h"
 
 static struct aps_world *_Atomic world_of_job;
@@ -57,28 +58,20 @@ int aps_world_tag(const struct aps_world *world, int owner, int number)
     return (1 + owner * world->blocks + number) * APS_VCOMM_TAGS;
 }
 
-/* COLLECTIVE over world->comm. Fill in the rest of the world. 0, or -1: on some
- * ranks, perhaps. */
-static int world_equip(struct aps_world *world, bool whole_job)
+/* COLLECTIVE over comm. Makes the hidden communicator, its group, and room for its
+ * nodes. False, perhaps on this rank alone: out of communicators, or of memory. */
+static bool world_split(struct aps_world *world, MPI_Comm comm, int rank)
 {
-    bool good;
-
+    /* A split, not a dup: a dup would call the program's own attribute copy
+     * functions. */
+    if (PMPI_Comm_split(comm, 0, rank, &world->comm) != MPI_SUCCESS)
+        return false;
     PMPI_Comm_set_errhandler(world->comm, MPI_ERRORS_RETURN);
     world->vcomm = aps_vcomm_all(world->comm, 0);
-    world->nodes = malloc((size_t)world->vcomm.size * sizeof *world->nodes);
-    good = world->nodes &&
-           PMPI_Comm_group(world->comm, &world->group) == MPI_SUCCESS;
-    if (!aps_agree_all(&world->vcomm, good))
-        return -1;
-    good = aps_nodes_find(world->comm, world->nodes) == MPI_SUCCESS;
-    if (!aps_agree_all(&world->vcomm, good))
-        return -1;
-    world->vcomm.nodes = world->nodes;
     world_count_blocks(world);
-    return aps_handshake(aps_job(), &world->vcomm, whole_job, &world->agreed) ==
-                   MPI_SUCCESS
-               ? 0
-               : -1;
+    world->nodes = malloc((size_t)world->vcomm.size * sizeof *world->nodes);
+    return world->nodes &&
+           PMPI_Comm_group(world->comm, &world->group) == MPI_SUCCESS;
 }
 
 /* Some ranks print the line, not all of a large job: any of them may be missing
@@ -96,11 +89,19 @@ static void world_tell_missing(void)
                   "others are to run without it");
 }
 
+static void world_tell_failure(int rank, int rc)
+{
+    char text[MPI_MAX_ERROR_STRING];
+
+    if (rc > 0)
+        aps_message(rank, "MPI failed where the ranks agree on the policy: %s",
+                    aps_error_text(rc, text));
+}
+
 int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world)
 {
     struct aps_world *new = calloc(1, sizeof *new);
-    bool split;
-    int rank;
+    int rank, rc = -1;
 
     if (!aps_agree_comm_first(comm, new != NULL,
                               whole_job ? world_tell_missing
@@ -113,17 +114,19 @@ int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world)
     new->group = MPI_GROUP_NULL;
     pthread_mutex_init(&new->lock, NULL);
     PMPI_Comm_rank(comm, &rank);
-    /* A split, not a dup: a dup would call the program's own attribute copy
-     * functions. */
-    split = PMPI_Comm_split(comm, 0, rank, &new->comm) == MPI_SUCCESS;
-    /* An error in it may be one of this rank alone. */
-    if (!aps_agree_comm_all(comm, split) ||
-        !aps_agree_comm_all(comm, world_equip(new, whole_job) == 0)) {
+    /* All ranks hear from aps_nodes_find if a rank cannot tell its node. */
+    if (aps_agree_comm_all(comm, world_split(new, comm, rank)) &&
+        aps_nodes_find(new->comm, new->nodes) == MPI_SUCCESS) {
+        new->vcomm.nodes = new->nodes;
+        rc = aps_handshake(aps_job(), &new->vcomm, whole_job, &new->agreed);
+    }
+    if (rc != MPI_SUCCESS) {
+        world_tell_failure(rank, rc);
         aps_world_release(new);
-        return -1;
+        return rc;
     }
     *world = new;
-    return 0;
+    return MPI_SUCCESS;
 }
 
 void aps_world_hold(struct aps_world *world)

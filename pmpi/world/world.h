@@ -47,8 +47,9 @@ struct aps_world {
 /*
  * COLLECTIVE over comm, a communicator of the program; blocking. If ranks do
  * not come within ten seconds, a line says so. `whole_job` as in aps_handshake.
- * 0 on all ranks with *world, or -1 on all ranks: a rank is out of memory, or
- * MPI out of communicators.
+ * Returns MPI_SUCCESS with *world, or -1 on all ranks: a rank is out of memory, or
+ * MPI out of communicators. After an MPI error, perhaps of this rank alone, it prints
+ * a line and returns the code.
  */
 int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world);
 
