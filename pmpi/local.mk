@@ -83,7 +83,6 @@ libapsmpi_la_SOURCES = \
 	pmpi/world/build.c pmpi/world/build.h \
 	pmpi/summary/chosen_formats.c pmpi/summary/chosen_formats.h \
 	pmpi/summary/final_policy.c pmpi/summary/final_policy.h \
-	pmpi/job/caller.c pmpi/job/caller.h \
 	pmpi/world/handshake.c pmpi/world/handshake.h \
 	pmpi/job/job.c pmpi/job/job.h \
 	pmpi/world/lifecycle.c pmpi/world/lifecycle.h \
@@ -98,9 +97,10 @@ libapsmpi_la_SOURCES = \
 	pmpi/job/thread_level.c pmpi/job/thread_level.h \
 	pmpi/world/world.c pmpi/world/world.h \
 	pmpi/world/sessions.c pmpi/world/sessions.h \
-	pmpi/native/abi.c pmpi/native/abi.h \
+	pmpi/native/abi.h \
 	pmpi/native/error_text.h \
 	pmpi/native/elf_imports.c pmpi/native/elf_imports.h \
+	pmpi/native/foreign.c pmpi/native/foreign.h \
 	pmpi/native/sized.h \
 	pmpi/native/next_mpi.c pmpi/native/next_mpi.h \
 	pmpi/message/agree.c pmpi/message/agree.h \

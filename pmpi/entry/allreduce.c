@@ -10,9 +10,9 @@
 #include "call/nonblocking.h"
 #include "call/persistent.h"
 #include "entry/prototypes.h"
-#include "job/caller.h"
 #include "job/job.h"
 #include "world/lifecycle.h"
+#include "native/foreign.h"
 #include "native/next_mpi.h"
 #include "queue/queue.h"
 
@@ -26,7 +26,7 @@ int MPI_Init(int *argc, char ***argv)
     int provided;
     int rc;
 
-    aps_caller_check(__builtin_return_address(0));
+    aps_foreign_check_caller(__builtin_return_address(0));
     rc = level == none ? next->init(argc, argv)
                        : next->init_thread(argc, argv, level, &provided);
     if (rc == 0 && !aps_job()->foreign)
@@ -38,7 +38,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     int rc;
 
-    aps_caller_check(__builtin_return_address(0));
+    aps_foreign_check_caller(__builtin_return_address(0));
     rc = aps_next_mpi()->init_thread(
         argc, argv, aps_lifecycle_thread_level(required), provided);
     if (rc == 0 && !aps_job()->foreign)

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "native/abi.h"
 #include "base/fpenv.h"
 #include "base/hot.h"
 #include "base/message.h"
 #include "job/policy_text.h"
 #include "native/elf_imports.h"
+#include "native/foreign.h"
 #include "message/wait.h"
 
 struct aps_counters aps_counters;
@@ -44,24 +44,9 @@ static bool log_tried;
 static struct aps_log the_exponents = {.fd = -1};
 static bool exponents_tried;
 
-/* The rank by the launcher's environment variables, or -1. */
-static int job_launch_rank(void)
-{
-    static const char *const names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK",
-                                        "SLURM_PROCID"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = getenv(names[i]);
-
-        if (value)
-            return atoi(value);
-    }
-    return -1;
-}
-
 bool aps_job_is_first_rank(void)
 {
-    return job_launch_rank() <= 0;
+    return aps_launch_rank() <= 0;
 }
 
 int aps_job_rank(void)
@@ -72,28 +57,8 @@ int aps_job_rank(void)
     if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized &&
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS)
         return rank;
-    rank = job_launch_rank();
+    rank = aps_launch_rank();
     return rank < 0 ? 0 : rank;
-}
-
-/* Whether this process runs an MPI of another ABI than the library was built
- * for. The first rank prints that once. */
-static bool job_is_foreign(void)
-{
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    char version[APS_ABI_VERSION_MAX] = "";
-    int length;
-
-    if (PMPI_Get_library_version(version, &length) == MPI_SUCCESS &&
-        aps_abi_is_ours(version))
-        return false;
-    version[strcspn(version, "\r\n")] = '\0';
-    if (aps_job_is_first_rank() && !atomic_flag_test_and_set(&said))
-        aps_message(-1,
-                    "the library was built for %s, but the program runs with "
-                    "'%s': every call passes through",
-                    aps_abi_name, version);
-    return true;
 }
 
 /* The source has been read. APSMPI_SHADOW's candidates take the place of its
@@ -190,7 +155,7 @@ static void job_start(void)
     int real_size;
 
     job->pid = getpid();
-    job->foreign = job_is_foreign();
+    job->foreign = aps_foreign();
     if (job->foreign)
         return;
     job_count_neighbours();
@@ -246,7 +211,7 @@ bool aps_job_asks_for_threads(void)
         "mpi_iallreduce_f08ts_large_", "mpi_allreduce_init_"};
     const struct aps_job *job = &the_job;
 
-    if (job_is_foreign())
+    if (aps_foreign())
         return false;
     pthread_once(&texts_read, job_read_texts);
     if (!job_has_policy(job))

@@ -97,7 +97,7 @@ struct aps_counters {
 
 struct aps_job {
     pid_t pid;    /* of the process that made it; a forked child has another */
-    bool foreign; /* the library was built for another MPI */
+    bool foreign; /* aps_foreign */
     bool real_is_float; /* MPI_REAL has 4 bytes, as is usual in Fortran */
     atomic_bool begun;  /* MPI_Init was seen: aps_lifecycle_begin */
     struct aps_options options;

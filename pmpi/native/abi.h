@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What differs between the MPIs that the library can be built for: MPICH and
- * its relatives, whose handles are ints, and Open MPI, whose handles are
- * pointers.
+ * Differences between the MPIs that the library can be built for: MPICH and its
+ * relatives, whose handles are ints, and Open MPI, whose handles are pointers.
  */
 #ifndef APS_PMPI_NATIVE_ABI_H
 #define APS_PMPI_NATIVE_ABI_H
@@ -10,16 +9,19 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* The MPI that this library was built for: "MPICH", "Open MPI". */
-extern const char aps_abi_name[];
+/* The name of the MPI that the library was built for, and the words by which
+ * MPI_Get_library_version of an MPI with the same ABI is recognised. */
+#ifdef APS_MPI_MPICH
+#define APS_ABI_NAME "MPICH"
+#define APS_ABI_WORDS "MPICH", "Intel(R) MPI", "MVAPICH"
+#else
+#define APS_ABI_NAME "Open MPI"
+#define APS_ABI_WORDS "Open MPI"
+#endif
 
-/* Room for what MPI_Get_library_version of any MPI has to say: MPICH's wants
- * 8192 bytes where Open MPI's mpi.h asks for 256. */
+/* Size of a buffer for MPI_Get_library_version of any MPI, in bytes: MPICH needs
+ * 8192 where Open MPI's mpi.h asks for 256. */
 #define APS_ABI_VERSION_MAX 16384
-
-/* Is the MPI of that version, as MPI_Get_library_version words it, one with the
- * ABI that this library was built for? */
-bool aps_abi_is_ours(const char *library_version);
 
 /*
  * Is it a communicator's handle? To look at an attribute of what is none would

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hot.h"
+#include "native/foreign.h"
 
 APS_HOT const struct aps_next_mpi *_Atomic aps_next_mpi_resolved;
 static struct aps_next_mpi library;
@@ -27,6 +28,7 @@ static void next_mpi_next(const char *name, const char *profiling_name,
 
 static void next_mpi_resolve(void)
 {
+    (void)aps_foreign();
     next_mpi_next("MPI_Init", "PMPI_Init", &library.init);
     next_mpi_next("MPI_Init_thread", "PMPI_Init_thread", &library.init_thread);
     next_mpi_next("MPI_Pcontrol", "PMPI_Pcontrol", &library.pcontrol);
@@ -90,6 +92,7 @@ void aps_next_mpi_function(void *_Atomic *kept, const char *name,
     if (!symbol) {
         char profiling_name[64] = "P";
 
+        (void)aps_foreign();
         strncat(profiling_name, name, sizeof profiling_name - 2);
         next_mpi_next(name, profiling_name, &symbol);
         atomic_store_explicit(kept, symbol, memory_order_release);

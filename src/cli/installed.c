@@ -15,7 +15,7 @@
 
 #include "cli/command.h"
 
-/* As the command what(1) finds it; pmpi/native/abi.c writes it. */
+/* As the command what(1) finds it; pmpi/native/foreign.c writes it. */
 #define MARK "@(#)apsmpi "
 #define FOR " for "
 

@@ -1,49 +1,112 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs of another MPI than the library was built for: one line says so, and
-# every call passes through, where the library can do that.
+# Programs of another MPI than the library was built for: one line names it. A
+# library whose handles are pointers passes every call through; one whose handles
+# are ints ends the program before MPI_Init.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
+[ -z "$sanitizer" ] || skip_all 'the sanitizers find what another MPI leaks'
 case $MPI in
 mpich) other=openmpi theirs='Open MPI' ours=MPICH ;;
 *) other=mpich theirs=MPICH ours='Open MPI' ;;
 esac
+policy aps.yaml 'format: e4m3'
+
+# told MPI: one line of the library names it
+told()
+{
+    [ "$(grep -c 'apsmpi: ' err)" = 1 ] &&
+        has err "built for $ours, but the program runs with '$1"
+}
+
+# is_refused MPI: what a job came to that runs with that MPI
+is_refused()
+{
+    check '... is told once' told "$1"
+    check '... and what to do' has err 'start the program with apsmpi-run'
+    check '... without a signal' not has err 'signal'
+    if [ "$ours" = MPICH ]; then
+        check '... and ends' status_is 2
+        check '... before MPI_Init' empty out
+    else
+        check '... and ends well' status_is 0
+    fi
+}
+
+# The standard ABI, in a library that calls itself MPICH.
+cat >standard.c <<'END'
+int PMPI_Init(int *argc, char ***argv)
+{
+    return !argc || !argv;
+}
+int PMPI_Get_library_version(char *version, int *length)
+{
+    static const char text[] = "MPICH Version: 9.9, of the standard ABI";
+    for (*length = 0; text[*length]; ++*length)
+        version[*length] = text[*length];
+    version[*length] = '\0';
+    return 0;
+}
+int MPI_Init(int *argc, char ***argv) __attribute__((weak, alias("PMPI_Init")));
+END
+cat >main.c <<'END'
+#include <stdio.h>
+int MPI_Init(int *argc, char ***argv);
+int main(int argc, char **argv)
+{
+    return MPI_Init(&argc, &argv) || puts("ready") < 0;
+}
+END
+name=libmpi_abi.so.0
+# shellcheck disable=SC2086 # ccache gcc
+$CC -shared -fPIC -Wl,-soname,$name -o $name standard.c &&
+    $CC -o standard main.c ./$name || exit 1
+timed env LD_PRELOAD="$library" LD_LIBRARY_PATH=. APSMPI_POLICY=aps.yaml \
+    ./standard
+check 'a program of the standard ABI' has err '(libmpi_abi.so)'
+is_refused 'MPICH Version: 9.9'
+
+none=
 for command in mpicc.$other mpiexec.$other; do
-    command -v $command >/dev/null ||
-        skip_all "there is no second MPI: no $command"
+    command -v $command >/dev/null || none="there is no $command"
 done
-mpicc.$other -o probe "$top_srcdir/tests/e2e/probe.c" >reason 2>&1 &&
-    mpicc.$other -O2 -o digits "$top_srcdir"/tests/apps/digits*.c -lm \
-        >reason 2>&1 ||
-    skip_all "mpicc.$other does not compile: $(tail -n 1 reason)"
-[ -z "$sanitizer" ] || skip_all 'the sanitizers find what another MPI leaks'
+[ "$none" ] ||
+    { mpicc.$other -o probe "$top_srcdir/tests/e2e/probe.c" >reason 2>&1 &&
+        mpicc.$other -O2 -o digits "$top_srcdir"/tests/apps/digits*.c -lm \
+            >reason 2>&1; } ||
+    none="mpicc.$other does not compile: $(tail -n 1 reason)"
+if [ "$none" ]; then
+    skip 'a program of a second MPI' "$none"
+    finish
+fi
 
 mpi_of_library=$MPI
 mpiexec_of_library=$MPIEXEC
 MPI=$other
 MPIEXEC=mpiexec.$other
-policy aps.yaml 'format: e4m3'
 data=$top_srcdir/tests/apps/digits.csv
 
 job 2 APSMPI_POLICY=aps.yaml ./probe sums 3
-check "a program of $theirs" lines 1 out '3 sums right'
-check '... ends well' status_is 0
-check '... is told once' lines 1 err \
-    "built for $ours, but the program runs with '$theirs"
-check '... and nothing else' equal "$(wc -l <err)" 1
-job 2 APSMPI_POLICY=missing.yaml ./probe sums 3
-check 'a bad policy is not looked at' lines 1 out '3 sums right'
-job 2 APSMPI_POLICY=aps.yaml ./probe threads 50
-check 'three threads at a time' lines 3 out '50 sums right'
+check "a program of $theirs" has err "$theirs"
+is_refused "$theirs"
+job 2 APSMPI_POLICY=aps.yaml sh -c 'echo shell'
+check 'a shell' lines 2 out shell
+check '... is told nothing' empty err
+if [ "$ours" = 'Open MPI' ]; then
+    job 2 APSMPI_POLICY=missing.yaml ./probe sums 3
+    check 'a bad policy is not looked at' lines 1 out '3 sums right'
+    job 2 APSMPI_POLICY=aps.yaml ./probe threads 50
+    check 'three threads at a time' lines 3 out '50 sums right'
 
-native 2 ./digits --data "$data" --epochs 1
-cp out native
-job 2 APSMPI_POLICY=aps.yaml ./digits --data "$data" --epochs 1
-check 'a training program' trained
-check '... is untouched' cmp native out
+    native 2 ./digits --data "$data" --epochs 1
+    cp out native
+    job 2 APSMPI_POLICY=aps.yaml ./digits --data "$data" --epochs 1
+    check 'a training program' trained
+    check '... is untouched' cmp native out
+fi
 
-# Fortran's names, too, go on. The program must need MPI's own library itself: one
-# that only its Fortran bindings need comes behind the one that we need.
+# Fortran's names go on. The program must need MPI's own library itself: one that
+# only its Fortran bindings need comes after the one that the library needs.
 libraries=$(mpicc.$other -show | tr ' ' '\n' | grep '^-L')
 libraries="-Wl,--no-as-needed $libraries"
 # shellcheck disable=SC2086 # options
@@ -79,7 +142,8 @@ int main(void)
     return run ? run() : 9;
 }
 END
-"${CC:-cc}" -o host host.c -ldl || exit 1
+# shellcheck disable=SC2086
+$CC -o host host.c -ldl || exit 1
 "mpicc.$other" -shared -fPIC -o module.so module.c || exit 1
 native 2 ./host
 check 'a module that is loaded works without us' status_is 0

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "native/foreign.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "native/abi.h"
+
+#define EXIT_FOREIGN 2
+
+typedef int (*version_fn)(char *version, int *length);
+
+/* For what(1) and `apsmpi info`, which read the file. */
+static const char abi_what[] __attribute__((used)) =
+    "@(#)apsmpi " PACKAGE_VERSION " for " APS_MPI_VERSION;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool foreign;
+
+int aps_launch_rank(void)
+{
+    static const char *const names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK",
+                                        "SLURM_PROCID"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+
+        if (value)
+            return atoi(value);
+    }
+    return -1;
+}
+
+/* True if an MPI with this version text has the ABI of this library. *version
+ * becomes its first statement. */
+static bool foreign_is_known(char version[APS_ABI_VERSION_MAX])
+{
+    static const char *const known[] = {APS_ABI_WORDS};
+    bool is_known = false;
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        is_known |= strstr(version, known[i]) != NULL;
+    version[strcspn(version, ",\r\n")] = '\0';
+    return is_known;
+}
+
+/* True if the process runs with MPI's standard ABI. The version text does not
+ * tell: MPICH's is the same for both of its libraries. */
+static bool foreign_is_standard(void)
+{
+    void *init = dlsym(RTLD_DEFAULT, "PMPI_Init");
+    Dl_info object;
+
+    return init && dladdr(init, &object) && object.dli_fname &&
+           strstr(object.dli_fname, "/libmpi_abi.so");
+}
+
+/* The other ranks wait for the first rank's line, since launchers kill a job
+ * when one of its processes ends. */
+static void foreign_end_process(void)
+{
+    if (aps_launch_rank() > 0)
+        sleep(1);
+    _exit(EXIT_FOREIGN);
+}
+
+static void foreign_look(void)
+{
+    const bool ends = sizeof(MPI_Comm) < sizeof(void *);
+    const bool standard = foreign_is_standard();
+    static char version[APS_ABI_VERSION_MAX];
+    int length;
+
+    if (PMPI_Get_library_version(version, &length) == MPI_SUCCESS &&
+        foreign_is_known(version) && !standard)
+        return;
+    foreign = true;
+    if (aps_launch_rank() <= 0)
+        aps_message(-1,
+                    "the library was built for %s, but the program runs with "
+                    "'%.80s'%s: %s; start the program with apsmpi-run, or "
+                    "preload the library for that MPI, which `apsmpi info` "
+                    "lists",
+                    APS_ABI_NAME, version, standard ? " (libmpi_abi.so)" : "",
+                    ends ? "the process ends before MPI_Init"
+                         : "every call passes through");
+    if (ends)
+        foreign_end_process();
+}
+
+bool aps_foreign(void)
+{
+    pthread_once(&once, foreign_look);
+    return foreign;
+}
+
+/* Returns the function by which the MPI that the object in this file needs tells
+ * its version, or NULL if the object needs no MPI by itself. */
+static version_fn foreign_version_of(const char *file)
+{
+    void *object = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+    version_fn version = NULL;
+    void *symbol;
+
+    if (!object)
+        return NULL;
+    symbol = dlsym(object, "PMPI_Get_library_version");
+    if (symbol)
+        memcpy(&version, &symbol, sizeof version);
+    dlclose(object); /* it stays loaded, since it has called */
+    return version;
+}
+
+void aps_foreign_check_caller(const void *address)
+{
+    static char version[APS_ABI_VERSION_MAX];
+    version_fn get_version;
+    Dl_info object;
+    int length;
+
+    if (aps_foreign() || !dladdr(address, &object) || !object.dli_fname)
+        return;
+    get_version = foreign_version_of(object.dli_fname);
+    if (!get_version || get_version == PMPI_Get_library_version ||
+        get_version(version, &length) != MPI_SUCCESS ||
+        foreign_is_known(version) || aps_launch_rank() > 0)
+        return;
+    aps_message(-1,
+                "%s was built for '%.80s', but the library for %s, and its "
+                "calls go to the wrong MPI: take one that was built for %s, "
+                "or the launcher of that MPI",
+                object.dli_fname, version, APS_ABI_NAME, APS_ABI_NAME);
+}
