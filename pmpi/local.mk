@@ -75,11 +75,10 @@ libapsmpi_la_SOURCES = \
 	pmpi/device/gpu_functions.h \
 	pmpi/device/memory_bounce.c pmpi/device/memory_bounce.h \
 	pmpi/device/pinned_pool.c pmpi/device/pinned_pool.h \
-	pmpi/entry/allreduce.c pmpi/entry/arguments.h \
+	pmpi/entry/allreduce.c \
 	pmpi/entry/blocking.c pmpi/entry/blocking_table.h \
 	pmpi/entry/control.c pmpi/entry/export.h \
 	pmpi/entry/other_collectives.c \
-	pmpi/entry/prototypes.c pmpi/entry/prototypes.h \
 	pmpi/world/build.c pmpi/world/build.h \
 	pmpi/summary/chosen_formats.c pmpi/summary/chosen_formats.h \
 	pmpi/summary/final_policy.c pmpi/summary/final_policy.h \

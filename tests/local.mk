@@ -58,7 +58,7 @@ process_tests = $(structure_tests) $(UNIT_TESTS) $(cuda_tests) \
 	tests/figures/t-allot.sh tests/figures/t-bound.sh \
 	tests/figures/t-compressors.sh tests/figures/t-peers.sh \
 	tests/figures/t-trellis.sh \
-	tests/mpi/t-prototypes.sh $(sim_tests)
+	$(sim_tests)
 
 # `make check` in two parts, once the programs are built (make check TESTS=): the
 # first of them with -j.

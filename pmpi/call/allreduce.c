@@ -84,11 +84,11 @@ static void allreduce_remember(const struct aps_call *call,
 /* Is the call like one of those, and is nothing of ours under way? Then it may
  * pass, unless its buffers are in a GPU's memory. */
 static inline bool allreduce_may_pass_again(const struct passed *like,
-                                            int64_t count, aps_handle type,
-                                            aps_handle op, aps_handle comm)
+                                            int64_t count, MPI_Datatype type,
+                                            MPI_Op op, MPI_Comm comm)
 {
-    return count == like->count && (MPI_Comm)comm == like->comm &&
-           (MPI_Datatype)type == like->type && (MPI_Op)op == like->op &&
+    return count == like->count && comm == like->comm && type == like->type &&
+           op == like->op &&
            like->deaths == atomic_load_explicit(&aps_context_deaths,
                                                 memory_order_relaxed) &&
            count > 0 && !aps_queue_unfinished() && !aps_queue_pending();
@@ -97,8 +97,8 @@ static inline bool allreduce_may_pass_again(const struct passed *like,
 static inline int allreduce_pass_again(const struct passed *like,
                                        const void *send, void *receive,
                                        int64_t count, bool large,
-                                       aps_handle type, aps_handle op,
-                                       aps_handle comm)
+                                       MPI_Datatype type, MPI_Op op,
+                                       MPI_Comm comm)
 {
     aps_count(&aps_counters.again[like->reason], 1);
     return aps_next_mpi_allreduce(aps_next_mpi(), large, send, receive, count,
@@ -322,16 +322,16 @@ static int allreduce_pass(const struct aps_next_mpi *next,
                           const struct aps_call *call)
 {
     return aps_next_mpi_allreduce(next, call->large, call->send, call->receive,
-                                  call->count, (aps_handle)call->type,
-                                  (aps_handle)call->op, (aps_handle)call->comm);
+                                  call->count, call->type, call->op,
+                                  call->comm);
 }
 
 static int allreduce_start(const struct aps_next_mpi *next,
                            const struct aps_call *call, MPI_Request *request)
 {
-    const aps_handle type = (aps_handle)call->type;
-    const aps_handle op = (aps_handle)call->op;
-    const aps_handle comm = (aps_handle)call->comm;
+    const MPI_Datatype type = call->type;
+    const MPI_Op op = call->op;
+    const MPI_Comm comm = call->comm;
 
     return call->large
                ? next->iallreduce_c(call->send, call->receive, call->count,
@@ -367,8 +367,8 @@ const struct aps_kind aps_kind_allreduce = {
 /* What may not pass at once. (Cold: out of the way of what may.) */
 static __attribute__((noinline, cold)) int
 allreduce_handle(const struct passed *like, const void *send, void *receive,
-                 int64_t count, bool large, aps_handle type, aps_handle op,
-                 aps_handle comm)
+                 int64_t count, bool large, MPI_Datatype type, MPI_Op op,
+                 MPI_Comm comm)
 {
     struct aps_call call =
         aps_allreduce_call(send, receive, count, large, type, op, comm);
@@ -386,8 +386,8 @@ allreduce_handle(const struct passed *like, const void *send, void *receive,
 
 static inline int allreduce_pass_or_handle(const void *send, void *receive,
                                            int64_t count, bool large,
-                                           aps_handle type, aps_handle op,
-                                           aps_handle comm)
+                                           MPI_Datatype type, MPI_Op op,
+                                           MPI_Comm comm)
 {
     const struct passed *like =
         &passed[aps_bucket((uint64_t)count, PASSED_BITS)];
@@ -407,14 +407,14 @@ static inline int allreduce_pass_or_handle(const void *send, void *receive,
 #define STRAIGHT __attribute__((flatten, hot))
 
 STRAIGHT int aps_allreduce(const void *send, void *receive, int count,
-                           aps_handle type, aps_handle op, aps_handle comm)
+                           MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     return allreduce_pass_or_handle(send, receive, count, false, type, op,
                                     comm);
 }
 
 STRAIGHT int aps_allreduce_c(const void *send, void *receive, int64_t count,
-                             aps_handle type, aps_handle op, aps_handle comm)
+                             MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     return allreduce_pass_or_handle(send, receive, count, true, type, op, comm);
 }

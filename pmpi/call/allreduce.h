@@ -16,11 +16,11 @@
 #ifndef APS_PMPI_CALL_ALLREDUCE_H
 #define APS_PMPI_CALL_ALLREDUCE_H
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "job/job.h"
-#include "native/next_mpi.h"
 #include "steps/steps.h"
 
 /*
@@ -28,9 +28,9 @@
  * rewritten, or passed through, as all are of an MPI that we were not built
  * for.
  */
-int aps_allreduce(const void *send, void *receive, int count, aps_handle type,
-                  aps_handle op, aps_handle comm);
+int aps_allreduce(const void *send, void *receive, int count, MPI_Datatype type,
+                  MPI_Op op, MPI_Comm comm);
 int aps_allreduce_c(const void *send, void *receive, int64_t count,
-                    aps_handle type, aps_handle op, aps_handle comm);
+                    MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 #endif

@@ -11,14 +11,13 @@
 
 #include "call/call.h"
 #include "call/kind.h"
-#include "native/next_mpi.h"
 
 /* Local. An all-reduce with the program's arguments, which blocks unless the caller
  * says otherwise; it has not come in yet (aps_call_enter). */
 static inline struct aps_call aps_allreduce_call(const void *send,
                                                  void *receive, int64_t count,
-                                                 bool large, aps_handle type,
-                                                 aps_handle op, aps_handle comm)
+                                                 bool large, MPI_Datatype type,
+                                                 MPI_Op op, MPI_Comm comm)
 {
     return (struct aps_call){
         .kind = &aps_kind_allreduce,
@@ -26,9 +25,9 @@ static inline struct aps_call aps_allreduce_call(const void *send,
         .receive = receive,
         .count = count,
         .large = large,
-        .type = (MPI_Datatype)type,
-        .op = (MPI_Op)op,
-        .comm = (MPI_Comm)comm,
+        .type = type,
+        .op = op,
+        .comm = comm,
     };
 }
 

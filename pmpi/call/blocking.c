@@ -25,12 +25,12 @@ static void blocking_drain(MPI_Comm comm)
         aps_context_drain(context);
 }
 
-bool aps_blocking_enter_pending(aps_handle comm)
+bool aps_blocking_enter_pending(MPI_Comm comm)
 {
     const bool helped = aps_progress_thread_begin();
 
     if (!helped)
-        blocking_drain((MPI_Comm)comm);
+        blocking_drain(comm);
     return helped;
 }
 
@@ -49,32 +49,32 @@ static int blocking_await(int rc, MPI_Request *request, MPI_Status *status)
 }
 
 int aps_blocking_send(enum aps_send_kind kind, const void *bytes, int64_t count,
-                      aps_handle type, int to, int tag, aps_handle comm)
+                      MPI_Datatype type, int to, int tag, MPI_Comm comm)
 {
     MPI_Request request;
     int rc;
 
     switch (kind) {
     case APS_SSEND:
-        rc = APS_SIZED(Issend)(bytes, (aps_sized)(count), (MPI_Datatype)type,
-                               to, tag, (MPI_Comm)comm, &request);
+        rc = APS_SIZED(Issend)(bytes, (aps_sized)(count), type, to, tag, comm,
+                               &request);
         break;
     case APS_RSEND:
-        rc = APS_SIZED(Irsend)(bytes, (aps_sized)(count), (MPI_Datatype)type,
-                               to, tag, (MPI_Comm)comm, &request);
+        rc = APS_SIZED(Irsend)(bytes, (aps_sized)(count), type, to, tag, comm,
+                               &request);
         break;
     default:
-        rc = APS_SIZED(Isend)(bytes, (aps_sized)(count), (MPI_Datatype)type, to,
-                              tag, (MPI_Comm)comm, &request);
+        rc = APS_SIZED(Isend)(bytes, (aps_sized)(count), type, to, tag, comm,
+                              &request);
         break;
     }
     return blocking_await(rc, &request, MPI_STATUS_IGNORE);
 }
 
 /* Arguments for which MPI_Recv fails at once, whatever comes. */
-static bool blocking_is_wrong(int64_t count, aps_handle type)
+static bool blocking_is_wrong(int64_t count, MPI_Datatype type)
 {
-    return count < 0 || (MPI_Datatype)type == MPI_DATATYPE_NULL;
+    return count < 0 || type == MPI_DATATYPE_NULL;
 }
 
 /*
@@ -84,8 +84,8 @@ static bool blocking_is_wrong(int64_t count, aps_handle type)
  * message: then any other message that matches will do, and a progress thread
  * drives what is under way.)
  */
-int aps_blocking_receive(void *bytes, int64_t count, aps_handle type, int from,
-                         int tag, aps_handle comm, void *status)
+int aps_blocking_receive(void *bytes, int64_t count, MPI_Datatype type,
+                         int from, int tag, MPI_Comm comm, MPI_Status *status)
 {
     bool helped = false;
     int rc;
@@ -96,31 +96,29 @@ int aps_blocking_receive(void *bytes, int64_t count, aps_handle type, int from,
             return rc;
         helped = aps_progress_thread_begin();
     }
-    rc = APS_SIZED(Recv)(bytes, (aps_sized)(count), (MPI_Datatype)type, from,
-                         tag, (MPI_Comm)comm, status);
+    rc = APS_SIZED(Recv)(bytes, (aps_sized)(count), type, from, tag, comm,
+                         status);
     aps_blocking_leave(helped);
     return rc;
 }
 
 /* Not by MPI_Isendrecv, whose status MPICH (4.0.2) leaves empty. */
 int aps_blocking_exchange(const void *send, int64_t send_count,
-                          aps_handle send_type, int to, int send_tag,
+                          MPI_Datatype send_type, int to, int send_tag,
                           void *receive, int64_t receive_count,
-                          aps_handle receive_type, int from, int receive_tag,
-                          aps_handle comm, void *status)
+                          MPI_Datatype receive_type, int from, int receive_tag,
+                          MPI_Comm comm, MPI_Status *status)
 {
     MPI_Request request;
     int rc, sent;
 
     if (blocking_is_wrong(receive_count, receive_type))
-        return APS_SIZED(Sendrecv)(send, (aps_sized)(send_count),
-                                   (MPI_Datatype)send_type, to, send_tag,
-                                   receive, (aps_sized)(receive_count),
-                                   (MPI_Datatype)receive_type, from,
-                                   receive_tag, (MPI_Comm)comm, status);
-    rc =
-        APS_SIZED(Isend)(send, (aps_sized)(send_count), (MPI_Datatype)send_type,
-                         to, send_tag, (MPI_Comm)comm, &request);
+        return APS_SIZED(Sendrecv)(send, (aps_sized)(send_count), send_type, to,
+                                   send_tag, receive,
+                                   (aps_sized)(receive_count), receive_type,
+                                   from, receive_tag, comm, status);
+    rc = APS_SIZED(Isend)(send, (aps_sized)(send_count), send_type, to,
+                          send_tag, comm, &request);
     if (rc != MPI_SUCCESS)
         return rc;
     rc = aps_blocking_receive(receive, receive_count, receive_type, from,
@@ -147,39 +145,37 @@ static int blocking_pack(const void *bytes, int64_t count, MPI_Datatype type,
     return rc;
 }
 
-int aps_blocking_exchange_in_place(void *bytes, int64_t count, aps_handle type,
-                                   int to, int send_tag, int from,
-                                   int receive_tag, aps_handle comm,
-                                   void *status)
+int aps_blocking_exchange_in_place(void *bytes, int64_t count,
+                                   MPI_Datatype type, int to, int send_tag,
+                                   int from, int receive_tag, MPI_Comm comm,
+                                   MPI_Status *status)
 {
     aps_sized size = 0, packed = 0;
     void *copy;
-    int rc = APS_SIZED(Pack_size)((aps_sized)(count), (MPI_Datatype)type,
-                                  (MPI_Comm)comm, &size);
+    int rc = APS_SIZED(Pack_size)((aps_sized)(count), type, comm, &size);
 
     if (rc != MPI_SUCCESS)
         return rc;
     copy = malloc(size > 0 ? (size_t)size : 1);
     if (!copy) {
-        PMPI_Comm_call_errhandler((MPI_Comm)comm, MPI_ERR_NO_MEM);
+        PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
         return MPI_ERR_NO_MEM;
     }
-    rc = blocking_pack(bytes, count, (MPI_Datatype)type, copy, size, &packed,
-                       (MPI_Comm)comm);
+    rc = blocking_pack(bytes, count, type, copy, size, &packed, comm);
     if (rc == MPI_SUCCESS)
-        rc = aps_blocking_exchange(copy, packed, (aps_handle)MPI_PACKED, to,
-                                   send_tag, bytes, count, type, from,
-                                   receive_tag, comm, status);
+        rc =
+            aps_blocking_exchange(copy, packed, MPI_PACKED, to, send_tag, bytes,
+                                  count, type, from, receive_tag, comm, status);
     free(copy);
     return rc;
 }
 
-int aps_blocking_probe(int from, int tag, aps_handle comm, void *status)
+int aps_blocking_probe(int from, int tag, MPI_Comm comm, MPI_Status *status)
 {
     long begin = 0;
 
     for (int found = 0;;) {
-        int rc = PMPI_Iprobe(from, tag, (MPI_Comm)comm, &found, status);
+        int rc = PMPI_Iprobe(from, tag, comm, &found, status);
 
         if (rc != MPI_SUCCESS || found)
             return rc;
@@ -187,14 +183,13 @@ int aps_blocking_probe(int from, int tag, aps_handle comm, void *status)
     }
 }
 
-int aps_blocking_mprobe(int from, int tag, aps_handle comm, void *message,
-                        void *status)
+int aps_blocking_mprobe(int from, int tag, MPI_Comm comm, MPI_Message *message,
+                        MPI_Status *status)
 {
     long begin = 0;
 
     for (int found = 0;;) {
-        int rc =
-            PMPI_Improbe(from, tag, (MPI_Comm)comm, &found, message, status);
+        int rc = PMPI_Improbe(from, tag, comm, &found, message, status);
 
         if (rc != MPI_SUCCESS || found)
             return rc;
@@ -202,16 +197,15 @@ int aps_blocking_mprobe(int from, int tag, aps_handle comm, void *message,
     }
 }
 
-int aps_blocking_mrecv(void *bytes, int64_t count, aps_handle type,
-                       void *message, void *status)
+int aps_blocking_mrecv(void *bytes, int64_t count, MPI_Datatype type,
+                       MPI_Message *message, MPI_Status *status)
 {
     MPI_Request request;
     int rc;
 
-    if (*(MPI_Message *)message == MPI_MESSAGE_NO_PROC)
-        return APS_SIZED(Mrecv)(bytes, (aps_sized)(count), (MPI_Datatype)type,
-                                message, status);
-    rc = APS_SIZED(Imrecv)(bytes, (aps_sized)(count), (MPI_Datatype)type,
-                           message, &request);
+    if (*message == MPI_MESSAGE_NO_PROC)
+        return APS_SIZED(Mrecv)(bytes, (aps_sized)(count), type, message,
+                                status);
+    rc = APS_SIZED(Imrecv)(bytes, (aps_sized)(count), type, message, &request);
     return blocking_await(rc, &request, status);
 }

@@ -11,11 +11,11 @@
 #ifndef APS_PMPI_CALL_BLOCKING_H
 #define APS_PMPI_CALL_BLOCKING_H
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "queue/progress_thread.h"
-#include "native/next_mpi.h"
 #include "queue/queue.h"
 
 /*
@@ -25,8 +25,8 @@
  * Where there can be no such thread, the calls that all ranks have started on
  * `comm` before are carried out first.
  */
-bool aps_blocking_enter_pending(aps_handle comm);
-static inline bool aps_blocking_enter(aps_handle comm)
+bool aps_blocking_enter_pending(MPI_Comm comm);
+static inline bool aps_blocking_enter(MPI_Comm comm)
 {
     return aps_queue_pending() && aps_blocking_enter_pending(comm);
 }
@@ -40,22 +40,22 @@ static inline void aps_blocking_leave(bool helped)
 enum aps_send_kind { APS_SEND, APS_SSEND, APS_RSEND };
 
 int aps_blocking_send(enum aps_send_kind kind, const void *bytes, int64_t count,
-                      aps_handle type, int to, int tag, aps_handle comm);
-int aps_blocking_receive(void *bytes, int64_t count, aps_handle type, int from,
-                         int tag, aps_handle comm, void *status);
+                      MPI_Datatype type, int to, int tag, MPI_Comm comm);
+int aps_blocking_receive(void *bytes, int64_t count, MPI_Datatype type,
+                         int from, int tag, MPI_Comm comm, MPI_Status *status);
 int aps_blocking_exchange(const void *send, int64_t send_count,
-                          aps_handle send_type, int to, int send_tag,
+                          MPI_Datatype send_type, int to, int send_tag,
                           void *receive, int64_t receive_count,
-                          aps_handle receive_type, int from, int receive_tag,
-                          aps_handle comm, void *status);
-int aps_blocking_exchange_in_place(void *bytes, int64_t count, aps_handle type,
-                                   int to, int send_tag, int from,
-                                   int receive_tag, aps_handle comm,
-                                   void *status);
-int aps_blocking_probe(int from, int tag, aps_handle comm, void *status);
-int aps_blocking_mprobe(int from, int tag, aps_handle comm, void *message,
-                        void *status);
-int aps_blocking_mrecv(void *bytes, int64_t count, aps_handle type,
-                       void *message, void *status);
+                          MPI_Datatype receive_type, int from, int receive_tag,
+                          MPI_Comm comm, MPI_Status *status);
+int aps_blocking_exchange_in_place(void *bytes, int64_t count,
+                                   MPI_Datatype type, int to, int send_tag,
+                                   int from, int receive_tag, MPI_Comm comm,
+                                   MPI_Status *status);
+int aps_blocking_probe(int from, int tag, MPI_Comm comm, MPI_Status *status);
+int aps_blocking_mprobe(int from, int tag, MPI_Comm comm, MPI_Message *message,
+                        MPI_Status *status);
+int aps_blocking_mrecv(void *bytes, int64_t count, MPI_Datatype type,
+                       MPI_Message *message, MPI_Status *status);
 
 #endif

@@ -25,7 +25,7 @@ struct substitutes {
 
 /* 0, or -1: out of memory. */
 static int completion_substitute(struct substitutes *this, int count,
-                                 void *requests)
+                                 MPI_Request *requests)
 {
     this->given = this->used = requests;
     this->count = count;
@@ -38,7 +38,7 @@ static int completion_substitute(struct substitutes *this, int count,
             return -1;
     }
     for (int i = 0; i < count; i++)
-        if (!aps_persistent_get((aps_handle)this->given[i], &this->used[i]))
+        if (!aps_persistent_get(this->given[i], &this->used[i]))
             this->used[i] = this->given[i];
     return 0;
 }
@@ -51,8 +51,8 @@ static void completion_take_back(struct substitutes *this)
     for (int i = 0; i < this->count; i++) {
         MPI_Request inner;
 
-        if (aps_persistent_get((aps_handle)this->given[i], &inner))
-            aps_persistent_set((aps_handle)this->given[i], &this->used[i]);
+        if (aps_persistent_get(this->given[i], &inner))
+            aps_persistent_set(this->given[i], &this->used[i]);
         else
             this->given[i] = this->used[i];
     }
@@ -65,9 +65,9 @@ struct completion {
     int (*test)(const struct completion *this, MPI_Request requests[],
                 int *done);
     int count;
-    int *index;   /* or indices */
-    int *some;    /* how many are done */
-    void *status; /* or statuses */
+    int *index;         /* or indices */
+    int *some;          /* how many are done */
+    MPI_Status *status; /* or statuses */
 };
 
 static int completion_test_one(const struct completion *this,
@@ -105,8 +105,8 @@ static int completion_no_memory(void)
     return MPI_ERR_NO_MEM;
 }
 
-static int completion_complete(const struct completion *this, void *requests,
-                               int *done, bool blocking)
+static int completion_complete(const struct completion *this,
+                               MPI_Request *requests, int *done, bool blocking)
 {
     struct substitutes substitutes;
     long begin = 0;
@@ -131,7 +131,7 @@ static int completion_complete(const struct completion *this, void *requests,
     return rc;
 }
 
-int aps_completion_wait(void *request, void *status)
+int aps_completion_wait(MPI_Request *request, MPI_Status *status)
 {
     const struct completion this = {
         .test = completion_test_one, .count = 1, .status = status};
@@ -142,28 +142,28 @@ int aps_completion_wait(void *request, void *status)
 
 /* One after the other: MPICH's Testall fails with some requests of its own
  * collectives (4.0.2), its Test does not. */
-int aps_completion_waitall(int count, void *requests, void *statuses)
+int aps_completion_waitall(int count, MPI_Request *requests,
+                           MPI_Status statuses[])
 {
-    MPI_Request *list = requests;
-    MPI_Status *status = statuses;
-    const bool ignored = status == MPI_STATUSES_IGNORE;
+    const bool ignored = statuses == MPI_STATUSES_IGNORE;
     int rc = MPI_SUCCESS;
 
-    if (count < 0 || (count > 0 && (!list || !status)))
-        return PMPI_Waitall(count, list, status);
+    if (count < 0 || (count > 0 && (!requests || !statuses)))
+        return PMPI_Waitall(count, requests, statuses);
     for (int i = 0; i < count; i++) {
-        int one = aps_completion_wait(&list[i],
-                                      ignored ? MPI_STATUS_IGNORE : &status[i]);
+        int one = aps_completion_wait(&requests[i], ignored ? MPI_STATUS_IGNORE
+                                                            : &statuses[i]);
 
         if (!ignored)
-            status[i].MPI_ERROR = one;
+            statuses[i].MPI_ERROR = one;
         if (one != MPI_SUCCESS)
             rc = MPI_ERR_IN_STATUS;
     }
     return rc;
 }
 
-int aps_completion_waitany(int count, void *requests, int *index, void *status)
+int aps_completion_waitany(int count, MPI_Request *requests, int *index,
+                           MPI_Status *status)
 {
     const struct completion this = {.test = completion_test_any,
                                     .count = count,
@@ -174,8 +174,8 @@ int aps_completion_waitany(int count, void *requests, int *index, void *status)
     return completion_complete(&this, requests, &done, true);
 }
 
-int aps_completion_waitsome(int count, void *requests, int *done, int *indices,
-                            void *statuses)
+int aps_completion_waitsome(int count, MPI_Request *requests, int *done,
+                            int *indices, MPI_Status statuses[])
 {
     const struct completion this = {.test = completion_test_some,
                                     .count = count,
@@ -187,7 +187,7 @@ int aps_completion_waitsome(int count, void *requests, int *done, int *indices,
     return completion_complete(&this, requests, &any, true);
 }
 
-int aps_completion_test(void *request, int *done, void *status)
+int aps_completion_test(MPI_Request *request, int *done, MPI_Status *status)
 {
     const struct completion this = {
         .test = completion_test_one, .count = 1, .status = status};
@@ -195,7 +195,8 @@ int aps_completion_test(void *request, int *done, void *status)
     return completion_complete(&this, request, done, false);
 }
 
-int aps_completion_testall(int count, void *requests, int *done, void *statuses)
+int aps_completion_testall(int count, MPI_Request *requests, int *done,
+                           MPI_Status statuses[])
 {
     const struct completion this = {
         .test = completion_test_all, .count = count, .status = statuses};
@@ -203,8 +204,8 @@ int aps_completion_testall(int count, void *requests, int *done, void *statuses)
     return completion_complete(&this, requests, done, false);
 }
 
-int aps_completion_testany(int count, void *requests, int *index, int *done,
-                           void *status)
+int aps_completion_testany(int count, MPI_Request *requests, int *index,
+                           int *done, MPI_Status *status)
 {
     const struct completion this = {.test = completion_test_any,
                                     .count = count,
@@ -214,8 +215,8 @@ int aps_completion_testany(int count, void *requests, int *index, int *done,
     return completion_complete(&this, requests, done, false);
 }
 
-int aps_completion_testsome(int count, void *requests, int *done, int *indices,
-                            void *statuses)
+int aps_completion_testsome(int count, MPI_Request *requests, int *done,
+                            int *indices, MPI_Status statuses[])
 {
     const struct completion this = {.test = completion_test_some,
                                     .count = count,
@@ -227,11 +228,12 @@ int aps_completion_testsome(int count, void *requests, int *done, int *indices,
     return completion_complete(&this, requests, &any, false);
 }
 
-int aps_completion_get_status(aps_handle request, int *done, void *status)
+int aps_completion_get_status(MPI_Request request, int *done,
+                              MPI_Status *status)
 {
     MPI_Request used;
 
     if (!aps_persistent_get(request, &used))
-        used = (MPI_Request)request;
+        used = request;
     return PMPI_Request_get_status(used, done, status);
 }

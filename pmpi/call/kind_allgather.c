@@ -19,9 +19,9 @@
 static int gather_pass(const struct aps_next_mpi *next,
                        const struct aps_call *call)
 {
-    const aps_handle send_type = (aps_handle)call->send_type;
-    const aps_handle type = (aps_handle)call->type;
-    const aps_handle comm = (aps_handle)call->comm;
+    const MPI_Datatype send_type = call->send_type;
+    const MPI_Datatype type = call->type;
+    const MPI_Comm comm = call->comm;
 
     return call->large
                ? next->allgather_c(call->send, call->send_count, send_type,
@@ -33,9 +33,9 @@ static int gather_pass(const struct aps_next_mpi *next,
 static int gather_start(const struct aps_next_mpi *next,
                         const struct aps_call *call, MPI_Request *request)
 {
-    const aps_handle send_type = (aps_handle)call->send_type;
-    const aps_handle type = (aps_handle)call->type;
-    const aps_handle comm = (aps_handle)call->comm;
+    const MPI_Datatype send_type = call->send_type;
+    const MPI_Datatype type = call->type;
+    const MPI_Comm comm = call->comm;
 
     return call->large
                ? next->iallgather_c(call->send, call->send_count, send_type,
@@ -206,10 +206,10 @@ static int gather_run_unchanged(struct aps_context *context,
     unsigned char *out = malloc(segment->count * sizeof(float));
     struct aps_call packed = *call;
     struct aps_bounce bounce;
-    int rc = aps_bounce_begin(
-        &bounce, aps_call_function(call), (aps_handle)vcomm->comm, call->gpu,
-        call->send, call->send_count, (aps_handle)call->send_type,
-        call->receive, context->size * call->count, (aps_handle)call->type);
+    int rc = aps_bounce_begin(&bounce, aps_call_function(call), vcomm->comm,
+                              call->gpu, call->send, call->send_count,
+                              call->send_type, call->receive,
+                              context->size * call->count, call->type);
 
     packed.send = bounce.send;
     packed.receive = bounce.receive;

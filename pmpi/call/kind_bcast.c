@@ -39,8 +39,8 @@ static void *bcast_buffer(const struct aps_call *call)
 static int bcast_pass(const struct aps_next_mpi *next,
                       const struct aps_call *call)
 {
-    const aps_handle type = (aps_handle)call->type;
-    const aps_handle comm = (aps_handle)call->comm;
+    const MPI_Datatype type = call->type;
+    const MPI_Comm comm = call->comm;
     void *buffer = bcast_buffer(call);
 
     return call->large
@@ -51,8 +51,8 @@ static int bcast_pass(const struct aps_next_mpi *next,
 static int bcast_start(const struct aps_next_mpi *next,
                        const struct aps_call *call, MPI_Request *request)
 {
-    const aps_handle type = (aps_handle)call->type;
-    const aps_handle comm = (aps_handle)call->comm;
+    const MPI_Datatype type = call->type;
+    const MPI_Comm comm = call->comm;
     void *buffer = bcast_buffer(call);
 
     return call->large ? next->ibcast_c(buffer, call->count, type, call->root,
@@ -156,10 +156,10 @@ static int bcast_run_unchanged(struct aps_context *context,
     const size_t size = segment->count * sizeof(float);
     unsigned char *bytes = malloc(size);
     struct aps_bounce bounce;
-    int rc = aps_bounce_begin(
-        &bounce, aps_call_function(call), (aps_handle)vcomm->comm, call->gpu,
-        call->send, root ? call->count : 0, (aps_handle)call->type,
-        call->receive, root ? 0 : call->count, (aps_handle)call->type);
+    int rc = aps_bounce_begin(&bounce, aps_call_function(call), vcomm->comm,
+                              call->gpu, call->send, root ? call->count : 0,
+                              call->type, call->receive, root ? 0 : call->count,
+                              call->type);
 
     if (rc == MPI_SUCCESS && !bytes)
         rc = MPI_ERR_NO_MEM;

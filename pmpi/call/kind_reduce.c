@@ -9,9 +9,9 @@
 static int reduce_pass(const struct aps_next_mpi *next,
                        const struct aps_call *call)
 {
-    const aps_handle type = (aps_handle)call->type;
-    const aps_handle op = (aps_handle)call->op;
-    const aps_handle comm = (aps_handle)call->comm;
+    const MPI_Datatype type = call->type;
+    const MPI_Op op = call->op;
+    const MPI_Comm comm = call->comm;
 
     return call->large
                ? next->reduce_c(call->send, call->receive, call->count, type,
@@ -23,9 +23,9 @@ static int reduce_pass(const struct aps_next_mpi *next,
 static int reduce_start(const struct aps_next_mpi *next,
                         const struct aps_call *call, MPI_Request *request)
 {
-    const aps_handle type = (aps_handle)call->type;
-    const aps_handle op = (aps_handle)call->op;
-    const aps_handle comm = (aps_handle)call->comm;
+    const MPI_Datatype type = call->type;
+    const MPI_Op op = call->op;
+    const MPI_Comm comm = call->comm;
 
     return call->large
                ? next->ireduce_c(call->send, call->receive, call->count, type,

@@ -23,9 +23,9 @@ static MPI_Count scatter_share(const struct aps_call *call, int i)
 static int scatter_pass(const struct aps_next_mpi *next,
                         const struct aps_call *call)
 {
-    const aps_handle type = (aps_handle)call->type;
-    const aps_handle op = (aps_handle)call->op;
-    const aps_handle comm = (aps_handle)call->comm;
+    const MPI_Datatype type = call->type;
+    const MPI_Op op = call->op;
+    const MPI_Comm comm = call->comm;
 
     return call->large ? next->reduce_scatter_c(call->send, call->receive,
                                                 call->counts, type, op, comm)
@@ -36,9 +36,9 @@ static int scatter_pass(const struct aps_next_mpi *next,
 static int scatter_pass_block(const struct aps_next_mpi *next,
                               const struct aps_call *call)
 {
-    const aps_handle type = (aps_handle)call->type;
-    const aps_handle op = (aps_handle)call->op;
-    const aps_handle comm = (aps_handle)call->comm;
+    const MPI_Datatype type = call->type;
+    const MPI_Op op = call->op;
+    const MPI_Comm comm = call->comm;
 
     return call->large
                ? next->reduce_scatter_block_c(call->send, call->receive,
@@ -50,9 +50,9 @@ static int scatter_pass_block(const struct aps_next_mpi *next,
 static int scatter_start(const struct aps_next_mpi *next,
                          const struct aps_call *call, MPI_Request *request)
 {
-    const aps_handle type = (aps_handle)call->type;
-    const aps_handle op = (aps_handle)call->op;
-    const aps_handle comm = (aps_handle)call->comm;
+    const MPI_Datatype type = call->type;
+    const MPI_Op op = call->op;
+    const MPI_Comm comm = call->comm;
 
     return call->large
                ? next->ireduce_scatter_c(call->send, call->receive,
@@ -65,9 +65,9 @@ static int scatter_start_block(const struct aps_next_mpi *next,
                                const struct aps_call *call,
                                MPI_Request *request)
 {
-    const aps_handle type = (aps_handle)call->type;
-    const aps_handle op = (aps_handle)call->op;
-    const aps_handle comm = (aps_handle)call->comm;
+    const MPI_Datatype type = call->type;
+    const MPI_Op op = call->op;
+    const MPI_Comm comm = call->comm;
 
     return call->large
                ? next->ireduce_scatter_block_c(call->send, call->receive,

@@ -213,7 +213,7 @@ static int nonblocking_handle(const struct aps_call *call, MPI_Request *request)
     return rc == MPI_SUCCESS ? rc : nonblocking_fail(call, rc);
 }
 
-int aps_nonblocking_start(const struct aps_call *call, void *request)
+int aps_nonblocking_start(const struct aps_call *call, MPI_Request *request)
 {
     struct aps_call started = *call;
 
@@ -223,8 +223,8 @@ int aps_nonblocking_start(const struct aps_call *call, void *request)
 }
 
 int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
-                   aps_handle type, aps_handle op, aps_handle comm,
-                   void *request)
+                   MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                   MPI_Request *request)
 {
     const struct aps_call call =
         aps_allreduce_call(send, receive, count, large, type, op, comm);

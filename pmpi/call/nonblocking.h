@@ -2,10 +2,9 @@
 #ifndef APS_PMPI_CALL_NONBLOCKING_H
 #define APS_PMPI_CALL_NONBLOCKING_H
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "native/next_mpi.h"
 
 struct aps_call;
 
@@ -16,11 +15,11 @@ struct aps_call;
  * *request, an MPI_Request, completes by all of MPI's completion calls.
  */
 int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
-                   aps_handle type, aps_handle op, aps_handle comm,
-                   void *request);
+                   MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                   MPI_Request *request);
 
 /* The same for a call that the caller has filled in: a persistent all-reduce,
  * which MPI_Start starts, or the nonblocking form of another collective. */
-int aps_nonblocking_start(const struct aps_call *call, void *request);
+int aps_nonblocking_start(const struct aps_call *call, MPI_Request *request);
 
 #endif

@@ -184,8 +184,8 @@ static int other_handle(struct aps_call *call)
 
 static struct aps_call other_scatter_block(const void *send, void *receive,
                                            int64_t count, bool large,
-                                           aps_handle type, aps_handle op,
-                                           aps_handle comm)
+                                           MPI_Datatype type, MPI_Op op,
+                                           MPI_Comm comm)
 {
     return (struct aps_call){
         .kind = &aps_kind_reduce_scatter_block,
@@ -193,15 +193,15 @@ static struct aps_call other_scatter_block(const void *send, void *receive,
         .send = send,
         .receive = receive,
         .count = count,
-        .type = (MPI_Datatype)type,
-        .op = (MPI_Op)op,
-        .comm = (MPI_Comm)comm,
+        .type = type,
+        .op = op,
+        .comm = comm,
     };
 }
 
 int aps_other_reduce_scatter_block(const void *send, void *receive,
-                                   int64_t count, bool large, aps_handle type,
-                                   aps_handle op, aps_handle comm)
+                                   int64_t count, bool large, MPI_Datatype type,
+                                   MPI_Op op, MPI_Comm comm)
 {
     struct aps_call call =
         other_scatter_block(send, receive, count, large, type, op, comm);
@@ -210,9 +210,9 @@ int aps_other_reduce_scatter_block(const void *send, void *receive,
 }
 
 int aps_other_ireduce_scatter_block(const void *send, void *receive,
-                                    int64_t count, bool large, aps_handle type,
-                                    aps_handle op, aps_handle comm,
-                                    void *request)
+                                    int64_t count, bool large,
+                                    MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                                    MPI_Request *request)
 {
     const struct aps_call call =
         other_scatter_block(send, receive, count, large, type, op, comm);
@@ -222,8 +222,8 @@ int aps_other_ireduce_scatter_block(const void *send, void *receive,
 
 static struct aps_call other_scatter(const void *send, void *receive,
                                      const void *counts, bool large,
-                                     aps_handle type, aps_handle op,
-                                     aps_handle comm)
+                                     MPI_Datatype type, MPI_Op op,
+                                     MPI_Comm comm)
 {
     return (struct aps_call){
         .kind = &aps_kind_reduce_scatter,
@@ -231,15 +231,15 @@ static struct aps_call other_scatter(const void *send, void *receive,
         .send = send,
         .receive = receive,
         .counts = counts,
-        .type = (MPI_Datatype)type,
-        .op = (MPI_Op)op,
-        .comm = (MPI_Comm)comm,
+        .type = type,
+        .op = op,
+        .comm = comm,
     };
 }
 
 int aps_other_reduce_scatter(const void *send, void *receive,
-                             const void *counts, bool large, aps_handle type,
-                             aps_handle op, aps_handle comm)
+                             const void *counts, bool large, MPI_Datatype type,
+                             MPI_Op op, MPI_Comm comm)
 {
     struct aps_call call =
         other_scatter(send, receive, counts, large, type, op, comm);
@@ -248,8 +248,8 @@ int aps_other_reduce_scatter(const void *send, void *receive,
 }
 
 int aps_other_ireduce_scatter(const void *send, void *receive,
-                              const void *counts, bool large, aps_handle type,
-                              aps_handle op, aps_handle comm, void *request)
+                              const void *counts, bool large, MPI_Datatype type,
+                              MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     const struct aps_call call =
         other_scatter(send, receive, counts, large, type, op, comm);
@@ -258,9 +258,9 @@ int aps_other_ireduce_scatter(const void *send, void *receive,
 }
 
 static struct aps_call other_allgather(const void *send, int64_t send_count,
-                                       aps_handle send_type, void *receive,
+                                       MPI_Datatype send_type, void *receive,
                                        int64_t count, bool large,
-                                       aps_handle type, aps_handle comm)
+                                       MPI_Datatype type, MPI_Comm comm)
 {
     return (struct aps_call){
         .kind = &aps_kind_allgather,
@@ -269,15 +269,15 @@ static struct aps_call other_allgather(const void *send, int64_t send_count,
         .receive = receive,
         .count = count,
         .send_count = send_count,
-        .send_type = (MPI_Datatype)send_type,
-        .type = (MPI_Datatype)type,
-        .comm = (MPI_Comm)comm,
+        .send_type = send_type,
+        .type = type,
+        .comm = comm,
     };
 }
 
 int aps_other_allgather(const void *send, int64_t send_count,
-                        aps_handle send_type, void *receive, int64_t count,
-                        bool large, aps_handle type, aps_handle comm)
+                        MPI_Datatype send_type, void *receive, int64_t count,
+                        bool large, MPI_Datatype type, MPI_Comm comm)
 {
     struct aps_call call = other_allgather(send, send_count, send_type, receive,
                                            count, large, type, comm);
@@ -286,9 +286,9 @@ int aps_other_allgather(const void *send, int64_t send_count,
 }
 
 int aps_other_iallgather(const void *send, int64_t send_count,
-                         aps_handle send_type, void *receive, int64_t count,
-                         bool large, aps_handle type, aps_handle comm,
-                         void *request)
+                         MPI_Datatype send_type, void *receive, int64_t count,
+                         bool large, MPI_Datatype type, MPI_Comm comm,
+                         MPI_Request *request)
 {
     const struct aps_call call = other_allgather(
         send, send_count, send_type, receive, count, large, type, comm);
@@ -297,8 +297,9 @@ int aps_other_iallgather(const void *send, int64_t send_count,
 }
 
 static struct aps_call other_reduce(const void *send, void *receive,
-                                    int64_t count, bool large, aps_handle type,
-                                    aps_handle op, int root, aps_handle comm)
+                                    int64_t count, bool large,
+                                    MPI_Datatype type, MPI_Op op, int root,
+                                    MPI_Comm comm)
 {
     return (struct aps_call){
         .kind = &aps_kind_reduce,
@@ -306,15 +307,15 @@ static struct aps_call other_reduce(const void *send, void *receive,
         .send = send,
         .receive = receive,
         .count = count,
-        .type = (MPI_Datatype)type,
-        .op = (MPI_Op)op,
+        .type = type,
+        .op = op,
         .root = root,
-        .comm = (MPI_Comm)comm,
+        .comm = comm,
     };
 }
 
 int aps_other_reduce(const void *send, void *receive, int64_t count, bool large,
-                     aps_handle type, aps_handle op, int root, aps_handle comm)
+                     MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
 {
     struct aps_call call =
         other_reduce(send, receive, count, large, type, op, root, comm);
@@ -323,8 +324,8 @@ int aps_other_reduce(const void *send, void *receive, int64_t count, bool large,
 }
 
 int aps_other_ireduce(const void *send, void *receive, int64_t count,
-                      bool large, aps_handle type, aps_handle op, int root,
-                      aps_handle comm, void *request)
+                      bool large, MPI_Datatype type, MPI_Op op, int root,
+                      MPI_Comm comm, MPI_Request *request)
 {
     const struct aps_call call =
         other_reduce(send, receive, count, large, type, op, root, comm);
@@ -333,7 +334,7 @@ int aps_other_ireduce(const void *send, void *receive, int64_t count,
 }
 
 static struct aps_call other_bcast(void *buffer, int64_t count, bool large,
-                                   aps_handle type, int root, aps_handle comm)
+                                   MPI_Datatype type, int root, MPI_Comm comm)
 {
     return (struct aps_call){
         .kind = &aps_kind_bcast,
@@ -341,22 +342,22 @@ static struct aps_call other_bcast(void *buffer, int64_t count, bool large,
         .send = buffer,
         .receive = buffer,
         .count = count,
-        .type = (MPI_Datatype)type,
+        .type = type,
         .root = root,
-        .comm = (MPI_Comm)comm,
+        .comm = comm,
     };
 }
 
-int aps_other_bcast(void *buffer, int64_t count, bool large, aps_handle type,
-                    int root, aps_handle comm)
+int aps_other_bcast(void *buffer, int64_t count, bool large, MPI_Datatype type,
+                    int root, MPI_Comm comm)
 {
     struct aps_call call = other_bcast(buffer, count, large, type, root, comm);
 
     return other_handle(&call);
 }
 
-int aps_other_ibcast(void *buffer, int64_t count, bool large, aps_handle type,
-                     int root, aps_handle comm, void *request)
+int aps_other_ibcast(void *buffer, int64_t count, bool large, MPI_Datatype type,
+                     int root, MPI_Comm comm, MPI_Request *request)
 {
     const struct aps_call call =
         other_bcast(buffer, count, large, type, root, comm);

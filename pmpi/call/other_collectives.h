@@ -8,20 +8,19 @@
 #ifndef APS_PMPI_CALL_OTHER_COLLECTIVES_H
 #define APS_PMPI_CALL_OTHER_COLLECTIVES_H
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "native/next_mpi.h"
-
 /* COLLECTIVE over comm. */
 int aps_other_reduce_scatter_block(const void *send, void *receive,
-                                   int64_t count, bool large, aps_handle type,
-                                   aps_handle op, aps_handle comm);
+                                   int64_t count, bool large, MPI_Datatype type,
+                                   MPI_Op op, MPI_Comm comm);
 
 /* COLLECTIVE over comm. counts[] are int, or int64_t where `large`. */
 int aps_other_reduce_scatter(const void *send, void *receive,
-                             const void *counts, bool large, aps_handle type,
-                             aps_handle op, aps_handle comm);
+                             const void *counts, bool large, MPI_Datatype type,
+                             MPI_Op op, MPI_Comm comm);
 
 /*
  * The nonblocking forms: local, never wait; *request, an MPI_Request, completes
@@ -29,34 +28,34 @@ int aps_other_reduce_scatter(const void *send, void *receive,
  * then.
  */
 int aps_other_ireduce_scatter_block(const void *send, void *receive,
-                                    int64_t count, bool large, aps_handle type,
-                                    aps_handle op, aps_handle comm,
-                                    void *request);
+                                    int64_t count, bool large,
+                                    MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                                    MPI_Request *request);
 int aps_other_ireduce_scatter(const void *send, void *receive,
-                              const void *counts, bool large, aps_handle type,
-                              aps_handle op, aps_handle comm, void *request);
+                              const void *counts, bool large, MPI_Datatype type,
+                              MPI_Op op, MPI_Comm comm, MPI_Request *request);
 int aps_other_iallgather(const void *send, int64_t send_count,
-                         aps_handle send_type, void *receive, int64_t count,
-                         bool large, aps_handle type, aps_handle comm,
-                         void *request);
+                         MPI_Datatype send_type, void *receive, int64_t count,
+                         bool large, MPI_Datatype type, MPI_Comm comm,
+                         MPI_Request *request);
 int aps_other_ireduce(const void *send, void *receive, int64_t count,
-                      bool large, aps_handle type, aps_handle op, int root,
-                      aps_handle comm, void *request);
+                      bool large, MPI_Datatype type, MPI_Op op, int root,
+                      MPI_Comm comm, MPI_Request *request);
 
-int aps_other_ibcast(void *buffer, int64_t count, bool large, aps_handle type,
-                     int root, aps_handle comm, void *request);
+int aps_other_ibcast(void *buffer, int64_t count, bool large, MPI_Datatype type,
+                     int root, MPI_Comm comm, MPI_Request *request);
 
 /* COLLECTIVE over comm. */
 int aps_other_allgather(const void *send, int64_t send_count,
-                        aps_handle send_type, void *receive, int64_t count,
-                        bool large, aps_handle type, aps_handle comm);
+                        MPI_Datatype send_type, void *receive, int64_t count,
+                        bool large, MPI_Datatype type, MPI_Comm comm);
 
 /* COLLECTIVE over comm. */
 int aps_other_reduce(const void *send, void *receive, int64_t count, bool large,
-                     aps_handle type, aps_handle op, int root, aps_handle comm);
+                     MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
 
 /* COLLECTIVE over comm. */
-int aps_other_bcast(void *buffer, int64_t count, bool large, aps_handle type,
-                    int root, aps_handle comm);
+int aps_other_bcast(void *buffer, int64_t count, bool large, MPI_Datatype type,
+                    int root, MPI_Comm comm);
 
 #endif

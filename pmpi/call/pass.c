@@ -27,10 +27,10 @@ static int pass_begin_bounce(const struct aps_call *call,
     int rc;
 
     call->kind->count_elements(call, &sent, &received);
-    rc = aps_bounce_begin(bounce, aps_call_function(call),
-                          (aps_handle)call->comm, call->gpu, call->send, sent,
-                          (aps_handle)(gathers ? call->send_type : call->type),
-                          call->receive, received, (aps_handle)call->type);
+    rc = aps_bounce_begin(bounce, aps_call_function(call), call->comm,
+                          call->gpu, call->send, sent,
+                          gathers ? call->send_type : call->type, call->receive,
+                          received, call->type);
     *bounced = *call;
     bounced->send = bounce->send;
     bounced->receive = bounce->receive;
@@ -69,7 +69,7 @@ int aps_call_pass(const struct aps_call *call)
     bool helped;
     int rc;
 
-    helped = aps_blocking_enter((aps_handle)call->comm);
+    helped = aps_blocking_enter(call->comm);
     rc = pass_now(call);
     aps_blocking_leave(helped);
     return rc;

@@ -15,6 +15,7 @@
 #include "call/kind.h"
 #include "comm/context.h"
 #include "comm/report.h"
+#include "native/next_mpi.h"
 #include "queue/queue.h"
 #include "message/wait.h"
 
@@ -92,16 +93,15 @@ static void persistent_keep(struct persistent *persistent)
     free(stale);
 }
 
-void aps_persistent_forget(aps_handle request)
+void aps_persistent_forget(MPI_Request request)
 {
-    MPI_Request handle = (MPI_Request)request;
     struct persistent **place;
     struct persistent *persistent = NULL;
 
-    if (handle == MPI_REQUEST_NULL)
+    if (request == MPI_REQUEST_NULL)
         return;
     pthread_mutex_lock(&lock);
-    place = persistent_place_of(handle);
+    place = persistent_place_of(request);
     if (*place) {
         persistent = *place;
         *place = persistent->next;
@@ -111,18 +111,18 @@ void aps_persistent_forget(aps_handle request)
     free(persistent);
 }
 
-static int persistent_init(const struct aps_call *call, aps_handle info,
+static int persistent_init(const struct aps_call *call, MPI_Info info,
                            MPI_Request *request)
 {
     const struct aps_next_mpi *next = aps_next_mpi();
 
     if (call->large)
-        return next->allreduce_init_c(
-            call->send, call->receive, call->count, (aps_handle)call->type,
-            (aps_handle)call->op, (aps_handle)call->comm, info, request);
+        return next->allreduce_init_c(call->send, call->receive, call->count,
+                                      call->type, call->op, call->comm, info,
+                                      request);
     return next->allreduce_init(call->send, call->receive, (int)call->count,
-                                (aps_handle)call->type, (aps_handle)call->op,
-                                (aps_handle)call->comm, info, request);
+                                call->type, call->op, call->comm, info,
+                                request);
 }
 
 #define STRICT_ORDER "mpi_assert_strict_persistent_collective_ordering"
@@ -200,12 +200,11 @@ static bool persistent_is_ordered(struct aps_context *context,
 }
 
 int aps_persistent_init(const void *send, void *receive, int64_t count,
-                        bool large, aps_handle type, aps_handle op,
-                        aps_handle comm, aps_handle info, void *request)
+                        bool large, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                        MPI_Info info, MPI_Request *request)
 {
     struct aps_call call =
         aps_allreduce_call(send, receive, count, large, type, op, comm);
-    MPI_Request *handle = request;
     struct persistent *persistent;
     struct aps_context *context = NULL;
     enum aps_reason reason = APS_PASSED_OTHER;
@@ -214,7 +213,7 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
 
     call.persistent = true;
     /* All before MPI's own, so that nothing has to be undone. */
-    if (handle && call.kind->is_candidate(aps_job(), &call))
+    if (request && call.kind->is_candidate(aps_job(), &call))
         reason =
             aps_call_is_empty(&call) ? APS_PASSED_SMALL : APS_PASSED_PERSISTENT;
     if (reason == APS_PASSED_PERSISTENT) {
@@ -229,16 +228,16 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
     while (context && !persistent && aps_wait_for_memory(&begin));
     if (context && !persistent)
         return aps_call_raise(&call, MPI_ERR_NO_MEM);
-    rc = persistent_init(&call, info, handle);
+    rc = persistent_init(&call, info, request);
     if (!persistent || rc != MPI_SUCCESS) {
         free(persistent); /* without memory its starts are not counted */
         return rc;
     }
     /* Now MPI has found the info to be one. */
     persistent->passes =
-        !context || !persistent_is_ordered(context, &call, (MPI_Info)info);
+        !context || !persistent_is_ordered(context, &call, info);
     persistent->reason = reason;
-    persistent->handle = *handle;
+    persistent->handle = *request;
     persistent->inner = MPI_REQUEST_NULL;
     persistent->call = call;
     persistent_keep(persistent);
@@ -259,12 +258,12 @@ static void persistent_count_start(const struct persistent *persistent)
     aps_count(&aps_counters.passed[persistent->reason], 1);
 }
 
-void aps_persistent_count_start(aps_handle request)
+void aps_persistent_count_start(MPI_Request request)
 {
-    persistent_count_start(persistent_find_any((MPI_Request)request));
+    persistent_count_start(persistent_find_any(request));
 }
 
-static int persistent_start(MPI_Request *request)
+int aps_persistent_start(MPI_Request *request)
 {
     struct persistent *persistent =
         request ? persistent_find_any(*request) : NULL;
@@ -278,22 +277,15 @@ static int persistent_start(MPI_Request *request)
     return aps_nonblocking_start(&persistent->call, &persistent->inner);
 }
 
-int aps_persistent_start(void *request)
+int aps_persistent_startall(int count, MPI_Request requests[])
 {
-    return persistent_start(request);
-}
-
-int aps_persistent_startall(int count, void *requests)
-{
-    MPI_Request *list = requests;
-
     if (!aps_persistent_holds(count, requests)) {
-        for (int i = 0; list && i < count; i++)
-            aps_persistent_count_start((aps_handle)list[i]);
+        for (int i = 0; requests && i < count; i++)
+            aps_persistent_count_start(requests[i]);
         return aps_next_mpi()->startall(count, requests);
     }
     for (int i = 0; i < count; i++) {
-        int rc = persistent_start(&list[i]);
+        int rc = aps_persistent_start(&requests[i]);
 
         if (rc != MPI_SUCCESS)
             return rc;
@@ -316,40 +308,37 @@ static void persistent_let_threads_pass(void)
                           MPI_STATUS_IGNORE);
 }
 
-int aps_persistent_free(void *request)
+int aps_persistent_free(MPI_Request *request)
 {
-    MPI_Request *handle = request;
-
-    if (handle)
-        aps_persistent_forget((aps_handle)*handle);
+    if (request)
+        aps_persistent_forget(*request);
     if (aps_queue_unfinished())
         persistent_let_threads_pass();
     return aps_next_mpi()->request_free(request);
 }
 
-bool aps_persistent_holds(int count, const void *requests)
+bool aps_persistent_holds(int count, const MPI_Request requests[])
 {
-    const MPI_Request *list = requests;
     bool holds = false;
 
-    for (int i = 0; list && i < count && !holds; i++)
-        holds = persistent_find(list[i]) != NULL;
+    for (int i = 0; requests && i < count && !holds; i++)
+        holds = persistent_find(requests[i]) != NULL;
     return holds;
 }
 
-bool aps_persistent_get(aps_handle request, void *inner)
+bool aps_persistent_get(MPI_Request request, MPI_Request *inner)
 {
-    const struct persistent *persistent = persistent_find((MPI_Request)request);
+    const struct persistent *persistent = persistent_find(request);
 
     if (persistent)
-        *(MPI_Request *)inner = persistent->inner;
+        *inner = persistent->inner;
     return persistent != NULL;
 }
 
-void aps_persistent_set(aps_handle request, const void *inner)
+void aps_persistent_set(MPI_Request request, const MPI_Request *inner)
 {
-    struct persistent *persistent = persistent_find((MPI_Request)request);
+    struct persistent *persistent = persistent_find(request);
 
     if (persistent)
-        persistent->inner = *(const MPI_Request *)inner;
+        persistent->inner = *inner;
 }

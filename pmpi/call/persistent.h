@@ -16,16 +16,15 @@
 #ifndef APS_PMPI_CALL_PERSISTENT_H
 #define APS_PMPI_CALL_PERSISTENT_H
 
+#include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "native/next_mpi.h"
-
 /* As MPI_Allreduce_init, or MPI_Allreduce_init_c (`large`). */
 int aps_persistent_init(const void *send, void *receive, int64_t count,
-                        bool large, aps_handle type, aps_handle op,
-                        aps_handle comm, aps_handle info, void *request);
+                        bool large, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                        MPI_Info info, MPI_Request *request);
 
 extern atomic_int aps_persistent_requests; /* that live */
 
@@ -49,28 +48,28 @@ static inline bool aps_persistent_any_kept(void)
 
 /* Local. MPI itself starts this request: count it, if it is a persistent
  * all-reduce. */
-void aps_persistent_count_start(aps_handle request);
+void aps_persistent_count_start(MPI_Request request);
 
 /* Does one of requests[count] have something behind it? NULL: no. */
-bool aps_persistent_holds(int count, const void *requests);
+bool aps_persistent_holds(int count, const MPI_Request requests[]);
 
 /* From now on, or no longer: what this thread initialises is MPI's own. */
 void aps_persistent_leave_to_mpi(bool leave);
 
 /* As MPI_Start, MPI_Startall and MPI_Request_free; other requests go to MPI. */
-int aps_persistent_start(void *request);
-int aps_persistent_startall(int count, void *requests);
-int aps_persistent_free(void *request);
+int aps_persistent_start(MPI_Request *request);
+int aps_persistent_startall(int count, MPI_Request requests[]);
+int aps_persistent_free(MPI_Request *request);
 
 /* It is freed elsewhere. */
-void aps_persistent_forget(aps_handle request);
+void aps_persistent_forget(MPI_Request request);
 
 /*
  * *inner, an MPI_Request, is what stands behind `request` and is to be
  * completed in its place, MPI_REQUEST_NULL if it is inactive; false: `request`
  * is MPI's own. Afterwards aps_persistent_set takes what *inner has become.
  */
-bool aps_persistent_get(aps_handle request, void *inner);
-void aps_persistent_set(aps_handle request, const void *inner);
+bool aps_persistent_get(MPI_Request request, MPI_Request *inner);
+void aps_persistent_set(MPI_Request request, const MPI_Request *inner);
 
 #endif

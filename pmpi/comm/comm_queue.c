@@ -90,5 +90,5 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
 void aps_context_drain(struct aps_context *context)
 {
     if (context->queue)
-        aps_queue_drain(context->queue, (aps_handle)context->world->comm);
+        aps_queue_drain(context->queue, context->world->comm);
 }

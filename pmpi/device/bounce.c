@@ -93,17 +93,17 @@ static int bounce_stand_in(const void *buffer, MPI_Count count,
 }
 
 static void bounce_begin(struct aps_bounce *bounce, const char *name,
-                         aps_handle comm)
+                         MPI_Comm comm)
 {
     *bounce = (struct aps_bounce){.name = name, .comm = comm, .rank = -1};
-    if (aps_abi_is_communicator((MPI_Comm)comm))
-        PMPI_Comm_rank((MPI_Comm)comm, &bounce->rank);
+    if (aps_abi_is_communicator(comm))
+        PMPI_Comm_rank(comm, &bounce->rank);
 }
 
-int aps_bounce_begin(struct aps_bounce *bounce, const char *name,
-                     aps_handle comm, struct aps_gpu_buffers gpu,
-                     const void *send, int64_t send_count, aps_handle send_type,
-                     void *receive, int64_t count, aps_handle type)
+int aps_bounce_begin(struct aps_bounce *bounce, const char *name, MPI_Comm comm,
+                     struct aps_gpu_buffers gpu, const void *send,
+                     int64_t send_count, MPI_Datatype send_type, void *receive,
+                     int64_t count, MPI_Datatype type)
 {
     const bool in_place = send == MPI_IN_PLACE;
     struct span from = {0}, to = {0};
@@ -114,18 +114,18 @@ int aps_bounce_begin(struct aps_bounce *bounce, const char *name,
     bounce->send = send;
     bounce->receive = receive;
     if (gpu.send && !in_place && send_count > 0)
-        rc = bounce_stand_in(send, send_count, (MPI_Datatype)send_type,
-                             &bounce->from, &from, &instead);
+        rc = bounce_stand_in(send, send_count, send_type, &bounce->from, &from,
+                             &instead);
     if (instead)
         bounce->send = instead;
     if (rc == MPI_SUCCESS && gpu.receive && count > 0)
-        rc = bounce_stand_in(receive, count, (MPI_Datatype)type, &bounce->to,
-                             &to, &bounce->receive);
+        rc = bounce_stand_in(receive, count, type, &bounce->to, &to,
+                             &bounce->receive);
     if (rc != MPI_SUCCESS) {
         aps_pinned_pool_give(bounce->from.host);
         bounce->from = (struct aps_stand_in){0};
-        if (aps_abi_is_communicator((MPI_Comm)comm))
-            PMPI_Comm_call_errhandler((MPI_Comm)comm, rc);
+        if (aps_abi_is_communicator(comm))
+            PMPI_Comm_call_errhandler(comm, rc);
         return rc;
     }
     if (bounce->from.host)
@@ -253,8 +253,8 @@ static int bounce_create(struct deferred **deferred, MPI_Request *request)
     return rc;
 }
 
-int aps_bounce_defer(const struct aps_bounce *bounce, const void *inner,
-                     void *request)
+int aps_bounce_defer(const struct aps_bounce *bounce, const MPI_Request *inner,
+                     MPI_Request *request)
 {
     struct deferred *this = NULL;
     long begin = 0;
@@ -268,7 +268,7 @@ int aps_bounce_defer(const struct aps_bounce *bounce, const void *inner,
         return rc;
     this->operation = (struct aps_operation){.owner = this, .run = bounce_run};
     this->bounce = *bounce;
-    this->inner = *(const MPI_Request *)inner;
+    this->inner = *inner;
     pthread_mutex_lock(&deferred_lock);
     this->next = under_way;
     under_way = this;

@@ -4,19 +4,17 @@
  * which is not CUDA-aware. MPI gets bounce buffers in host memory, which the
  * backend pins if it can, and the library copies what MPI writes there back to
  * GPU memory. Each rank does so by itself; the call of MPI is the same.
- *
- * This header does not include mpi.h: native/next_mpi.h says why.
  */
 #ifndef APS_PMPI_DEVICE_BOUNCE_H
 #define APS_PMPI_DEVICE_BOUNCE_H
 
+#include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "device/gpu_driver.h"
-#include "native/next_mpi.h"
 
 /* Which buffers of a call are in GPU memory. */
 struct aps_gpu_buffers {
@@ -42,7 +40,7 @@ struct aps_stand_in {
 struct aps_bounce {
     const char *name; /* of the call, for messages */
     int rank;         /* in comm, for messages; -1: unknown */
-    aps_handle comm;
+    MPI_Comm comm;
     /* The buffers for MPI: bounce buffers in place of buffers in GPU memory.
      * Buffers in host memory are the program's, and so are all if an argument
      * is wrong. */
@@ -84,10 +82,10 @@ static inline bool aps_bounce_is_wanted(const void *send, const void *receive)
  * If a copy fails, MPI gets zeros: the call must take place, for the other
  * ranks.
  */
-int aps_bounce_begin(struct aps_bounce *bounce, const char *name,
-                     aps_handle comm, struct aps_gpu_buffers gpu,
-                     const void *send, int64_t send_count, aps_handle send_type,
-                     void *receive, int64_t count, aps_handle type);
+int aps_bounce_begin(struct aps_bounce *bounce, const char *name, MPI_Comm comm,
+                     struct aps_gpu_buffers gpu, const void *send,
+                     int64_t send_count, MPI_Datatype send_type, void *receive,
+                     int64_t count, MPI_Datatype type);
 
 /* Local. After the call, which returned `rc`: copies back what the call wrote,
  * and frees the bounce buffers. Returns rc, or MPI_ERR_OTHER if a copy failed;
@@ -103,8 +101,8 @@ int aps_bounce_end_call(struct aps_bounce *bounce, int rc);
  * when the results have been copied back. Takes over the bounce buffers. An MPI
  * error code.
  */
-int aps_bounce_defer(const struct aps_bounce *bounce, const void *inner,
-                     void *request);
+int aps_bounce_defer(const struct aps_bounce *bounce, const MPI_Request *inner,
+                     MPI_Request *request);
 
 /* Whether aps_bounce_defer can be used. If MPI's calls cannot drive requests of
  * the library, it needs a progress thread, and thus MPI_THREAD_MULTIPLE. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The functions that replace MPI's all-reduces, its start-up, and what
- * persistent requests need. No mpi.h here (native/next_mpi.h says why); calls
- * of an MPI that the library does not know go on untouched.
+ * persistent requests need. Calls of an MPI that the library was not built for go
+ * on untouched.
  */
 #include "config.h"
 
 #include "call/allreduce.h"
 #include "call/nonblocking.h"
 #include "call/persistent.h"
-#include "entry/prototypes.h"
+#include "entry/export.h"
 #include "job/job.h"
 #include "world/lifecycle.h"
 #include "native/foreign.h"
@@ -18,7 +18,7 @@
 
 #define HOT __attribute__((hot)) /* side by side with aps_allreduce */
 
-int MPI_Init(int *argc, char ***argv)
+EXPORT int MPI_Init(int *argc, char ***argv)
 {
     const struct aps_next_mpi *next = aps_next_mpi();
     const int none = 0; /* MPI_THREAD_SINGLE */
@@ -34,7 +34,7 @@ int MPI_Init(int *argc, char ***argv)
     return rc;
 }
 
-int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     int rc;
 
@@ -46,22 +46,23 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     return rc;
 }
 
-HOT int MPI_Allreduce(const void *send, void *receive, int count,
-                      aps_handle type, aps_handle op, aps_handle comm)
+EXPORT HOT int MPI_Allreduce(const void *send, void *receive, int count,
+                             MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     return aps_allreduce(send, receive, count, type, op, comm);
 }
 
 #ifdef HAVE_PMPI_ALLREDUCE_C
-HOT int MPI_Allreduce_c(const void *send, void *receive, int64_t count,
-                        aps_handle type, aps_handle op, aps_handle comm)
+EXPORT HOT int MPI_Allreduce_c(const void *send, void *receive, MPI_Count count,
+                               MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     return aps_allreduce_c(send, receive, count, type, op, comm);
 }
 #endif
 
-int MPI_Iallreduce(const void *send, void *receive, int count, aps_handle type,
-                   aps_handle op, aps_handle comm, void *request)
+EXPORT int MPI_Iallreduce(const void *send, void *receive, int count,
+                          MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                          MPI_Request *request)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->iallreduce(send, receive, count, type, op, comm,
@@ -70,9 +71,9 @@ int MPI_Iallreduce(const void *send, void *receive, int count, aps_handle type,
 }
 
 #ifdef HAVE_PMPI_IALLREDUCE_C
-int MPI_Iallreduce_c(const void *send, void *receive, int64_t count,
-                     aps_handle type, aps_handle op, aps_handle comm,
-                     void *request)
+EXPORT int MPI_Iallreduce_c(const void *send, void *receive, MPI_Count count,
+                            MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                            MPI_Request *request)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->iallreduce_c(send, receive, count, type, op,
@@ -81,21 +82,21 @@ int MPI_Iallreduce_c(const void *send, void *receive, int64_t count,
 }
 #endif
 
-int MPI_Start(void *request)
+EXPORT int MPI_Start(MPI_Request *request)
 {
     if (!aps_persistent_any_kept())
         return aps_next_mpi()->start(request);
     return aps_persistent_start(request);
 }
 
-int MPI_Startall(int count, void *requests)
+EXPORT int MPI_Startall(int count, MPI_Request requests[])
 {
     if (!aps_persistent_any_kept())
         return aps_next_mpi()->startall(count, requests);
     return aps_persistent_startall(count, requests);
 }
 
-int MPI_Request_free(void *request)
+EXPORT int MPI_Request_free(MPI_Request *request)
 {
     if (!aps_persistent_any_kept() && !aps_queue_unfinished())
         return aps_next_mpi()->request_free(request);
@@ -103,9 +104,9 @@ int MPI_Request_free(void *request)
 }
 
 #ifdef HAVE_PMPI_ALLREDUCE_INIT
-int MPI_Allreduce_init(const void *send, void *receive, int count,
-                       aps_handle type, aps_handle op, aps_handle comm,
-                       aps_handle info, void *request)
+EXPORT int MPI_Allreduce_init(const void *send, void *receive, int count,
+                              MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                              MPI_Info info, MPI_Request *request)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->allreduce_init(send, receive, count, type, op,
@@ -114,9 +115,10 @@ int MPI_Allreduce_init(const void *send, void *receive, int count,
                                info, request);
 }
 
-int MPI_Allreduce_init_c(const void *send, void *receive, int64_t count,
-                         aps_handle type, aps_handle op, aps_handle comm,
-                         aps_handle info, void *request)
+EXPORT int MPI_Allreduce_init_c(const void *send, void *receive,
+                                MPI_Count count, MPI_Datatype type, MPI_Op op,
+                                MPI_Comm comm, MPI_Info info,
+                                MPI_Request *request)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->allreduce_init_c(send, receive, count, type, op,

@@ -8,16 +8,12 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-#include "entry/prototypes.h"
+#include "entry/export.h"
 #include "job/job.h"
 #include "world/lifecycle.h"
 #include "world/pcontrol.h"
 #include "world/sessions.h"
 #include "native/next_mpi.h"
-
-/* The same in every MPI. */
-int PMPI_Initialized(int *flag);
-int PMPI_Finalized(int *flag);
 
 /* This call may come at any time; the job is not made outside MPI's life. Under
  * the sessions model there is no MPI_COMM_WORLD. */
@@ -31,7 +27,7 @@ static bool entry_control_is_initialized(void)
 
 /* The next library may know what the other arguments are: they are passed on as
  * five words, which all stand in registers, given or not. */
-int MPI_Pcontrol(const int level, ...)
+EXPORT int MPI_Pcontrol(const int level, ...)
 {
     void *words[5];
     va_list args;
@@ -46,7 +42,7 @@ int MPI_Pcontrol(const int level, ...)
                                     words[3], words[4]);
 }
 
-int MPI_Finalize(void)
+EXPORT int MPI_Finalize(void)
 {
     static void *_Atomic kept;
     int (*next)(void);
@@ -57,10 +53,11 @@ int MPI_Finalize(void)
 }
 
 #ifdef HAVE_PMPI_SESSION_INIT
-int MPI_Session_init(aps_handle info, aps_handle handler, void *session)
+EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler handler,
+                            MPI_Session *session)
 {
     static void *_Atomic kept;
-    int (*next)(aps_handle, aps_handle, void *);
+    int (*next)(MPI_Info, MPI_Errhandler, MPI_Session *);
     int rc;
 
     aps_next_mpi_function(&kept, "MPI_Session_init", &next);
@@ -70,10 +67,10 @@ int MPI_Session_init(aps_handle info, aps_handle handler, void *session)
     return rc;
 }
 
-int MPI_Session_finalize(void *session)
+EXPORT int MPI_Session_finalize(MPI_Session *session)
 {
     static void *_Atomic kept;
-    int (*next)(void *);
+    int (*next)(MPI_Session *);
     int rc;
 
     aps_next_mpi_function(&kept, "MPI_Session_finalize", &next);

@@ -19,6 +19,7 @@
 #include "job/job.h"
 #include "world/lifecycle.h"
 #include "world/sessions.h"
+#include "native/next_mpi.h"
 #include "queue/queue.h"
 
 #define TYPES_1 void *
@@ -62,8 +63,6 @@
 #define SELECT(a, b, c, d, e, f, g, h, i, j, k, l, count, ...) count
 #define COUNT(...) SELECT(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 enum {
-#define PROTOTYPE(name, parameters, next) ARGUMENTS_##name = COUNT parameters,
-#include "entry/prototypes.h"
 #define BLOCKING(name, parameters, arguments, instead)                         \
     ARGUMENTS_##name = COUNT parameters,
 #define COMPLETION(name, parameters, arguments, count, first, instead)         \
@@ -88,8 +87,8 @@ enum {
 
 /* What a call blocks on: a communicator, which holds nothing but C's handle, or
  * something else. */
-#define COMM(argument) ((aps_handle) * (const MPI_Comm *)(argument))
-#define NO_COMM 0
+#define COMM(argument) (*(const MPI_Comm *)(argument))
+#define NO_COMM MPI_COMM_NULL
 
 /* mpi_<name>, which is MPI_<function> with so many arguments, some of them
  * texts, blocks. */
@@ -116,8 +115,7 @@ enum {
     }
 
 /* It makes a persistent request, which MPI alone will start and complete. */
-#define MAKES(function, name, arguments, strings)                              \
-    MATCHES(function, arguments, strings)                                      \
+#define MAKES(name, arguments)                                                 \
     EXPORT void mpi_##name(TYPES_##arguments);                                 \
     void mpi_##name(NAMED_##arguments)                                         \
     {                                                                          \
@@ -195,8 +193,8 @@ BLOCKS(Win_allocate_c, win_allocate_f08_large_, 7, 0, COMM(d))
 BLOCKS(Win_allocate_shared_c, win_allocate_shared_f08_large_, 7, 0, COMM(d))
 #endif
 #ifdef HAVE_PMPI_ALLREDUCE_INIT
-MAKES(Allreduce_init, allreduce_init_f08ts_, 9, 0)
-MAKES(Allreduce_init_c, allreduce_init_f08ts_large_, 9, 0)
+MAKES(allreduce_init_f08ts_, 9)
+MAKES(allreduce_init_f08ts_large_, 9)
 #endif
 /* clang-format on */
 
@@ -208,7 +206,7 @@ void mpi_request_free_f08_(void *request, void *error)
     NEXT(request_free_f08_, 2);
 
     if (aps_persistent_any_kept())
-        aps_persistent_forget((aps_handle) * (MPI_Request *)request);
+        aps_persistent_forget(*(MPI_Request *)request);
     next(request, error);
 }
 
@@ -220,7 +218,7 @@ void mpi_start_f08_(void *request, void *error)
     NEXT(start_f08_, 2);
 
     if (aps_persistent_any_kept())
-        aps_persistent_count_start((aps_handle) * (MPI_Request *)request);
+        aps_persistent_count_start(*(MPI_Request *)request);
     next(request, error);
 }
 
@@ -230,7 +228,7 @@ void mpi_startall_f08_(void *count, void *requests, void *error)
 
     for (int i = 0; aps_persistent_any_kept() && i < *(const MPI_Fint *)count;
          i++)
-        aps_persistent_count_start((aps_handle)((MPI_Request *)requests)[i]);
+        aps_persistent_count_start(((MPI_Request *)requests)[i]);
     next(count, requests, error);
 }
 

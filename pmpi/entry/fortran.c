@@ -16,6 +16,7 @@
 #include "entry/export.h"
 #include "job/job.h"
 #include "world/lifecycle.h"
+#include "native/next_mpi.h"
 
 typedef void blocking_fn(const void *send, void *receive, const MPI_Fint *count,
                          const MPI_Fint *type, const MPI_Fint *op,
@@ -66,9 +67,8 @@ static void entry_fortran_allreduce(void *_Atomic *kept, const char *name,
     entry_fortran_give(error,
                        aps_allreduce(entry_fortran_buffer_of(send),
                                      entry_fortran_buffer_of(receive), *count,
-                                     (aps_handle)PMPI_Type_f2c(*type),
-                                     (aps_handle)PMPI_Op_f2c(*op),
-                                     (aps_handle)PMPI_Comm_f2c(*comm)));
+                                     PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
+                                     PMPI_Comm_f2c(*comm)));
 }
 
 void mpi_allreduce_(const void *send, void *receive, const MPI_Fint *count,
@@ -107,10 +107,10 @@ static void entry_fortran_iallreduce(void *_Atomic *kept, const char *name,
         next(send, receive, count, type, op, comm, request, error);
         return;
     }
-    rc = aps_iallreduce(
-        entry_fortran_buffer_of(send), entry_fortran_buffer_of(receive), *count,
-        false, (aps_handle)PMPI_Type_f2c(*type), (aps_handle)PMPI_Op_f2c(*op),
-        (aps_handle)PMPI_Comm_f2c(*comm), &handle);
+    rc = aps_iallreduce(entry_fortran_buffer_of(send),
+                        entry_fortran_buffer_of(receive), *count, false,
+                        PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
+                        PMPI_Comm_f2c(*comm), &handle);
     if (rc == MPI_SUCCESS)
         *request = PMPI_Request_c2f(handle);
     entry_fortran_give(error, rc);

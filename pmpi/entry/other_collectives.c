@@ -7,12 +7,12 @@
 #include "config.h"
 
 #include "call/other_collectives.h"
-#include "entry/prototypes.h"
+#include "entry/export.h"
 #include "job/job.h"
 #include "native/next_mpi.h"
 
-int MPI_Reduce_scatter_block(const void *send, void *receive, int count,
-                             aps_handle type, aps_handle op, aps_handle comm)
+EXPORT int MPI_Reduce_scatter_block(const void *send, void *receive, int count,
+                                    MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->reduce_scatter_block(send, receive, count, type,
@@ -21,8 +21,9 @@ int MPI_Reduce_scatter_block(const void *send, void *receive, int count,
                                           comm);
 }
 
-int MPI_Reduce_scatter(const void *send, void *receive, const int counts[],
-                       aps_handle type, aps_handle op, aps_handle comm)
+EXPORT int MPI_Reduce_scatter(const void *send, void *receive,
+                              const int counts[], MPI_Datatype type, MPI_Op op,
+                              MPI_Comm comm)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->reduce_scatter(send, receive, counts, type, op,
@@ -31,9 +32,9 @@ int MPI_Reduce_scatter(const void *send, void *receive, const int counts[],
                                     comm);
 }
 
-int MPI_Ireduce_scatter_block(const void *send, void *receive, int count,
-                              aps_handle type, aps_handle op, aps_handle comm,
-                              void *request)
+EXPORT int MPI_Ireduce_scatter_block(const void *send, void *receive, int count,
+                                     MPI_Datatype type, MPI_Op op,
+                                     MPI_Comm comm, MPI_Request *request)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->ireduce_scatter_block(send, receive, count, type,
@@ -42,9 +43,9 @@ int MPI_Ireduce_scatter_block(const void *send, void *receive, int count,
                                            op, comm, request);
 }
 
-int MPI_Ireduce_scatter(const void *send, void *receive, const int counts[],
-                        aps_handle type, aps_handle op, aps_handle comm,
-                        void *request)
+EXPORT int MPI_Ireduce_scatter(const void *send, void *receive,
+                               const int counts[], MPI_Datatype type, MPI_Op op,
+                               MPI_Comm comm, MPI_Request *request)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->ireduce_scatter(send, receive, counts, type, op,
@@ -53,8 +54,9 @@ int MPI_Ireduce_scatter(const void *send, void *receive, const int counts[],
                                      comm, request);
 }
 
-int MPI_Allgather(const void *send, int send_count, aps_handle send_type,
-                  void *receive, int count, aps_handle type, aps_handle comm)
+EXPORT int MPI_Allgather(const void *send, int send_count,
+                         MPI_Datatype send_type, void *receive, int count,
+                         MPI_Datatype type, MPI_Comm comm)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->allgather(send, send_count, send_type, receive,
@@ -63,9 +65,10 @@ int MPI_Allgather(const void *send, int send_count, aps_handle send_type,
                                false, type, comm);
 }
 
-int MPI_Iallgather(const void *send, int send_count, aps_handle send_type,
-                   void *receive, int count, aps_handle type, aps_handle comm,
-                   void *request)
+EXPORT int MPI_Iallgather(const void *send, int send_count,
+                          MPI_Datatype send_type, void *receive, int count,
+                          MPI_Datatype type, MPI_Comm comm,
+                          MPI_Request *request)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->iallgather(send, send_count, send_type, receive,
@@ -74,8 +77,8 @@ int MPI_Iallgather(const void *send, int send_count, aps_handle send_type,
                                 false, type, comm, request);
 }
 
-int MPI_Reduce(const void *send, void *receive, int count, aps_handle type,
-               aps_handle op, int root, aps_handle comm)
+EXPORT int MPI_Reduce(const void *send, void *receive, int count,
+                      MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->reduce(send, receive, count, type, op, root,
@@ -83,8 +86,9 @@ int MPI_Reduce(const void *send, void *receive, int count, aps_handle type,
     return aps_other_reduce(send, receive, count, false, type, op, root, comm);
 }
 
-int MPI_Ireduce(const void *send, void *receive, int count, aps_handle type,
-                aps_handle op, int root, aps_handle comm, void *request)
+EXPORT int MPI_Ireduce(const void *send, void *receive, int count,
+                       MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
+                       MPI_Request *request)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->ireduce(send, receive, count, type, op, root,
@@ -93,16 +97,16 @@ int MPI_Ireduce(const void *send, void *receive, int count, aps_handle type,
                              request);
 }
 
-int MPI_Bcast(void *buffer, int count, aps_handle type, int root,
-              aps_handle comm)
+EXPORT int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root,
+                     MPI_Comm comm)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->bcast(buffer, count, type, root, comm);
     return aps_other_bcast(buffer, count, false, type, root, comm);
 }
 
-int MPI_Ibcast(void *buffer, int count, aps_handle type, int root,
-               aps_handle comm, void *request)
+EXPORT int MPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root,
+                      MPI_Comm comm, MPI_Request *request)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->ibcast(buffer, count, type, root, comm, request);
@@ -110,8 +114,9 @@ int MPI_Ibcast(void *buffer, int count, aps_handle type, int root,
 }
 
 #ifdef HAVE_PMPI_REDUCE_SCATTER_BLOCK_C
-int MPI_Reduce_scatter_block_c(const void *send, void *receive, int64_t count,
-                               aps_handle type, aps_handle op, aps_handle comm)
+EXPORT int MPI_Reduce_scatter_block_c(const void *send, void *receive,
+                                      MPI_Count count, MPI_Datatype type,
+                                      MPI_Op op, MPI_Comm comm)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->reduce_scatter_block_c(send, receive, count,
@@ -122,9 +127,9 @@ int MPI_Reduce_scatter_block_c(const void *send, void *receive, int64_t count,
 #endif
 
 #ifdef HAVE_PMPI_REDUCE_SCATTER_C
-int MPI_Reduce_scatter_c(const void *send, void *receive,
-                         const int64_t counts[], aps_handle type, aps_handle op,
-                         aps_handle comm)
+EXPORT int MPI_Reduce_scatter_c(const void *send, void *receive,
+                                const MPI_Count counts[], MPI_Datatype type,
+                                MPI_Op op, MPI_Comm comm)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->reduce_scatter_c(send, receive, counts, type, op,
@@ -135,9 +140,10 @@ int MPI_Reduce_scatter_c(const void *send, void *receive,
 #endif
 
 #ifdef HAVE_PMPI_IREDUCE_SCATTER_BLOCK_C
-int MPI_Ireduce_scatter_block_c(const void *send, void *receive, int64_t count,
-                                aps_handle type, aps_handle op, aps_handle comm,
-                                void *request)
+EXPORT int MPI_Ireduce_scatter_block_c(const void *send, void *receive,
+                                       MPI_Count count, MPI_Datatype type,
+                                       MPI_Op op, MPI_Comm comm,
+                                       MPI_Request *request)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->ireduce_scatter_block_c(send, receive, count,
@@ -148,9 +154,9 @@ int MPI_Ireduce_scatter_block_c(const void *send, void *receive, int64_t count,
 #endif
 
 #ifdef HAVE_PMPI_IREDUCE_SCATTER_C
-int MPI_Ireduce_scatter_c(const void *send, void *receive,
-                          const int64_t counts[], aps_handle type,
-                          aps_handle op, aps_handle comm, void *request)
+EXPORT int MPI_Ireduce_scatter_c(const void *send, void *receive,
+                                 const MPI_Count counts[], MPI_Datatype type,
+                                 MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->ireduce_scatter_c(send, receive, counts, type,
@@ -161,9 +167,9 @@ int MPI_Ireduce_scatter_c(const void *send, void *receive,
 #endif
 
 #ifdef HAVE_PMPI_ALLGATHER_C
-int MPI_Allgather_c(const void *send, int64_t send_count, aps_handle send_type,
-                    void *receive, int64_t count, aps_handle type,
-                    aps_handle comm)
+EXPORT int MPI_Allgather_c(const void *send, MPI_Count send_count,
+                           MPI_Datatype send_type, void *receive,
+                           MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->allgather_c(send, send_count, send_type, receive,
@@ -174,9 +180,10 @@ int MPI_Allgather_c(const void *send, int64_t send_count, aps_handle send_type,
 #endif
 
 #ifdef HAVE_PMPI_IALLGATHER_C
-int MPI_Iallgather_c(const void *send, int64_t send_count, aps_handle send_type,
-                     void *receive, int64_t count, aps_handle type,
-                     aps_handle comm, void *request)
+EXPORT int MPI_Iallgather_c(const void *send, MPI_Count send_count,
+                            MPI_Datatype send_type, void *receive,
+                            MPI_Count count, MPI_Datatype type, MPI_Comm comm,
+                            MPI_Request *request)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->iallgather_c(
@@ -187,8 +194,8 @@ int MPI_Iallgather_c(const void *send, int64_t send_count, aps_handle send_type,
 #endif
 
 #ifdef HAVE_PMPI_REDUCE_C
-int MPI_Reduce_c(const void *send, void *receive, int64_t count,
-                 aps_handle type, aps_handle op, int root, aps_handle comm)
+EXPORT int MPI_Reduce_c(const void *send, void *receive, MPI_Count count,
+                        MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->reduce_c(send, receive, count, type, op, root,
@@ -198,9 +205,9 @@ int MPI_Reduce_c(const void *send, void *receive, int64_t count,
 #endif
 
 #ifdef HAVE_PMPI_IREDUCE_C
-int MPI_Ireduce_c(const void *send, void *receive, int64_t count,
-                  aps_handle type, aps_handle op, int root, aps_handle comm,
-                  void *request)
+EXPORT int MPI_Ireduce_c(const void *send, void *receive, MPI_Count count,
+                         MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
+                         MPI_Request *request)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->ireduce_c(send, receive, count, type, op, root,
@@ -211,8 +218,8 @@ int MPI_Ireduce_c(const void *send, void *receive, int64_t count,
 #endif
 
 #ifdef HAVE_PMPI_BCAST_C
-int MPI_Bcast_c(void *buffer, int64_t count, aps_handle type, int root,
-                aps_handle comm)
+EXPORT int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype type,
+                       int root, MPI_Comm comm)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->bcast_c(buffer, count, type, root, comm);
@@ -221,8 +228,8 @@ int MPI_Bcast_c(void *buffer, int64_t count, aps_handle type, int root,
 #endif
 
 #ifdef HAVE_PMPI_IBCAST_C
-int MPI_Ibcast_c(void *buffer, int64_t count, aps_handle type, int root,
-                 aps_handle comm, void *request)
+EXPORT int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype type,
+                        int root, MPI_Comm comm, MPI_Request *request)
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->ibcast_c(buffer, count, type, root, comm,

@@ -199,7 +199,7 @@ bool aps_queue_help(struct aps_queue *queue, const _Atomic uint32_t *complete)
     return helped;
 }
 
-void aps_queue_drain(struct aps_queue *queue, aps_handle comm)
+void aps_queue_drain(struct aps_queue *queue, MPI_Comm comm)
 {
     static const _Atomic uint32_t never;
     long begin = 0;

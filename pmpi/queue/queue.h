@@ -8,12 +8,12 @@
 #ifndef APS_PMPI_QUEUE_QUEUE_H
 #define APS_PMPI_QUEUE_QUEUE_H
 
+#include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "native/next_mpi.h"
 #include "queue/operation.h"
 
 struct aps_queue; /* opaque */
@@ -60,7 +60,7 @@ bool aps_queue_help(struct aps_queue *queue, const _Atomic uint32_t *complete);
 /* Until everything pushed so far has been carried out. Not from inside a run. As
  * every call that blocks, it drives MPI's progress meanwhile: by `comm`, a
  * communicator of ours. */
-void aps_queue_drain(struct aps_queue *queue, aps_handle comm);
+void aps_queue_drain(struct aps_queue *queue, MPI_Comm comm);
 
 /* No more will be pushed: the queue goes when it is empty. NULL: nothing. */
 void aps_queue_close(struct aps_queue *queue);

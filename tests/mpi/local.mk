@@ -356,7 +356,6 @@ mpi_tests = \
 	tests/mpi/t-persistent.sh \
 	tests/mpi/t-policy-rank.sh \
 	tests/mpi/t-progress.sh \
-	tests/mpi/t-prototypes.sh \
 	tests/mpi/t-random-bits.sh \
 	tests/mpi/t-reductions.sh \
 	tests/mpi/t-other-collectives-left.sh \
