@@ -92,11 +92,8 @@ AS_IF([test $aps_launcher = $MPI],
     [AC_MSG_RESULT([no])
      AC_MSG_ERROR([$MPICC belongs to $aps_mpi_version, but $MPIEXEC does not: set MPIEXEC])])
 
-AC_CHECK_FUNCS([PMPI_Allreduce_c PMPI_Iallreduce_c PMPI_Allreduce_init PMPI_Isend_c PMPI_Comm_create_from_group PMPI_Comm_idup_with_info PMPI_Session_init PMPIX_Grequest_start])
-AC_CHECK_FUNCS([PMPI_Reduce_scatter_block_c PMPI_Reduce_scatter_c])
-AC_CHECK_FUNCS([PMPI_Allgather_c PMPI_Reduce_c PMPI_Type_get_contents_c])
-AC_CHECK_FUNCS([PMPI_Ireduce_scatter_block_c PMPI_Ireduce_scatter_c PMPI_Ireduce_c PMPI_Iallgather_c])
-AC_CHECK_FUNCS([PMPI_Bcast_c PMPI_Ibcast_c])
+# Large-count variants of all collectives come together.
+AC_CHECK_FUNCS([PMPI_Allreduce_c PMPI_Allreduce_init PMPI_Isend_c PMPI_Comm_create_from_group PMPI_Comm_idup_with_info PMPI_Session_init PMPI_Type_get_contents_c PMPIX_Grequest_start])
 CPPFLAGS=$aps_save_CPPFLAGS
 LIBS=$aps_save_LIBS
 ])

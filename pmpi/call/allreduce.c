@@ -101,8 +101,8 @@ static inline int allreduce_pass_again(const struct passed *like,
                                        MPI_Comm comm)
 {
     aps_count(&aps_counters.again[like->reason], 1);
-    return aps_next_mpi_allreduce(aps_next_mpi(), large, send, receive, count,
-                                  type, op, comm);
+    return APS_NEXT_CALL(large, Allreduce, send, receive, count, type, op,
+                         comm);
 }
 
 /* Does the plan that follows from the count alone leave such calls to MPI for good?
@@ -318,26 +318,17 @@ static bool allreduce_is_candidate(const struct aps_job *job,
              call->send != call->receive));
 }
 
-static int allreduce_pass(const struct aps_next_mpi *next,
-                          const struct aps_call *call)
+static int allreduce_pass(const struct aps_call *call)
 {
-    return aps_next_mpi_allreduce(next, call->large, call->send, call->receive,
-                                  call->count, call->type, call->op,
-                                  call->comm);
+    return APS_NEXT_CALL(call->large, Allreduce, call->send, call->receive,
+                         call->count, call->type, call->op, call->comm);
 }
 
-static int allreduce_start(const struct aps_next_mpi *next,
-                           const struct aps_call *call, MPI_Request *request)
+static int allreduce_start(const struct aps_call *call, MPI_Request *request)
 {
-    const MPI_Datatype type = call->type;
-    const MPI_Op op = call->op;
-    const MPI_Comm comm = call->comm;
-
-    return call->large
-               ? next->iallreduce_c(call->send, call->receive, call->count,
-                                    type, op, comm, request)
-               : next->iallreduce(call->send, call->receive, (int)call->count,
-                                  type, op, comm, request);
+    return APS_NEXT_CALL(call->large, Iallreduce, call->send, call->receive,
+                         call->count, call->type, call->op, call->comm,
+                         request);
 }
 
 static void allreduce_count_elements(const struct aps_call *call,
@@ -374,8 +365,8 @@ allreduce_handle(const struct passed *like, const void *send, void *receive,
         aps_allreduce_call(send, receive, count, large, type, op, comm);
 
     if (aps_job()->foreign)
-        return aps_next_mpi_allreduce(aps_next_mpi(), large, send, receive,
-                                      count, type, op, comm);
+        return APS_NEXT_CALL(large, Allreduce, send, receive, count, type, op,
+                             comm);
     aps_call_enter(&call);
     if (allreduce_may_pass_again(like, count, type, op, comm) &&
         !aps_bounce_is_wanted_by(call.gpu))

@@ -37,11 +37,10 @@ struct aps_kind {
                          const struct aps_call *call);
 
     /* The call as it is, to the next library in line. */
-    int (*pass)(const struct aps_next_mpi *next, const struct aps_call *call);
+    int (*pass)(const struct aps_call *call);
 
     /* Local. The same by the nonblocking form; *request is the program's. */
-    int (*start)(const struct aps_next_mpi *next, const struct aps_call *call,
-                 MPI_Request *request);
+    int (*start)(const struct aps_call *call, MPI_Request *request);
 
     /* Local. How many elements of its buffers the call reads and writes. */
     void (*count_elements)(const struct aps_call *call, MPI_Count *sent,

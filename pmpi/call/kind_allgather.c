@@ -16,34 +16,18 @@
 #include "call/other_kind.h"
 #include "call/signature.h"
 
-static int gather_pass(const struct aps_next_mpi *next,
-                       const struct aps_call *call)
+static int gather_pass(const struct aps_call *call)
 {
-    const MPI_Datatype send_type = call->send_type;
-    const MPI_Datatype type = call->type;
-    const MPI_Comm comm = call->comm;
-
-    return call->large
-               ? next->allgather_c(call->send, call->send_count, send_type,
-                                   call->receive, call->count, type, comm)
-               : next->allgather(call->send, (int)call->send_count, send_type,
-                                 call->receive, (int)call->count, type, comm);
+    return APS_NEXT_CALL(call->large, Allgather, call->send, call->send_count,
+                         call->send_type, call->receive, call->count,
+                         call->type, call->comm);
 }
 
-static int gather_start(const struct aps_next_mpi *next,
-                        const struct aps_call *call, MPI_Request *request)
+static int gather_start(const struct aps_call *call, MPI_Request *request)
 {
-    const MPI_Datatype send_type = call->send_type;
-    const MPI_Datatype type = call->type;
-    const MPI_Comm comm = call->comm;
-
-    return call->large
-               ? next->iallgather_c(call->send, call->send_count, send_type,
-                                    call->receive, call->count, type, comm,
-                                    request)
-               : next->iallgather(call->send, (int)call->send_count, send_type,
-                                  call->receive, (int)call->count, type, comm,
-                                  request);
+    return APS_NEXT_CALL(call->large, Iallgather, call->send, call->send_count,
+                         call->send_type, call->receive, call->count,
+                         call->type, call->comm, request);
 }
 
 static void gather_count_elements(const struct aps_call *call, MPI_Count *sent,

@@ -36,29 +36,16 @@ static void *bcast_buffer(const struct aps_call *call)
                : (void *)(uintptr_t)call->send;
 }
 
-static int bcast_pass(const struct aps_next_mpi *next,
-                      const struct aps_call *call)
+static int bcast_pass(const struct aps_call *call)
 {
-    const MPI_Datatype type = call->type;
-    const MPI_Comm comm = call->comm;
-    void *buffer = bcast_buffer(call);
-
-    return call->large
-               ? next->bcast_c(buffer, call->count, type, call->root, comm)
-               : next->bcast(buffer, (int)call->count, type, call->root, comm);
+    return APS_NEXT_CALL(call->large, Bcast, bcast_buffer(call), call->count,
+                         call->type, call->root, call->comm);
 }
 
-static int bcast_start(const struct aps_next_mpi *next,
-                       const struct aps_call *call, MPI_Request *request)
+static int bcast_start(const struct aps_call *call, MPI_Request *request)
 {
-    const MPI_Datatype type = call->type;
-    const MPI_Comm comm = call->comm;
-    void *buffer = bcast_buffer(call);
-
-    return call->large ? next->ibcast_c(buffer, call->count, type, call->root,
-                                        comm, request)
-                       : next->ibcast(buffer, (int)call->count, type,
-                                      call->root, comm, request);
+    return APS_NEXT_CALL(call->large, Ibcast, bcast_buffer(call), call->count,
+                         call->type, call->root, call->comm, request);
 }
 
 /* On the root's side of an intercommunicator the others take no part. */

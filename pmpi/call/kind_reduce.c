@@ -6,32 +6,18 @@
 
 #include "call/other_kind.h"
 
-static int reduce_pass(const struct aps_next_mpi *next,
-                       const struct aps_call *call)
+static int reduce_pass(const struct aps_call *call)
 {
-    const MPI_Datatype type = call->type;
-    const MPI_Op op = call->op;
-    const MPI_Comm comm = call->comm;
-
-    return call->large
-               ? next->reduce_c(call->send, call->receive, call->count, type,
-                                op, call->root, comm)
-               : next->reduce(call->send, call->receive, (int)call->count, type,
-                              op, call->root, comm);
+    return APS_NEXT_CALL(call->large, Reduce, call->send, call->receive,
+                         call->count, call->type, call->op, call->root,
+                         call->comm);
 }
 
-static int reduce_start(const struct aps_next_mpi *next,
-                        const struct aps_call *call, MPI_Request *request)
+static int reduce_start(const struct aps_call *call, MPI_Request *request)
 {
-    const MPI_Datatype type = call->type;
-    const MPI_Op op = call->op;
-    const MPI_Comm comm = call->comm;
-
-    return call->large
-               ? next->ireduce_c(call->send, call->receive, call->count, type,
-                                 op, call->root, comm, request)
-               : next->ireduce(call->send, call->receive, (int)call->count,
-                               type, op, call->root, comm, request);
+    return APS_NEXT_CALL(call->large, Ireduce, call->send, call->receive,
+                         call->count, call->type, call->op, call->root,
+                         call->comm, request);
 }
 
 static void reduce_count_elements(const struct aps_call *call, MPI_Count *sent,

@@ -20,62 +20,32 @@ static MPI_Count scatter_share(const struct aps_call *call, int i)
                        : ((const int *)call->counts)[i];
 }
 
-static int scatter_pass(const struct aps_next_mpi *next,
-                        const struct aps_call *call)
+static int scatter_pass(const struct aps_call *call)
 {
-    const MPI_Datatype type = call->type;
-    const MPI_Op op = call->op;
-    const MPI_Comm comm = call->comm;
-
-    return call->large ? next->reduce_scatter_c(call->send, call->receive,
-                                                call->counts, type, op, comm)
-                       : next->reduce_scatter(call->send, call->receive,
-                                              call->counts, type, op, comm);
+    return APS_NEXT_CALL(call->large, Reduce_scatter, call->send, call->receive,
+                         call->counts, call->type, call->op, call->comm);
 }
 
-static int scatter_pass_block(const struct aps_next_mpi *next,
-                              const struct aps_call *call)
+static int scatter_pass_block(const struct aps_call *call)
 {
-    const MPI_Datatype type = call->type;
-    const MPI_Op op = call->op;
-    const MPI_Comm comm = call->comm;
-
-    return call->large
-               ? next->reduce_scatter_block_c(call->send, call->receive,
-                                              call->count, type, op, comm)
-               : next->reduce_scatter_block(call->send, call->receive,
-                                            (int)call->count, type, op, comm);
+    return APS_NEXT_CALL(call->large, Reduce_scatter_block, call->send,
+                         call->receive, call->count, call->type, call->op,
+                         call->comm);
 }
 
-static int scatter_start(const struct aps_next_mpi *next,
-                         const struct aps_call *call, MPI_Request *request)
+static int scatter_start(const struct aps_call *call, MPI_Request *request)
 {
-    const MPI_Datatype type = call->type;
-    const MPI_Op op = call->op;
-    const MPI_Comm comm = call->comm;
-
-    return call->large
-               ? next->ireduce_scatter_c(call->send, call->receive,
-                                         call->counts, type, op, comm, request)
-               : next->ireduce_scatter(call->send, call->receive, call->counts,
-                                       type, op, comm, request);
+    return APS_NEXT_CALL(call->large, Ireduce_scatter, call->send,
+                         call->receive, call->counts, call->type, call->op,
+                         call->comm, request);
 }
 
-static int scatter_start_block(const struct aps_next_mpi *next,
-                               const struct aps_call *call,
+static int scatter_start_block(const struct aps_call *call,
                                MPI_Request *request)
 {
-    const MPI_Datatype type = call->type;
-    const MPI_Op op = call->op;
-    const MPI_Comm comm = call->comm;
-
-    return call->large
-               ? next->ireduce_scatter_block_c(call->send, call->receive,
-                                               call->count, type, op, comm,
-                                               request)
-               : next->ireduce_scatter_block(call->send, call->receive,
-                                             (int)call->count, type, op, comm,
-                                             request);
+    return APS_NEXT_CALL(call->large, Ireduce_scatter_block, call->send,
+                         call->receive, call->count, call->type, call->op,
+                         call->comm, request);
 }
 
 static void scatter_count_elements(const struct aps_call *call, MPI_Count *sent,

@@ -6,7 +6,6 @@
 #include "call/blocking.h"
 #include "call/kind.h"
 #include "device/bounce.h"
-#include "native/next_mpi.h"
 #include "queue/queue.h"
 
 /* Needs the call a bounce buffer? */
@@ -51,17 +50,16 @@ static int pass_end_bounce(const struct aps_call *call,
 
 static int pass_now(const struct aps_call *call)
 {
-    const struct aps_next_mpi *next = aps_next_mpi();
     struct aps_bounce bounce;
     struct aps_call bounced;
     int rc;
 
     if (!pass_bounces(call))
-        return call->kind->pass(next, call);
+        return call->kind->pass(call);
     rc = pass_begin_bounce(call, &bounce, &bounced);
-    return rc == MPI_SUCCESS ? pass_end_bounce(call, &bounce,
-                                               call->kind->pass(next, &bounced))
-                             : rc;
+    return rc == MPI_SUCCESS
+               ? pass_end_bounce(call, &bounce, call->kind->pass(&bounced))
+               : rc;
 }
 
 int aps_call_pass(const struct aps_call *call)
@@ -111,11 +109,6 @@ int aps_call_pass_part(const struct aps_call *call, size_t offset, size_t count)
 
 /* --- nonblocking --------------------------------------------------------- */
 
-static int pass_start(const struct aps_call *call, MPI_Request *request)
-{
-    return call->kind->start(aps_next_mpi(), call, request);
-}
-
 int aps_call_start(const struct aps_call *call, MPI_Request *request)
 {
     struct aps_bounce bounce;
@@ -124,11 +117,11 @@ int aps_call_start(const struct aps_call *call, MPI_Request *request)
     int rc;
 
     if (!pass_bounces(call) || !request || !aps_bounce_can_defer())
-        return pass_start(call, request);
+        return call->kind->start(call, request);
     rc = pass_begin_bounce(call, &bounce, &bounced);
     if (rc != MPI_SUCCESS)
         return rc;
-    rc = pass_start(&bounced, &inner);
+    rc = call->kind->start(&bounced, &inner);
     if (rc != MPI_SUCCESS)
         return aps_bounce_end(&bounce, rc);
     rc = aps_bounce_defer(&bounce, &inner, request);

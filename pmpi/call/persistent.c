@@ -19,8 +19,6 @@
 #include "queue/queue.h"
 #include "message/wait.h"
 
-static _Thread_local bool left_to_mpi;
-
 struct persistent {
     struct persistent *next; /* in its bucket */
     MPI_Request handle;      /* MPI's; it lives as long as this */
@@ -75,24 +73,6 @@ static atomic_int *persistent_counter(const struct persistent *persistent)
                               : &aps_persistent_requests;
 }
 
-static void persistent_keep(struct persistent *persistent)
-{
-    struct persistent **place;
-    struct persistent *stale;
-
-    pthread_mutex_lock(&lock);
-    place = persistent_place_of(persistent->handle);
-    stale = *place; /* freed where we did not see it */
-    if (stale) {
-        persistent->next = stale->next;
-        atomic_fetch_sub(persistent_counter(stale), 1);
-    }
-    atomic_fetch_add(persistent_counter(persistent), 1);
-    *place = persistent;
-    pthread_mutex_unlock(&lock);
-    free(stale);
-}
-
 void aps_persistent_forget(MPI_Request request)
 {
     struct persistent **place;
@@ -111,18 +91,34 @@ void aps_persistent_forget(MPI_Request request)
     free(persistent);
 }
 
+#ifdef HAVE_PMPI_ALLREDUCE_INIT
+
+static _Thread_local bool left_to_mpi;
+
+static void persistent_keep(struct persistent *persistent)
+{
+    struct persistent **place;
+    struct persistent *stale;
+
+    pthread_mutex_lock(&lock);
+    place = persistent_place_of(persistent->handle);
+    stale = *place; /* freed where we did not see it */
+    if (stale) {
+        persistent->next = stale->next;
+        atomic_fetch_sub(persistent_counter(stale), 1);
+    }
+    atomic_fetch_add(persistent_counter(persistent), 1);
+    *place = persistent;
+    pthread_mutex_unlock(&lock);
+    free(stale);
+}
+
 static int persistent_init(const struct aps_call *call, MPI_Info info,
                            MPI_Request *request)
 {
-    const struct aps_next_mpi *next = aps_next_mpi();
-
-    if (call->large)
-        return next->allreduce_init_c(call->send, call->receive, call->count,
-                                      call->type, call->op, call->comm, info,
-                                      request);
-    return next->allreduce_init(call->send, call->receive, (int)call->count,
-                                call->type, call->op, call->comm, info,
-                                request);
+    return APS_NEXT_CALL(call->large, Allreduce_init, call->send, call->receive,
+                         call->count, call->type, call->op, call->comm, info,
+                         request);
 }
 
 #define STRICT_ORDER "mpi_assert_strict_persistent_collective_ordering"
@@ -249,6 +245,8 @@ void aps_persistent_leave_to_mpi(bool leave)
     left_to_mpi = leave;
 }
 
+#endif
+
 /* Its start, if it is MPI's own; NULL: nothing. */
 static void persistent_count_start(const struct persistent *persistent)
 {
@@ -270,7 +268,7 @@ int aps_persistent_start(MPI_Request *request)
 
     if (!persistent || persistent->passes) {
         persistent_count_start(persistent);
-        return aps_next_mpi()->start(request);
+        return aps_next_mpi()->Start(request);
     }
     if (persistent->inner != MPI_REQUEST_NULL) /* it is active */
         return aps_call_raise(&persistent->call, MPI_ERR_REQUEST);
@@ -282,7 +280,7 @@ int aps_persistent_startall(int count, MPI_Request requests[])
     if (!aps_persistent_holds(count, requests)) {
         for (int i = 0; requests && i < count; i++)
             aps_persistent_count_start(requests[i]);
-        return aps_next_mpi()->startall(count, requests);
+        return aps_next_mpi()->Startall(count, requests);
     }
     for (int i = 0; i < count; i++) {
         int rc = aps_persistent_start(&requests[i]);
@@ -314,7 +312,7 @@ int aps_persistent_free(MPI_Request *request)
         aps_persistent_forget(*request);
     if (aps_queue_unfinished())
         persistent_let_threads_pass();
-    return aps_next_mpi()->request_free(request);
+    return aps_next_mpi()->Request_free(request);
 }
 
 bool aps_persistent_holds(int count, const MPI_Request requests[])

@@ -27,8 +27,8 @@ EXPORT int MPI_Init(int *argc, char ***argv)
     int rc;
 
     aps_foreign_check_caller(__builtin_return_address(0));
-    rc = level == none ? next->init(argc, argv)
-                       : next->init_thread(argc, argv, level, &provided);
+    rc = level == none ? next->Init(argc, argv)
+                       : next->Init_thread(argc, argv, level, &provided);
     if (rc == 0 && !aps_job()->foreign)
         aps_lifecycle_begin(none);
     return rc;
@@ -39,7 +39,7 @@ EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     int rc;
 
     aps_foreign_check_caller(__builtin_return_address(0));
-    rc = aps_next_mpi()->init_thread(
+    rc = aps_next_mpi()->Init_thread(
         argc, argv, aps_lifecycle_thread_level(required), provided);
     if (rc == 0 && !aps_job()->foreign)
         aps_lifecycle_begin(required);
@@ -65,18 +65,18 @@ EXPORT int MPI_Iallreduce(const void *send, void *receive, int count,
                           MPI_Request *request)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->iallreduce(send, receive, count, type, op, comm,
+        return aps_next_mpi()->Iallreduce(send, receive, count, type, op, comm,
                                           request);
     return aps_iallreduce(send, receive, count, false, type, op, comm, request);
 }
 
-#ifdef HAVE_PMPI_IALLREDUCE_C
+#ifdef HAVE_PMPI_ALLREDUCE_C
 EXPORT int MPI_Iallreduce_c(const void *send, void *receive, MPI_Count count,
                             MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                             MPI_Request *request)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->iallreduce_c(send, receive, count, type, op,
+        return aps_next_mpi()->Iallreduce_c(send, receive, count, type, op,
                                             comm, request);
     return aps_iallreduce(send, receive, count, true, type, op, comm, request);
 }
@@ -85,21 +85,21 @@ EXPORT int MPI_Iallreduce_c(const void *send, void *receive, MPI_Count count,
 EXPORT int MPI_Start(MPI_Request *request)
 {
     if (!aps_persistent_any_kept())
-        return aps_next_mpi()->start(request);
+        return aps_next_mpi()->Start(request);
     return aps_persistent_start(request);
 }
 
 EXPORT int MPI_Startall(int count, MPI_Request requests[])
 {
     if (!aps_persistent_any_kept())
-        return aps_next_mpi()->startall(count, requests);
+        return aps_next_mpi()->Startall(count, requests);
     return aps_persistent_startall(count, requests);
 }
 
 EXPORT int MPI_Request_free(MPI_Request *request)
 {
     if (!aps_persistent_any_kept() && !aps_queue_unfinished())
-        return aps_next_mpi()->request_free(request);
+        return aps_next_mpi()->Request_free(request);
     return aps_persistent_free(request);
 }
 
@@ -109,7 +109,7 @@ EXPORT int MPI_Allreduce_init(const void *send, void *receive, int count,
                               MPI_Info info, MPI_Request *request)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->allreduce_init(send, receive, count, type, op,
+        return aps_next_mpi()->Allreduce_init(send, receive, count, type, op,
                                               comm, info, request);
     return aps_persistent_init(send, receive, count, false, type, op, comm,
                                info, request);
@@ -121,7 +121,7 @@ EXPORT int MPI_Allreduce_init_c(const void *send, void *receive,
                                 MPI_Request *request)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->allreduce_init_c(send, receive, count, type, op,
+        return aps_next_mpi()->Allreduce_init_c(send, receive, count, type, op,
                                                 comm, info, request);
     return aps_persistent_init(send, receive, count, true, type, op, comm, info,
                                request);

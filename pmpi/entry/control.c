@@ -38,45 +38,37 @@ EXPORT int MPI_Pcontrol(const int level, ...)
     va_end(args);
     if (entry_control_is_initialized() && !aps_job()->foreign)
         aps_pcontrol(level);
-    return aps_next_mpi()->pcontrol(level, words[0], words[1], words[2],
+    return aps_next_mpi()->Pcontrol(level, words[0], words[1], words[2],
                                     words[3], words[4]);
 }
 
 EXPORT int MPI_Finalize(void)
 {
-    static void *_Atomic kept;
-    int (*next)(void);
+    const struct aps_next_mpi *next = aps_next_mpi();
 
-    aps_next_mpi_function(&kept, "MPI_Finalize", &next);
     aps_lifecycle_finish();
-    return next();
+    return next->Finalize();
 }
 
 #ifdef HAVE_PMPI_SESSION_INIT
 EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler handler,
                             MPI_Session *session)
 {
-    static void *_Atomic kept;
-    int (*next)(MPI_Info, MPI_Errhandler, MPI_Session *);
-    int rc;
+    const int rc = aps_next_mpi()->Session_init(info, handler, session);
 
-    aps_next_mpi_function(&kept, "MPI_Session_init", &next);
-    rc = next(info, handler, session);
-    if (rc == 0)
+    if (rc == MPI_SUCCESS)
         aps_sessions_begin();
     return rc;
 }
 
 EXPORT int MPI_Session_finalize(MPI_Session *session)
 {
-    static void *_Atomic kept;
-    int (*next)(MPI_Session *);
+    const struct aps_next_mpi *next = aps_next_mpi();
     int rc;
 
-    aps_next_mpi_function(&kept, "MPI_Session_finalize", &next);
     aps_sessions_end();
-    rc = next(session);
-    if (rc != 0) /* it goes on */
+    rc = next->Session_finalize(session);
+    if (rc != MPI_SUCCESS) /* it goes on */
         aps_sessions_begin();
     return rc;
 }

@@ -15,7 +15,7 @@ EXPORT int MPI_Reduce_scatter_block(const void *send, void *receive, int count,
                                     MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->reduce_scatter_block(send, receive, count, type,
+        return aps_next_mpi()->Reduce_scatter_block(send, receive, count, type,
                                                     op, comm);
     return aps_other_reduce_scatter_block(send, receive, count, false, type, op,
                                           comm);
@@ -26,7 +26,7 @@ EXPORT int MPI_Reduce_scatter(const void *send, void *receive,
                               MPI_Comm comm)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->reduce_scatter(send, receive, counts, type, op,
+        return aps_next_mpi()->Reduce_scatter(send, receive, counts, type, op,
                                               comm);
     return aps_other_reduce_scatter(send, receive, counts, false, type, op,
                                     comm);
@@ -37,7 +37,7 @@ EXPORT int MPI_Ireduce_scatter_block(const void *send, void *receive, int count,
                                      MPI_Comm comm, MPI_Request *request)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->ireduce_scatter_block(send, receive, count, type,
+        return aps_next_mpi()->Ireduce_scatter_block(send, receive, count, type,
                                                      op, comm, request);
     return aps_other_ireduce_scatter_block(send, receive, count, false, type,
                                            op, comm, request);
@@ -48,7 +48,7 @@ EXPORT int MPI_Ireduce_scatter(const void *send, void *receive,
                                MPI_Comm comm, MPI_Request *request)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->ireduce_scatter(send, receive, counts, type, op,
+        return aps_next_mpi()->Ireduce_scatter(send, receive, counts, type, op,
                                                comm, request);
     return aps_other_ireduce_scatter(send, receive, counts, false, type, op,
                                      comm, request);
@@ -59,7 +59,7 @@ EXPORT int MPI_Allgather(const void *send, int send_count,
                          MPI_Datatype type, MPI_Comm comm)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->allgather(send, send_count, send_type, receive,
+        return aps_next_mpi()->Allgather(send, send_count, send_type, receive,
                                          count, type, comm);
     return aps_other_allgather(send, send_count, send_type, receive, count,
                                false, type, comm);
@@ -71,7 +71,7 @@ EXPORT int MPI_Iallgather(const void *send, int send_count,
                           MPI_Request *request)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->iallgather(send, send_count, send_type, receive,
+        return aps_next_mpi()->Iallgather(send, send_count, send_type, receive,
                                           count, type, comm, request);
     return aps_other_iallgather(send, send_count, send_type, receive, count,
                                 false, type, comm, request);
@@ -81,7 +81,7 @@ EXPORT int MPI_Reduce(const void *send, void *receive, int count,
                       MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->reduce(send, receive, count, type, op, root,
+        return aps_next_mpi()->Reduce(send, receive, count, type, op, root,
                                       comm);
     return aps_other_reduce(send, receive, count, false, type, op, root, comm);
 }
@@ -91,7 +91,7 @@ EXPORT int MPI_Ireduce(const void *send, void *receive, int count,
                        MPI_Request *request)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->ireduce(send, receive, count, type, op, root,
+        return aps_next_mpi()->Ireduce(send, receive, count, type, op, root,
                                        comm, request);
     return aps_other_ireduce(send, receive, count, false, type, op, root, comm,
                              request);
@@ -101,7 +101,7 @@ EXPORT int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root,
                      MPI_Comm comm)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->bcast(buffer, count, type, root, comm);
+        return aps_next_mpi()->Bcast(buffer, count, type, root, comm);
     return aps_other_bcast(buffer, count, false, type, root, comm);
 }
 
@@ -109,130 +109,112 @@ EXPORT int MPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root,
                       MPI_Comm comm, MPI_Request *request)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->ibcast(buffer, count, type, root, comm, request);
+        return aps_next_mpi()->Ibcast(buffer, count, type, root, comm, request);
     return aps_other_ibcast(buffer, count, false, type, root, comm, request);
 }
 
-#ifdef HAVE_PMPI_REDUCE_SCATTER_BLOCK_C
+#ifdef HAVE_PMPI_ALLREDUCE_C
 EXPORT int MPI_Reduce_scatter_block_c(const void *send, void *receive,
                                       MPI_Count count, MPI_Datatype type,
                                       MPI_Op op, MPI_Comm comm)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->reduce_scatter_block_c(send, receive, count,
+        return aps_next_mpi()->Reduce_scatter_block_c(send, receive, count,
                                                       type, op, comm);
     return aps_other_reduce_scatter_block(send, receive, count, true, type, op,
                                           comm);
 }
-#endif
 
-#ifdef HAVE_PMPI_REDUCE_SCATTER_C
 EXPORT int MPI_Reduce_scatter_c(const void *send, void *receive,
                                 const MPI_Count counts[], MPI_Datatype type,
                                 MPI_Op op, MPI_Comm comm)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->reduce_scatter_c(send, receive, counts, type, op,
+        return aps_next_mpi()->Reduce_scatter_c(send, receive, counts, type, op,
                                                 comm);
     return aps_other_reduce_scatter(send, receive, counts, true, type, op,
                                     comm);
 }
-#endif
 
-#ifdef HAVE_PMPI_IREDUCE_SCATTER_BLOCK_C
 EXPORT int MPI_Ireduce_scatter_block_c(const void *send, void *receive,
                                        MPI_Count count, MPI_Datatype type,
                                        MPI_Op op, MPI_Comm comm,
                                        MPI_Request *request)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->ireduce_scatter_block_c(send, receive, count,
+        return aps_next_mpi()->Ireduce_scatter_block_c(send, receive, count,
                                                        type, op, comm, request);
     return aps_other_ireduce_scatter_block(send, receive, count, true, type, op,
                                            comm, request);
 }
-#endif
 
-#ifdef HAVE_PMPI_IREDUCE_SCATTER_C
 EXPORT int MPI_Ireduce_scatter_c(const void *send, void *receive,
                                  const MPI_Count counts[], MPI_Datatype type,
                                  MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->ireduce_scatter_c(send, receive, counts, type,
+        return aps_next_mpi()->Ireduce_scatter_c(send, receive, counts, type,
                                                  op, comm, request);
     return aps_other_ireduce_scatter(send, receive, counts, true, type, op,
                                      comm, request);
 }
-#endif
 
-#ifdef HAVE_PMPI_ALLGATHER_C
 EXPORT int MPI_Allgather_c(const void *send, MPI_Count send_count,
                            MPI_Datatype send_type, void *receive,
                            MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->allgather_c(send, send_count, send_type, receive,
+        return aps_next_mpi()->Allgather_c(send, send_count, send_type, receive,
                                            count, type, comm);
     return aps_other_allgather(send, send_count, send_type, receive, count,
                                true, type, comm);
 }
-#endif
 
-#ifdef HAVE_PMPI_IALLGATHER_C
 EXPORT int MPI_Iallgather_c(const void *send, MPI_Count send_count,
                             MPI_Datatype send_type, void *receive,
                             MPI_Count count, MPI_Datatype type, MPI_Comm comm,
                             MPI_Request *request)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->iallgather_c(
+        return aps_next_mpi()->Iallgather_c(
             send, send_count, send_type, receive, count, type, comm, request);
     return aps_other_iallgather(send, send_count, send_type, receive, count,
                                 true, type, comm, request);
 }
-#endif
 
-#ifdef HAVE_PMPI_REDUCE_C
 EXPORT int MPI_Reduce_c(const void *send, void *receive, MPI_Count count,
                         MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->reduce_c(send, receive, count, type, op, root,
+        return aps_next_mpi()->Reduce_c(send, receive, count, type, op, root,
                                         comm);
     return aps_other_reduce(send, receive, count, true, type, op, root, comm);
 }
-#endif
 
-#ifdef HAVE_PMPI_IREDUCE_C
 EXPORT int MPI_Ireduce_c(const void *send, void *receive, MPI_Count count,
                          MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
                          MPI_Request *request)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->ireduce_c(send, receive, count, type, op, root,
+        return aps_next_mpi()->Ireduce_c(send, receive, count, type, op, root,
                                          comm, request);
     return aps_other_ireduce(send, receive, count, true, type, op, root, comm,
                              request);
 }
-#endif
 
-#ifdef HAVE_PMPI_BCAST_C
 EXPORT int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype type,
                        int root, MPI_Comm comm)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->bcast_c(buffer, count, type, root, comm);
+        return aps_next_mpi()->Bcast_c(buffer, count, type, root, comm);
     return aps_other_bcast(buffer, count, true, type, root, comm);
 }
-#endif
 
-#ifdef HAVE_PMPI_IBCAST_C
 EXPORT int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype type,
                         int root, MPI_Comm comm, MPI_Request *request)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->ibcast_c(buffer, count, type, root, comm,
+        return aps_next_mpi()->Ibcast_c(buffer, count, type, root, comm,
                                         request);
     return aps_other_ibcast(buffer, count, true, type, root, comm, request);
 }

@@ -14,85 +14,52 @@
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
+
+/* The functions of MPI that the library looks up on first use, without MPI_; a
+ * SIZED one together with its large-count variant, if MPI has such variants. */
+#ifdef HAVE_PMPI_ALLREDUCE_C
+#define APS_NEXT_SIZED(FUNCTION, name) FUNCTION(name) FUNCTION(name##_c)
+#else
+#define APS_NEXT_SIZED(FUNCTION, name) FUNCTION(name)
+#endif
+#ifdef HAVE_PMPI_ALLREDUCE_INIT
+#define APS_NEXT_PERSISTENT(FUNCTION) APS_NEXT_SIZED(FUNCTION, Allreduce_init)
+#else
+#define APS_NEXT_PERSISTENT(FUNCTION)
+#endif
+#ifdef HAVE_PMPI_SESSION_INIT
+#define APS_NEXT_SESSION(FUNCTION)                                             \
+    FUNCTION(Session_init) FUNCTION(Session_finalize)
+#else
+#define APS_NEXT_SESSION(FUNCTION)
+#endif
+#define APS_NEXT_MPI(FUNCTION)                                                 \
+    FUNCTION(Init)                                                             \
+    FUNCTION(Init_thread)                                                      \
+    FUNCTION(Finalize)                                                         \
+    FUNCTION(Pcontrol)                                                         \
+    FUNCTION(Start)                                                            \
+    FUNCTION(Startall)                                                         \
+    FUNCTION(Request_free)                                                     \
+    APS_NEXT_SIZED(FUNCTION, Allreduce)                                        \
+    APS_NEXT_SIZED(FUNCTION, Iallreduce)                                       \
+    APS_NEXT_SIZED(FUNCTION, Reduce_scatter_block)                             \
+    APS_NEXT_SIZED(FUNCTION, Ireduce_scatter_block)                            \
+    APS_NEXT_SIZED(FUNCTION, Reduce_scatter)                                   \
+    APS_NEXT_SIZED(FUNCTION, Ireduce_scatter)                                  \
+    APS_NEXT_SIZED(FUNCTION, Allgather)                                        \
+    APS_NEXT_SIZED(FUNCTION, Iallgather)                                       \
+    APS_NEXT_SIZED(FUNCTION, Reduce)                                           \
+    APS_NEXT_SIZED(FUNCTION, Ireduce)                                          \
+    APS_NEXT_SIZED(FUNCTION, Bcast)                                            \
+    APS_NEXT_SIZED(FUNCTION, Ibcast)                                           \
+    APS_NEXT_PERSISTENT(FUNCTION)                                              \
+    APS_NEXT_SESSION(FUNCTION)
 
 struct aps_next_mpi {
-    int (*init)(int *argc, char ***argv);
-    int (*init_thread)(int *argc, char ***argv, int required, int *provided);
-    int (*pcontrol)(const int level, ...);
-    int (*allreduce)(const void *send, void *receive, int count,
-                     MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-    int (*iallreduce)(const void *send, void *receive, int count,
-                      MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                      MPI_Request *request);
-    int (*reduce_scatter_block)(const void *send, void *receive, int count,
-                                MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-    int (*reduce_scatter)(const void *send, void *receive, const int counts[],
-                          MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-    int (*allgather)(const void *send, int send_count, MPI_Datatype send_type,
-                     void *receive, int count, MPI_Datatype type,
-                     MPI_Comm comm);
-    int (*reduce)(const void *send, void *receive, int count, MPI_Datatype type,
-                  MPI_Op op, int root, MPI_Comm comm);
-    int (*ireduce_scatter_block)(const void *send, void *receive, int count,
-                                 MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                                 MPI_Request *request);
-    int (*ireduce_scatter)(const void *send, void *receive, const int counts[],
-                           MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                           MPI_Request *request);
-    int (*iallgather)(const void *send, int send_count, MPI_Datatype send_type,
-                      void *receive, int count, MPI_Datatype type,
-                      MPI_Comm comm, MPI_Request *request);
-    int (*ireduce)(const void *send, void *receive, int count,
-                   MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
-                   MPI_Request *request);
-    int (*bcast)(void *buffer, int count, MPI_Datatype type, int root,
-                 MPI_Comm comm);
-    int (*ibcast)(void *buffer, int count, MPI_Datatype type, int root,
-                  MPI_Comm comm, MPI_Request *request);
-    int (*start)(MPI_Request *request);
-    int (*startall)(int count, MPI_Request requests[]);
-    int (*request_free)(MPI_Request *request);
-    /* NULL where this MPI has none */
-    int (*allreduce_init)(const void *send, void *receive, int count,
-                          MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                          MPI_Info info, MPI_Request *request);
-    int (*allreduce_init_c)(const void *send, void *receive, MPI_Count count,
-                            MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                            MPI_Info info, MPI_Request *request);
-    int (*allreduce_c)(const void *send, void *receive, MPI_Count count,
-                       MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-    int (*iallreduce_c)(const void *send, void *receive, MPI_Count count,
-                        MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                        MPI_Request *request);
-    int (*reduce_scatter_block_c)(const void *send, void *receive,
-                                  MPI_Count count, MPI_Datatype type, MPI_Op op,
-                                  MPI_Comm comm);
-    int (*reduce_scatter_c)(const void *send, void *receive,
-                            const MPI_Count counts[], MPI_Datatype type,
-                            MPI_Op op, MPI_Comm comm);
-    int (*allgather_c)(const void *send, MPI_Count send_count,
-                       MPI_Datatype send_type, void *receive, MPI_Count count,
-                       MPI_Datatype type, MPI_Comm comm);
-    int (*reduce_c)(const void *send, void *receive, MPI_Count count,
-                    MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
-    int (*ireduce_scatter_block_c)(const void *send, void *receive,
-                                   MPI_Count count, MPI_Datatype type,
-                                   MPI_Op op, MPI_Comm comm,
-                                   MPI_Request *request);
-    int (*ireduce_scatter_c)(const void *send, void *receive,
-                             const MPI_Count counts[], MPI_Datatype type,
-                             MPI_Op op, MPI_Comm comm, MPI_Request *request);
-    int (*iallgather_c)(const void *send, MPI_Count send_count,
-                        MPI_Datatype send_type, void *receive, MPI_Count count,
-                        MPI_Datatype type, MPI_Comm comm, MPI_Request *request);
-    int (*ireduce_c)(const void *send, void *receive, MPI_Count count,
-                     MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
-                     MPI_Request *request);
-    int (*bcast_c)(void *buffer, MPI_Count count, MPI_Datatype type, int root,
-                   MPI_Comm comm);
-    int (*ibcast_c)(void *buffer, MPI_Count count, MPI_Datatype type, int root,
-                    MPI_Comm comm, MPI_Request *request);
+#define APS_NEXT_MEMBER(name) __typeof__(&PMPI_##name) name;
+    APS_NEXT_MPI(APS_NEXT_MEMBER)
+#undef APS_NEXT_MEMBER
 };
 
 /* Resolved on first use. Thread-safe. */
@@ -112,16 +79,15 @@ static inline const struct aps_next_mpi *aps_next_mpi(void)
     return library ? library : aps_next_mpi_resolve();
 }
 
-/* MPI_Allreduce, or MPI_Allreduce_c if `large`. */
-static inline int aps_next_mpi_allreduce(const struct aps_next_mpi *library,
-                                         bool large, const void *send,
-                                         void *receive, MPI_Count count,
-                                         MPI_Datatype type, MPI_Op op,
-                                         MPI_Comm comm)
-{
-    return large
-               ? library->allreduce_c(send, receive, count, type, op, comm)
-               : library->allreduce(send, receive, (int)count, type, op, comm);
-}
+/* Calls MPI_<name> of the next library, or MPI_<name>_c if `large`, which is
+ * false for all calls if MPI has no large-count variants. */
+#ifdef HAVE_PMPI_ALLREDUCE_C
+#define APS_NEXT_CALL(large, name, ...)                                        \
+    ((large) ? aps_next_mpi()->name##_c(__VA_ARGS__)                           \
+             : aps_next_mpi()->name(__VA_ARGS__))
+#else
+#define APS_NEXT_CALL(large, name, ...)                                        \
+    ((void)(large), aps_next_mpi()->name(__VA_ARGS__))
+#endif
 
 #endif

@@ -84,7 +84,7 @@ static int make(unsigned seed, size_t n, int root)
     if (seed % 5 == 4 && MPI_REAL4 != MPI_DATATYPE_NULL)
         type = MPI_REAL4;
     made++;
-#ifdef HAVE_PMPI_IBCAST_C
+#ifdef HAVE_PMPI_ALLREDUCE_C
     if (deferred && seed % 2)
         return wait_for(MPI_Ibcast_c(buffer, (MPI_Count)n, type, root,
                                      MPI_COMM_WORLD, &request),
@@ -94,7 +94,7 @@ static int make(unsigned seed, size_t n, int root)
         return wait_for(
             MPI_Ibcast(buffer, (int)n, type, root, MPI_COMM_WORLD, &request),
             &request);
-#ifdef HAVE_PMPI_BCAST_C
+#ifdef HAVE_PMPI_ALLREDUCE_C
     if (seed % 2)
         return MPI_Bcast_c(buffer, (MPI_Count)n, type, root, MPI_COMM_WORLD);
 #endif

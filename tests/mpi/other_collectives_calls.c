@@ -126,7 +126,7 @@ static struct manner manner_of(unsigned seed)
         manner.type = MPI_REAL;
     if (seed % 5 == 4 && MPI_REAL4 != MPI_DATATYPE_NULL)
         manner.type = MPI_REAL4;
-#ifndef HAVE_PMPI_REDUCE_C
+#ifndef HAVE_PMPI_ALLREDUCE_C
     manner.large = false;
 #endif
     return manner;
@@ -153,7 +153,7 @@ static int defer_scatter(const struct manner *manner, const void *send,
     MPI_Request request;
     int rc;
 
-#ifdef HAVE_PMPI_IREDUCE_SCATTER_C
+#ifdef HAVE_PMPI_ALLREDUCE_C
     MPI_Count large[RANKS_MAX];
 
     for (int i = 0; i < size; i++)
@@ -186,7 +186,7 @@ static int make_scatter(const struct manner *manner, const size_t bounds[],
         counts[i] = (int)(bounds[i + 1] - bounds[i]);
     if (deferred)
         return defer_scatter(manner, send, counts, block);
-#ifdef HAVE_PMPI_REDUCE_C
+#ifdef HAVE_PMPI_ALLREDUCE_C
     if (manner->large) {
         MPI_Count large[RANKS_MAX];
 
@@ -255,7 +255,7 @@ static int make_gather(const struct manner *manner, const void *send, size_t n)
     MPI_Request request;
     int rc;
 
-#ifdef HAVE_PMPI_IALLGATHER_C
+#ifdef HAVE_PMPI_ALLREDUCE_C
     if (deferred && manner->large)
         rc = MPI_Iallgather_c(send, (MPI_Count)n, type, out, (MPI_Count)n, type,
                               MPI_COMM_WORLD, &request);
@@ -264,7 +264,7 @@ static int make_gather(const struct manner *manner, const void *send, size_t n)
         if (deferred)
         rc = MPI_Iallgather(send, (int)n, type, out, (int)n, type,
                             MPI_COMM_WORLD, &request);
-#ifdef HAVE_PMPI_REDUCE_C
+#ifdef HAVE_PMPI_ALLREDUCE_C
     else if (manner->large)
         return MPI_Allgather_c(send, (MPI_Count)n, type, out, (MPI_Count)n,
                                type, MPI_COMM_WORLD);
@@ -315,7 +315,7 @@ static int make_rooted(const struct manner *manner, const void *send,
     if (deferred) {
         int rc;
 
-#ifdef HAVE_PMPI_IREDUCE_C
+#ifdef HAVE_PMPI_ALLREDUCE_C
         if (manner->large)
             rc = MPI_Ireduce_c(send, receive, (MPI_Count)n, manner->type,
                                MPI_SUM, root, MPI_COMM_WORLD, &request);
@@ -325,7 +325,7 @@ static int make_rooted(const struct manner *manner, const void *send,
                              MPI_COMM_WORLD, &request);
         return rc == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
     }
-#ifdef HAVE_PMPI_REDUCE_C
+#ifdef HAVE_PMPI_ALLREDUCE_C
     if (manner->large)
         return MPI_Reduce_c(send, receive, (MPI_Count)n, manner->type, MPI_SUM,
                             root, MPI_COMM_WORLD);

@@ -303,7 +303,7 @@ static void test_derived(void)
     }
     same(&call);
 
-#ifdef HAVE_PMPI_ALLGATHER_C
+#ifdef HAVE_PMPI_ALLREDUCE_C
     MPI_Type_contiguous_c(COUNT / 2, pair, &large);
 #else
     MPI_Type_contiguous(COUNT / 2, pair, &large);
