@@ -4,6 +4,7 @@
 # shellcheck disable=SC2046,SC2086 # flags are lists of words
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
+prefix=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")
 dest=$tmp/dest
 # The make that runs the tests hands down its own options.
 limit=300
@@ -15,7 +16,9 @@ check 'make install' status_is 0
 # where NAME: the one installed file of that name
 where()
 {
-    find "$dest" -name "$1" ! -type d ! -path '*/completions/*' | head -n 1
+    found=$(cd "$dest$prefix" &&
+        find . -name "$1" ! -type d ! -path '*/completions/*' | head -n 1)
+    [ -z "$found" ] || printf '%s\n' "$dest$prefix/${found#./}"
 }
 
 # in_place NAME FOLDER: it is there, in a folder that ends in that
@@ -72,7 +75,7 @@ done
 for name in apsmpi apsmpi-run apsmpi-lab apsmpi-layers apsmpi-report \
     apsmpi-suggest; do
     check "bash completes $name" test -s \
-        "$(find "$dest" -path "*/completions/$name" | head -n 1)"
+        "$(find "$dest$prefix" -path "*/completions/$name" ! -type d | head -n 1)"
 done
 check 'zsh completes them' in_place _apsmpi site-functions
 check 'no test program is installed' equal \

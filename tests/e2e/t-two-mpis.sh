@@ -34,7 +34,8 @@ make_in "$other" install
 check "make install of the build for $(value MPI)" status_is 0
 make_in "$top_builddir" install
 check "make install of the build for $MPI" status_is 0
-run=$(find "$dest" -path "*/bin/apsmpi-run")
+dest=$dest$(value prefix)
+run=$dest/bin/apsmpi-run
 for mpi in mpich openmpi; do
     check "the library for $mpi" test -s \
         "$(find "$dest" -path "*/apsmpi/$mpi/libapsmpi.so")"
@@ -42,7 +43,7 @@ done
 check 'every library is there once for each MPI' equal \
     "$(find "$dest" -name libapsmpi.so | wc -l)" 2
 
-timed "$(find "$dest" -path '*/bin/apsmpi')" info
+timed "$dest/bin/apsmpi" info
 check 'apsmpi info knows both' equal \
     "$(grep -c -E 'version .*, for (MPICH|Open MPI) [0-9]' out)" 2
 
@@ -75,6 +76,7 @@ check "... leaves the library for $MPI" test -s \
 make_in "$top_builddir" uninstall
 check "make uninstall of the build for $MPI" status_is 0
 check '... leaves nothing' equal "$(find "$dest" ! -type d)" ''
-check '... and no directory of its own' equal "$(find "$dest" -name '*apsmpi*')" ''
+check '... and no directory of its own' equal \
+    "$(find "$dest" -mindepth 1 -name '*apsmpi*')" ''
 
 finish
