@@ -174,8 +174,6 @@ check '... also preloaded to the lab itself' rewritten 3
 
 # Python loads MPI and UCX into a scope of its own.
 if "$PYTHON3" -c 'from mpi4py import MPI; import numpy' 2>said; then
-    PYTHONDONTWRITEBYTECODE=1
-    export PYTHONDONTWRITEBYTECODE
     sums=$top_srcdir/tests/e2e/sums.py
     lab -- -genv LD_PRELOAD "${sanitizer%:}" "$PYTHON3" "$sums"
     check 'a Python program' equal "$(cat out)" 'right 9 calls'

@@ -25,7 +25,7 @@ python_job()
 {
     ranks=$1
     shift
-    job "$ranks" PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 "$@"
+    job "$ranks" OPENBLAS_NUM_THREADS=1 "$@"
 }
 
 # kind NAME VERSION VARIABLES...: one of the three; VERSION is how its version

@@ -20,13 +20,13 @@ python_job()
     ranks=$1
     shift
     # No bytecode: the sources may be read-only.
-    job "$ranks" PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 "$@"
+    job "$ranks" OPENBLAS_NUM_THREADS=1 "$@"
 }
 
 program="$top_srcdir/tests/apps/digits.py"
 policy aps.yaml -t 'log: {file: log.csv, every: 10}' 'format: e4m3, scale: aps'
 
-native 2 PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 \
+native 2 OPENBLAS_NUM_THREADS=1 \
     "$PYTHON3" "$program" --epochs 2
 cp out native
 python_job 2 APSMPI_DISCOVERY=off "$PYTHON3" "$program" --epochs 2

@@ -44,7 +44,7 @@ python_job()
 {
     ranks=$1
     shift
-    job "$ranks" PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 "$@"
+    job "$ranks" OPENBLAS_NUM_THREADS=1 "$@"
 }
 
 # --- Horovod ------------------------------------------------------------------

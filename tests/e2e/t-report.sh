@@ -233,7 +233,7 @@ report --plot-scales "$tmp/none.svg" "$tmp/shadow.csv"
 ok "candidates have no scales over time" notes 'no rows to draw: .*none.svg not wr'
 
 # The same log in small blocks: lines, events and runs across their ends.
-PYTHONPATH=$top/scripts:$PYTHONPATH PYTHONDONTWRITEBYTECODE=1 "$python" - \
+PYTHONPATH=$top/scripts:$PYTHONPATH "$python" - \
     "$log" "$tmp/bad.csv" >"$tmp/blocks" 2>&1 <<'EOF'
 import contextlib
 import io
@@ -529,7 +529,7 @@ for text in 'e8m23 ' 'powersgd rank 2 ' 'powersgd rank 2 in e4m3 ' 'powersgd ran
 do
     ok "a line of its own: $text" says "^$text .* 3 1.00e-01 "
 done
-PYTHONPATH=$top/scripts:$PYTHONPATH PYTHONDONTWRITEBYTECODE=1 "$python" - \
+PYTHONPATH=$top/scripts:$PYTHONPATH "$python" - \
     "$tmp/several.csv" >"$tmp/narrow" <<'EOF'
 import sys
 import types
@@ -688,7 +688,7 @@ sys.exit(tuple(map(int, m.__version__.split(".")[:2])) < (3, 5))' 2>/dev/null
         grep -q 'Bytes sent in the sampled calls' "$tmp/two.svg"
     report --plot "$tmp/same.svg" "$log" "$tmp/same.csv" "$tmp/again.csv"
     ok "curves that coincide are drawn" test "$rc" -eq 0
-    PYTHONPATH=$top/scripts:$PYTHONPATH PYTHONDONTWRITEBYTECODE=1 "$python" - \
+    PYTHONPATH=$top/scripts:$PYTHONPATH "$python" - \
         "$log" "$tmp/same.csv" "$tmp/again.csv" >"$tmp/curves" <<'EOF'
 import sys
 import types
@@ -721,7 +721,7 @@ EOF
         ok "exponents over time are drawn, with '$text'" \
             grep -q -e "$text" "$tmp/scales.svg"
     done
-    PYTHONPATH=$top/scripts:$PYTHONPATH PYTHONDONTWRITEBYTECODE=1 "$python" - \
+    PYTHONPATH=$top/scripts:$PYTHONPATH "$python" - \
         "$tmp/backoff.csv" "$tmp/fixed.csv" >"$tmp/panels" <<'EOF'
 import sys
 import types

@@ -529,7 +529,7 @@ suggested --target bytes=20% log.csv
 check '... where one layer is most of the gradient' rules \
     'layers 0, 2>e3m2 aps; layers 1>fp32 -; '
 
-PYTHONPATH=$top_srcdir/scripts PYTHONDONTWRITEBYTECODE=1 timed "$PYTHON3" \
+PYTHONPATH=$top_srcdir/scripts timed "$PYTHON3" \
     "$top_srcdir/tests/e2e/suggest_budget.py"
 cp out budget
 while read -r verdict name; do

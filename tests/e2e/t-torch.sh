@@ -18,7 +18,7 @@ data=/usr/share/datasets/fashion-mnist
 [ -d "$data" ] || skip_all "there is no $data (Debian: dataset-fashion-mnist)"
 
 limit=150
-set -- PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$modules" "$torch" \
+set -- PYTHONPATH="$modules" "$torch" \
     "$top_srcdir/tests/apps/fashion.py" --images 1024 --epochs 1
 
 cp "$top_srcdir/tests/apps/fashion-layers.csv" .

@@ -95,7 +95,6 @@ def main():
     if len(sys.argv) not in (2, 3):
         fail("usage: fashion.py FOLDER [PYTHON]")
     folder, python = sys.argv[1], python_with_torch(sys.argv[2:])
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     shutil.copy(os.path.join(os.environ["top_srcdir"],
                              "tests/apps/fashion-layers.csv"), folder)
     rows = [train(folder, python, "native"),

@@ -35,7 +35,6 @@ EXTRA_DIST += tests/figures/README.md \
 figures_needs = libapsmpi.la apsmpi tests/apps/digits tests/figures/replay \
 	tests/figures/count.la tests/figures/record.la
 figures_run = $(AM_TESTS_ENVIRONMENT) $(MKDIR_P) figures && \
-	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
 	$(PYTHON3) $(top_srcdir)/tests/figures
 
 .PHONY: table-cost figure-frontier table-allotted table-bound table-trellis \

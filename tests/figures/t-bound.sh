@@ -6,7 +6,7 @@ if ! "$PYTHON3" -c 'import numpy' 2>/dev/null; then
     echo "1..0 # SKIP numpy is missing"
     exit 0
 fi
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$top_srcdir/tests/figures "$PYTHON3" - \
+PYTHONPATH=$top_srcdir/tests/figures "$PYTHON3" - \
     >"$tmp/said" 2>"$tmp/stderr" <<'END'
 import numpy as np
 

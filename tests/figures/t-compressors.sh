@@ -89,8 +89,7 @@ if importlib.util.find_spec("matplotlib"):
     print("drawn", is_png("table.png"))
     print("sets", is_png("sets.png"))
 END
-PYTHONDONTWRITEBYTECODE=1 \
-    PYTHONPATH=$top_srcdir/tests/figures \
+PYTHONPATH=$top_srcdir/tests/figures \
     "$PYTHON3" "$tmp/try.py" "$tmp" >"$tmp/said" 2>"$tmp/stderr"
 status=$?
 [ $status -eq 0 ] || show_errors

@@ -3,8 +3,6 @@
 # side's policies, and the table is of each seed's last epoch.
 . "$top_srcdir/tests/mpi/run.sh"
 figures=$top_srcdir/tests/figures
-PYTHONDONTWRITEBYTECODE=1
-export PYTHONDONTWRITEBYTECODE
 
 PEERS_PYTHON=false "$PYTHON3" "$figures/peers.py" "$tmp" >"$tmp/said" 2>"$tmp/stderr"
 check $? 'without PyTorch'

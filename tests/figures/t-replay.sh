@@ -84,7 +84,7 @@ timeout "$seconds" $launch -n 2 "$figures/replay" "$tmp/digits" 2 1 \
 check $? 'records that do not repeat are refused'
 
 # The tables of words, and the frontier of made-up rows.
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$top_srcdir/tests/figures "$PYTHON3" - \
+PYTHONPATH=$top_srcdir/tests/figures "$PYTHON3" - \
     >"$tmp/words" 2>"$tmp/stderr" <<'END'
 from frontier import frontier_of
 from words import SCALES, variants

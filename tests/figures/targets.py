@@ -402,7 +402,6 @@ def main():
     parser.add_argument("--targets", default=",".join(TARGETS))
     parser.add_argument("--online", action="store_true")
     options = parser.parse_args()
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     shutil.copy(os.path.join(os.environ["top_srcdir"],
                              "tests/apps/fashion-layers.csv"), options.folder)
     chosen = [known[name]() for name in options.programs.split(",")]
