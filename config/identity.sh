@@ -11,7 +11,7 @@ export LC_ALL
 top=$1
 name=$2
 shift 2
-files=$(printf '%s\n' "$@" | sed "s,^$top/,," |
+files=$(for file; do printf '%s\n' "${file#"$top"/}"; done |
     grep -v -e '^pmpi/entry/' -e '^pmpi/native/' | sort -u)
 cd "$top"
 # shellcheck disable=SC2086 # names of files, one a word

@@ -7,7 +7,7 @@ dist_man_MANS += scripts/apsmpi-lab.1 scripts/apsmpi-layers.1 \
 	scripts/apsmpi-report.1 scripts/apsmpi-run.1 scripts/apsmpi-suggest.1
 CLEANFILES += scripts/apsmpi-run
 EXTRA_DIST += scripts/apsmpi-run.in scripts/setup scripts/check \
-	scripts/check-cuda scripts/demo
+	scripts/check-cuda scripts/demo scripts/tree.sh
 
 # What reads logs, for the commands that do; it knows the library's version from
 # here.

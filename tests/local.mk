@@ -56,6 +56,7 @@ process_tests = $(structure_tests) $(UNIT_TESTS) $(cuda_tests) \
 	tests/e2e/t-predict.sh tests/e2e/t-report.sh \
 	tests/e2e/t-report-size.sh \
 	tests/e2e/t-select.sh tests/e2e/t-snr.sh tests/e2e/t-suggest.sh \
+	tests/e2e/t-trees.sh \
 	tests/figures/t-allot.sh tests/figures/t-bound.sh \
 	tests/figures/t-compressors.sh tests/figures/t-peers.sh \
 	tests/figures/t-trellis.sh \

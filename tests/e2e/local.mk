@@ -46,6 +46,7 @@ e2e_tests = \
 	tests/e2e/t-summary.sh \
 	tests/e2e/t-torch.sh \
 	tests/e2e/t-train.sh \
+	tests/e2e/t-trees.sh \
 	tests/e2e/t-two-mpis.sh
 dist_check_SCRIPTS += $(e2e_tests)
 TESTS += $(e2e_tests)
