@@ -103,45 +103,20 @@ static const char *syntax_hint(const struct builder *builder)
     return "";
 }
 
-/* The problem without libyaml's words for parts of its grammar. A text of one line,
- * such as that of candidates, has no indentation. */
+/* Returns libyaml's problem. In a text of one line, such as that of candidates,
+ * a misplaced key has nothing to do with indentation. */
 static const char *syntax_problem(const struct builder *builder)
 {
-    static const char misplaced[] =
-        "mapping values are not allowed in this context";
-    static const char no_key[] = "did not find expected key";
     const char *problem = builder->parser.problem;
-    static const struct {
-        const char *theirs;
-        const char *ours;
-    } words[] = {
-        {"found character that cannot start any token",
-         "a value cannot begin with this character"},
-        {misplaced,
-         "a key and ':' cannot stand here: look at the indentation, and quote "
-         "a value that holds ': '"},
-        {"block sequence entries are not allowed in this context",
-         "an item '- ' cannot stand here"},
-        {no_key, "expected a key, indented as the keys before it"},
-        {"did not find expected '-' indicator",
-         "expected an item '- ', indented as the items before it"},
-        {"did not find expected node content", "expected a value"},
-        {"did not find expected alphabetic or numeric character",
-         "expected a name behind this character"},
-        {"could not find expected ':'", "expected ':' behind a key"},
-        {"did not find expected ',' or '}'", "expected ',' or '}'"},
-        {"did not find expected ',' or ']'", "expected ',' or ']'"},
-    };
+    bool key = problem &&
+               (strcmp(problem,
+                       "mapping values are not allowed in this context") == 0 ||
+                strcmp(problem, "did not find expected key") == 0);
 
-    if (problem &&
-        (strcmp(problem, misplaced) == 0 || strcmp(problem, no_key) == 0) &&
-        !memchr(builder->text, '\n', builder->length))
-        return "a key and ':' cannot stand here: a mapping stands in braces, "
-               "several values stand in brackets, as in [a, {key: b}], and a "
-               "value that holds ': ' stands in quotes";
-    for (size_t i = 0; problem && i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(problem, words[i].theirs) == 0)
-            return words[i].ours;
+    if (key && !memchr(builder->text, '\n', builder->length))
+        return "a key and ':' are not allowed here: write a mapping in braces "
+               "and several values in brackets, as in [a, {key: b}], and quote "
+               "a value that contains ': '";
     return problem ? problem : "not YAML";
 }
 

@@ -172,14 +172,14 @@ static void test_given(void)
     aps_policy_source_clear(&source);
     test_given_error(
         "e4m3:aps,{compress: {powersgd: 4}}",
-        "--shadow:1:34: a key and ':' cannot stand here: a mapping stands in "
-        "braces, several values stand in brackets, as in [a, {key: b}], and a "
-        "value that holds ': ' stands in quotes");
+        "--shadow:1:34: a key and ':' are not allowed here: write a mapping "
+        "in braces and several values in brackets, as in [a, {key: b}], and "
+        "quote a value that contains ': '");
     test_given_error(
         "format: e4m3, scale: aps",
-        "--shadow:1:20: a key and ':' cannot stand here: a mapping stands in "
-        "braces, several values stand in brackets, as in [a, {key: b}], and a "
-        "value that holds ': ' stands in quotes");
+        "--shadow:1:20: a key and ':' are not allowed here: write a mapping "
+        "in braces and several values in brackets, as in [a, {key: b}], and "
+        "quote a value that contains ': '");
     test_given_error("e4m3:aps,{powersgd: 4}",
                      "--shadow:1:1: unknown key 'e4m3:aps,{powersgd'; several "
                      "values stand in brackets, as in [a, {key: b}]");
