@@ -90,8 +90,6 @@ dist_layerscommand_DATA = \
 	scripts/apsmpi_layers/npz.py \
 	scripts/apsmpi_layers/onnx.py \
 	scripts/apsmpi_layers/order.py \
-	scripts/apsmpi_layers/pickled.py \
-	scripts/apsmpi_layers/protobuf.py \
 	scripts/apsmpi_layers/pytorch.py \
 	scripts/apsmpi_layers/reading.py \
 	scripts/apsmpi_layers/safetensors.py \

@@ -2,18 +2,17 @@
 """Write the layer table of a model from the file that holds its weights.
 
 Reads names and shapes, never the weights, of files of safetensors, numpy (.npz),
-ONNX and PyTorch. Needs Python's standard library alone, and runs nothing that a
-file says: a pickle is read by an interpreter that calls no function.
+ONNX and PyTorch. The first two need Python's standard library alone; a file of
+ONNX or PyTorch needs the package onnx or torch, which is imported for such a file
+only.
 
-    command         the arguments, and what each leads to
-    reading         which reader a file wants
+    command         arguments, and the work of the command
+    reading         selects the reader of a file
     safetensors     npz     onnx    pytorch     one reader for each kind of file
-    protobuf        fields of ONNX's messages
-    pickled         PyTorch's pickles
     order           forward order, guessed from names
-    table           what is a layer, and the table as text
-    tensor          what a reader says of a tensor; errors
+    table           which tensors are layers, and the table as text
+    tensor          tensors as readers return them; errors; loading of packages
     library         the library's version
 
-A module imports only from the lines below its own.
+A module imports only from the lines below its own line.
 """

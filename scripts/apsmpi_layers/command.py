@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command: apsmpi-layers' arguments, and what each leads to."""
+"""The arguments of apsmpi-layers, and the work of the command."""
 
 import argparse
 import os
@@ -27,13 +27,12 @@ def parse_arguments(arguments):
                         help="the table (default: standard output)")
     parser.add_argument("--order", choices=["forward", "backward"],
                         default="forward",
-                        help="which layer the program sums first, for the "
-                        "comments: its first one or its last one "
-                        "(default: forward)")
+                        help="order in which the program sums its layers, for "
+                        "the comments (default: forward)")
     parser.add_argument("--like", metavar="TABLE",
                         help="the rows in the order of the names in TABLE")
     parser.add_argument("--all", action="store_true",
-                        help="also tensors that are no floats, statistics and "
+                        help="also tensors that are not floats, statistics and "
                         "masks")
     parser.add_argument("--version", action="version",
                         version="apsmpi-layers " + VERSION)
@@ -41,7 +40,7 @@ def parse_arguments(arguments):
 
 
 def make_table(options):
-    """The table; LayersError names the file."""
+    """Returns the table. A LayersError names the file."""
     path = options.model
     try:
         table = Table(read_model(path), options.all)
@@ -61,7 +60,7 @@ def make_table(options):
 
 
 def write_file(path, text):
-    """The whole file, or none."""
+    """Replaces the file as a whole, or leaves it as it is."""
     mask = os.umask(0)
     os.umask(mask)
     try:
@@ -83,7 +82,7 @@ def write_file(path, text):
 
 
 def write_standard_output(text):
-    """A reader who leaves early (head) is no error, and a full disk is one."""
+    """A reader that closes the pipe early (head) is not an error; a full disk is."""
     try:
         sys.stdout.reconfigure(encoding="utf-8")
         sys.stdout.write(text)

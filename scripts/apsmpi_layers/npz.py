@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""numpy's .npz: a zip of .npy files, in the order in which the program gave
+"""Reads numpy's .npz: a zip of .npy files, in the order in which the program saved
 them. An .npy file is "\\x93NUMPY", its version, the length of its header, and the
 header: a Python dict of literals (numpy.lib.format)."""
 
@@ -17,7 +17,7 @@ KINDS = {"f2": "float16", "f4": "float32", "f8": "float64", "f16": "float128"}
 def read_header(stream, name):
     start = stream.read(8)
     if len(start) < 8 or start[:6] != MAGIC:
-        raise LayersError("its member %s is no .npy file" % name)
+        raise LayersError("its member %s is not an .npy file" % name)
     width, code = (2, "<H") if start[6] == 1 else (4, "<I")
     field = stream.read(width)
     if len(field) < width:
@@ -50,7 +50,6 @@ def read(archive):
     return Model(tensors, True)
 
 
-def is_one(archive):
-    """Is this zip a .npz?"""
-    return isinstance(archive, zipfile.ZipFile) and any(
-        name.endswith(".npy") for name in archive.namelist())
+def is_archive(archive):
+    """True if a zip is a .npz."""
+    return any(name.endswith(".npy") for name in archive.namelist())

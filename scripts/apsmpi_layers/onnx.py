@@ -1,96 +1,52 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ONNX: the initializers of the graph, in the order in which its nodes use them
-(https://github.com/onnx/onnx, onnx.proto; the numbers of fields are from there).
-
-Nodes stand in topological order, so the order of use is the forward order.
+"""Reads ONNX with the package onnx: the initializers of the graph, in the order in
+which its nodes use them. Nodes are in topological order, so the order of use is the
+forward order.
 """
 
-import mmap
+from .tensor import LayersError, Model, Tensor, load_library
 
-from .protobuf import fields, message, numbers, text
-from .tensor import LayersError, Model, Tensor
-
-MODEL_GRAPH = 7
-GRAPH_NODE, GRAPH_INITIALIZER = 1, 5
-NODE_INPUT, NODE_OUTPUT, NODE_KIND, NODE_ATTRIBUTE = 1, 2, 4, 5
-ATTRIBUTE_GRAPH, ATTRIBUTE_GRAPHS = 6, 11
-TENSOR_DIMENSIONS, TENSOR_KIND, TENSOR_NAME = 1, 2, 8
-KINDS = {1: "float32", 10: "float16", 11: "float64", 16: "bfloat16",
-         6: "int32", 7: "int64", 9: "bool"}
+KINDS = {"FLOAT": "float32", "DOUBLE": "float64"}
 # Inputs of nodes that are statistics, not parameters.
 STATISTICS = {"BatchNormalization": (3, 4)}
-DEPTH_MAX = 32
 
 
-class Node:
-    def __init__(self, data):
-        self.inputs, self.outputs, self.graphs, self.kind = [], [], [], ""
-        for number, value in fields(data):
-            if number == NODE_INPUT:
-                self.inputs.append(text(value))
-            elif number == NODE_OUTPUT:
-                self.outputs.append(text(value))
-            elif number == NODE_KIND:
-                self.kind = text(value)
-            elif number == NODE_ATTRIBUTE:
-                self.graphs += [message(graph) for inner, graph
-                                in fields(message(value)) if inner in
-                                (ATTRIBUTE_GRAPH, ATTRIBUTE_GRAPHS)]
+def walk(graph):
+    """Yields a graph and then its nodes, each followed by the graphs inside it."""
+    yield graph
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            for inner in [attribute.g, *attribute.graphs]:
+                yield from walk(inner)
 
 
-def read_tensor(data):
-    shape, name, kind = [], "", 0
-    for number, value in fields(data):
-        if number == TENSOR_DIMENSIONS:
-            shape += numbers(value)
-        elif number == TENSOR_KIND:
-            kind = numbers(value)[0] if numbers(value) else 0
-        elif number == TENSOR_NAME:
-            name = text(value)
-    return name, shape, KINDS.get(kind, "type %d" % kind)
-
-
-class Graph:
-    """What is used, in the order of use, over a graph and those inside it."""
-
-    def __init__(self):
-        self.initializers = {}
-        self.used = {}
-        self.statistics = set()
-
-    def read(self, data, depth=0):
-        if depth > DEPTH_MAX:
-            raise LayersError("its graphs nest more than %d deep" % DEPTH_MAX)
-        nodes = []
-        for number, value in fields(data):
-            if number == GRAPH_NODE:
-                nodes.append(Node(message(value)))
-            elif number == GRAPH_INITIALIZER:
-                name, shape, kind = read_tensor(message(value))
-                self.initializers[name] = (shape, kind)
-        for node in nodes:
-            for place, name in enumerate(node.inputs):
-                self.used.setdefault(name)
-                if place in STATISTICS.get(node.kind, ()):
-                    self.statistics.add(name)
-            for graph in node.graphs:
-                self.read(graph, depth + 1)
-
-
-def read(stream, size):
-    if size == 0:
-        raise LayersError("it is empty")
-    data = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
-    graph = Graph()
-    found = False
-    for number, value in fields(data):
-        if number == MODEL_GRAPH:
-            graph.read(message(value))
-            found = True
-    if not found:
-        raise LayersError("it has no graph")
-    names = [name for name in graph.used if name in graph.initializers]
-    names += [name for name in graph.initializers if name not in graph.used]
-    return Model([Tensor(name, *graph.initializers[name],
-                         buffer=name in graph.statistics) for name in names],
-                 True)
+def read(stream):
+    onnx = load_library("onnx", "it is neither safetensors, .npz nor a file of "
+                        "PyTorch, and may be ONNX")
+    try:
+        # The format is named, or onnx would take it from the name of the file.
+        model = onnx.load(stream, format="protobuf", load_external_data=False)
+    except OSError:
+        raise
+    except Exception as error:      # protobuf's, whose package may change
+        raise LayersError("it is not an ONNX file: %s" % error) from None
+    initializers, used, statistics = {}, {}, set()
+    for item in walk(model.graph):
+        if not hasattr(item, "op_type"):
+            initializers.update((tensor.name, tensor)
+                                for tensor in item.initializer)
+            continue
+        for position, name in enumerate(item.input):
+            used.setdefault(name)
+            if position in STATISTICS.get(item.op_type, ()):
+                statistics.add(name)
+    names = [name for name in used if name in initializers]
+    names += [name for name in initializers if name not in used]
+    tensors = []
+    for name in names:
+        kind = onnx.TensorProto.DataType.Name(initializers[name].data_type)
+        tensors.append(Tensor(name, tuple(initializers[name].dims),
+                              KINDS.get(kind, kind.lower()),
+                              buffer=name in statistics))
+    return Model(tensors, True)

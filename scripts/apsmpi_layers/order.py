@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Forward order, guessed from names, for files that keep names sorted.
 
-A name is a path: layer1.0.conv2.weight. Names are compared part by part by
-(place, number, rank, text). The place sets what a network begins and ends with
-apart; the number is the one that the part ends in, so that conv1, bn1, conv2
-come in this order; the rank orders parts of one number.
+A name is a path: layer1.0.conv2.weight. Names are compared part by part, by
+(place, number, rank, text). The place tells the first and last layers of a network
+from the layers between them. The number is the number at the end of the part, so
+that conv1, bn1 and conv2 are in this order. The rank orders parts with one number.
 """
 
 import re
 
 FIRST, MIDDLE, LAST = 0, 1, 2
-LEAF = 3  # the rank of a part that no line below knows
+LEAF = 3  # rank of a part that is not in the table below
 
 # word -> (place, number or None to keep the part's own, rank)
 WORDS = {
-    # What a network begins with.
+    # First layers of a network.
     "embeddings": (FIRST, 0, 0), "embedding": (FIRST, 0, 0),
     "patch_embed": (FIRST, 0, 0), "stem": (FIRST, 0, 0),
     "embed_tokens": (FIRST, 0, 1), "word_embeddings": (FIRST, 0, 1),
@@ -22,7 +22,7 @@ WORDS = {
     "cls_token": (FIRST, 0, 1), "position_embeddings": (FIRST, 0, 2),
     "wpe": (FIRST, 0, 2), "pos_embed": (FIRST, 0, 2),
     "embed_positions": (FIRST, 0, 2), "token_type_embeddings": (FIRST, 0, 3),
-    # What it ends with.
+    # Last layers.
     "downsample": (LAST, 0, 0), "shortcut": (LAST, 0, 0),
     "ln_f": (LAST, 0, 1), "norm": (LAST, 0, 1), "final_layer_norm": (LAST, 0, 1),
     "pooler": (LAST, 0, 2), "classifier": (LAST, 0, 3), "fc": (LAST, 0, 3),
@@ -62,13 +62,13 @@ def key_of_part(part):
 
 
 def forward_key(name):
-    """Names sorted by this key are, as far as names tell, in forward order."""
+    """Sorts names in forward order, if their parts are in the table above."""
     return [key_of_part(part) for part in re.split(r"[./]", name)]
 
 
 def like(names, wanted):
-    """(names in the order of `wanted`, those of `wanted` that are missing, those
-    that `wanted` lacks)."""
+    """Returns three lists: the names in the order of `wanted`, the names that only
+    `wanted` has, and the names that `wanted` lacks."""
     have, asked = set(names), set(wanted)
     return ([name for name in wanted if name in have],
             [name for name in wanted if name not in have],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which reader a file wants: its first bytes say so, not its name."""
+"""Selects the reader of a file by its first bytes, not by its name."""
 
 import os
 import zipfile
@@ -10,33 +10,35 @@ from .tensor import LayersError
 
 PICKLE = b"\x80"
 ZIP = b"PK"
-ZIP_KINDS = (npz, pytorch)
 
 
-def read_zip(stream, size):
-    del size
+def read_zip(path, stream):
     try:
         with zipfile.ZipFile(stream) as archive:
-            for kind in ZIP_KINDS:
-                if kind.is_one(archive):
-                    return kind.read(archive)
+            if npz.is_archive(archive):
+                return npz.read(archive)
+            is_pytorch = pytorch.is_archive(archive)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError,
             RuntimeError, ValueError) as error:
         raise LayersError("it is a zip that cannot be read: %s" % error) \
             from None
-    raise LayersError("it is a zip, but neither a .npz nor a file of PyTorch")
+    if not is_pytorch:
+        raise LayersError("it is a zip, but neither a .npz nor a file of PyTorch")
+    return pytorch.read(path, True)
 
 
 def read_model(path):
-    """The Model in a file. LayersError or OSError says why there is none."""
+    """Returns the Model in a file. Raises LayersError or OSError."""
     with open(path, "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         start = stream.read(16)
         stream.seek(0)
+        if not start:
+            raise LayersError("it is empty")
         if start.startswith(ZIP):
-            return read_zip(stream, size)
+            return read_zip(path, stream)
         if safetensors.looks_right(start) or path.endswith(".safetensors"):
             return safetensors.read(stream, size)
         if start.startswith(PICKLE):
-            return pytorch.read_old(stream, size)
-        return onnx.read(stream, size)
+            return pytorch.read(path, False)
+        return onnx.read(stream)

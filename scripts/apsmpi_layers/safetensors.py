@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""safetensors: 8 bytes with the length of the header, little-endian, then the
+"""Reads safetensors: 8 bytes with the length of the header, little-endian, then the
 header as a JSON object {name: {dtype, shape, data_offsets}}, then the data
 (https://github.com/huggingface/safetensors, Format).
 
-Writers sort tensors by type and name, so the order in the file says nothing.
+Writers sort tensors by type and name, so the order in the file is not the order of
+the layers.
 """
 
 import json
@@ -24,7 +25,7 @@ def looks_right(start):
 def without_doubles(pairs):
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise LayersError("a name stands twice in its header")
+        raise LayersError("its header has a name twice")
     return found
 
 
@@ -40,9 +41,9 @@ def read_header(stream, size):
         header = json.loads(stream.read(length).decode("utf-8"),
                             object_pairs_hook=without_doubles)
     except (ValueError, RecursionError) as error:
-        raise LayersError("its header is no JSON: %s" % error) from None
+        raise LayersError("its header is not JSON: %s" % error) from None
     if not isinstance(header, dict):
-        raise LayersError("its header is no JSON object")
+        raise LayersError("its header is not a JSON object")
     return header, size - 8 - length
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which tensors are layers, and the layer table as text."""
+"""Tells layers from other tensors, and writes the layer table as text."""
 
 import csv
 import io
@@ -9,12 +9,12 @@ from .library import VERSION
 from .order import forward_key, like
 from .tensor import LayersError
 
-COUNT_MAX = 2 ** 63 - 1  # of the library, on 64 bits
-DIMENSIONS_MAX = 8       # of a shape, apsmpi-policy(5)
+COUNT_MAX = 2 ** 63 - 1  # largest count of the library, on 64 bits
+DIMENSIONS_MAX = 8       # dimensions of a shape, apsmpi-policy(5)
 MIN_COUNT = 1024         # the policy's default
 NAMED_MAX = 5            # names of tensors that a comment lists
 
-# Tensors of floats that no gradient belongs to: statistics, masks, constants.
+# Tensors of floats without gradients: statistics, masks, constants.
 BUFFER = re.compile(r"(^|[./])(running_mean|running_var|num_batches_tracked|"
                     r"moving_mean|moving_variance|position_ids|inv_freq|"
                     r"masked_bias)$|(^|[./])h\.\d+\.attn\.bias$")
@@ -33,7 +33,7 @@ class Table:
     """The layers of a model, in forward order.
 
     layers  Tensors
-    left    reason -> names of tensors that are no layers
+    left    reason -> names of tensors that are not layers
     guessed True if the order is a guess from the names
     """
 
@@ -52,7 +52,7 @@ class Table:
 
     @staticmethod
     def reason(tensor, everything):
-        """Why it is no layer, or None."""
+        """Returns why a tensor is not a layer, or None if it is one."""
         if tensor.count == 0:
             return "without elements"
         if tensor.alias is not None:
@@ -61,7 +61,7 @@ class Table:
             return None
         if not tensor.is_float():
             return "not floats"
-        return "no parameter, as the name or the graph says" \
+        return "not a parameter, by its name or the graph" \
             if is_buffer(tensor) else None
 
     def check(self):
@@ -70,10 +70,10 @@ class Table:
         names = set()
         for tensor in self.layers:
             if not tensor.name.isprintable():
-                raise LayersError("the name of tensor %r cannot stand in a "
-                                  "table" % tensor.name)
+                raise LayersError("the name of tensor %r is not printable"
+                                  % tensor.name)
             if tensor.name in names:
-                raise LayersError("the name %s stands twice" % tensor.name)
+                raise LayersError("two tensors have the name %s" % tensor.name)
             names.add(tensor.name)
         if self.total > COUNT_MAX:
             raise LayersError("it would have %d elements: its sizes are wrong"
@@ -84,7 +84,7 @@ class Table:
         return sum(tensor.count for tensor in self.layers)
 
     def order_like(self, wanted, path):
-        """The order of the names in another table, at `path`."""
+        """Sorts the layers in the order of another table, at `path`."""
         by_name = {tensor.name: tensor for tensor in self.layers}
         names, missing, more = like(list(by_name), wanted)
         if missing or more:
@@ -134,7 +134,7 @@ def some(names):
 
 
 def read_names(path):
-    """The names of a layer table, in its order."""
+    """Returns the names of a layer table, in its order."""
     with open(path, encoding="utf-8-sig", newline="") as stream:
         lines = [line for line in stream if line.strip() and
                  not line.lstrip().startswith("#")]

@@ -1,11 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a reader says of a tensor; errors."""
+"""Tensors and models as readers return them; errors; packages that readers need."""
 
-FLOATS = ("float", "bfloat")  # how the names of types of gradients begin
+import importlib
+import sys
+
+FLOATS = ("float", "bfloat")  # beginnings of the names of types of gradients
 
 
 class LayersError(Exception):
-    """What ends the command, with the cause for the user (without the file)."""
+    """Ends the command. The text is the cause, without the name of the file."""
+
+
+def load_library(name, about):
+    """Imports a package that only some files need. `about` says which file."""
+    try:
+        return importlib.import_module(name)
+    except (ImportError, OSError) as error:
+        raise LayersError(
+            "%s: reading it needs the Python package %s, which %s cannot load: %s; "
+            "install it (pip install %s)"
+            % (about, name, sys.executable, error, name)) from None
 
 
 class Tensor:
@@ -14,8 +28,8 @@ class Tensor:
     name    as the file has it
     shape   a tuple of sizes; () is a scalar
     kind    the type of its values, in lower case: float32, bfloat16, int64 ...
-    alias   the name of an earlier tensor that is the same memory, or None
-    buffer  True if the file says that it is no parameter
+    alias   the name of an earlier tensor with the same memory, or None
+    buffer  True if the file says that the tensor is not a parameter
     """
 
     def __init__(self, name, shape, kind, alias=None, buffer=False):
@@ -45,8 +59,8 @@ class Tensor:
 class Model:
     """The tensors of a file, in the file's order.
 
-    ordered     True if the file's order is the forward order: that of the
-                graph, or that in which the program made its parameters
+    ordered     True if the file's order is the forward order: the order of the
+                graph, or the order in which the program made its parameters
     """
 
     def __init__(self, tensors, ordered):
