@@ -235,14 +235,14 @@ static void spoil(const struct bench *b)
     memset(b->receive, 0xff, extent(b) * sizeof *b->receive);
 }
 
-/* As many calls a timing as native FP32 needs for BATCH_SECONDS. In place one
- * call: the values would grow from call to call; and one with cold caches, or where the
- * values change between calls. */
+/* Sets `batch` to as many calls as native FP32 takes BATCH_SECONDS for, if all calls
+ * have the same values. Otherwise, and with cold caches, a timing is of one call; also
+ * in place, since the values would grow from call to call. */
 static void choose_batch(struct bench *b)
 {
     int more = 1;
 
-    while (more && !b->choice.in_place && !b->choice.unsteady &&
+    while (more && !b->choice.in_place && b->choice.steady &&
            b->choice.cold == 0) {
         more = time_batch(b, &b->variants[0]) * b->batch < BATCH_SECONDS &&
                b->batch < BATCH_MAX;
@@ -313,6 +313,16 @@ static bool toss(uint32_t *state)
     return *state >> 31;
 }
 
+/* Sets the values of a round's next call. All variants have the same recorded step in a
+ * round, so that each of them has all steps in turn. */
+static void change_values(struct bench *b, uint32_t *chance)
+{
+    if (b->choice.recorded)
+        recorded_fill(&b->recorded, (size_t)b->rounds + 1, b->send, extent(b));
+    else if (!b->choice.steady)
+        set_doubled(b, toss(chance));
+}
+
 static void run_rounds(struct bench *b)
 {
     double seconds[VARIANTS_MAX];
@@ -326,8 +336,7 @@ static void run_rounds(struct bench *b)
     for (b->rounds = 0; more; b->rounds++) {
         shuffle(order, b->variant_count, &state);
         for (int i = 0; i < b->variant_count; i++) {
-            if (b->choice.unsteady)
-                set_doubled(b, toss(&chance));
+            change_values(b, &chance);
             seconds[order[i]] = time_batch(b, &b->variants[order[i]]);
         }
         PMPI_Allreduce(MPI_IN_PLACE, seconds, b->variant_count, MPI_DOUBLE,
@@ -421,7 +430,10 @@ static void run(struct bench *b)
                   b->send && b->receive && b->reference && b->half &&
                       b->other && (tensors || !c->tensor_count),
                   "no memory");
-    fill(b->send, most, b->rank);
+    if (c->recorded)
+        recorded_fill(&b->recorded, 0, b->send, most);
+    else
+        fill(b->send, most, b->rank);
     memset(b->half, 0, most * sizeof *b->half);
     for (int i = 0; i < c->size_count; i++)
         bench_case(b, &(struct piece){0, c->sizes[i]}, 1);
@@ -459,6 +471,11 @@ int main(int argc, char **argv)
         b.csv = fopen(b.choice.csv, "w");
     meet_all_good("allreduce", b.rank || !b.choice.csv || b.csv,
                   "cannot write the file of --csv");
+    meet_all_good("allreduce",
+                  !b.choice.recorded ||
+                      recorded_open(b.choice.recorded, b.rank, &b.recorded,
+                                    error, sizeof error) == 0,
+                  error);
     half_create(&b.half_type, &b.half_sum);
     add_variants(&b);
     if (b.rank == 0)
@@ -469,6 +486,7 @@ int main(int argc, char **argv)
     if (b.csv && fclose(b.csv))
         b.wrong = true;
     half_destroy(&b.half_type, &b.half_sum);
+    recorded_clear(&b.recorded);
     choice_clear(&b.choice);
     MPI_Finalize();
     return b.wrong;

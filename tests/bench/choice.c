@@ -41,11 +41,12 @@ static const char help[] =
     "  --no-half        no FP16 by an operation of the program's own\n"
     "  --no-pass        neither native once more, bypassed nor unmatched\n"
     "  --in-place       MPI_IN_PLACE\n"
-    "  --unsteady       between calls all values are doubled or halved, or "
-    "not, by\n"
-    "                   chance: a scale recurs in half of the calls, as it may "
-    "in\n"
-    "                   a training, and not in all\n"
+    "  --steady         all calls have the same values. Otherwise the values "
+    "are\n"
+    "                   doubled or halved between calls, by chance\n"
+    "  --recorded PREFIX   each call has the gradients of the next step of a\n"
+    "                   training, which tests/figures/record.c has written to\n"
+    "                   PREFIX.RANK\n"
     "  --cold MIB       before each call, so many MiB of other memory are\n"
     "                   read and written, as a program does between its calls\n"
     "  --seconds S      time to spend on a size (default: 3)\n"
@@ -145,7 +146,7 @@ static bool read_flag(struct choice *c, const char *name)
     } flags[] = {
         {"--no-floor", &c->no_floor}, {"--no-half", &c->no_half},
         {"--no-pass", &c->no_pass},   {"--in-place", &c->in_place},
-        {"--unsteady", &c->unsteady},
+        {"--steady", &c->steady},
     };
 
     if (strcmp(name, "--no-tensors") == 0) {
@@ -169,6 +170,7 @@ static int read_option(struct choice *c, const char *name, const char *value,
         {"--rule", &c->rule},
         {"--tensors", &c->tensors_file},
         {"--csv", &c->csv},
+        {"--recorded", &c->recorded},
     };
     const struct {
         const char *name;
@@ -292,6 +294,7 @@ enum choice_action choice_read(int argc, char **argv, struct choice *c,
             return CHOICE_BAD;
         i += 2;
     }
+    c->steady &= !c->recorded;
     if (c->tensors_file && sizes_read_tensors(c->tensors_file, &c->tensors,
                                               &c->tensor_count, error) < 0)
         return CHOICE_BAD;

@@ -37,15 +37,16 @@ struct choice {
     const char *tensors_file; /* layer,name,count; NULL: no tensors */
     size_t *tensors;          /* elements of each */
     int tensor_count;
-    const char *rule; /* more of every rule, or NULL */
-    const char *csv;  /* or NULL */
-    double seconds;   /* to spend on a size */
-    double rounds;    /* at least so many */
-    double warmup;    /* calls before anything is measured */
-    double wire_gbit; /* 0: not given */
-    double cold;      /* MiB of other memory touched before a call; 0: none */
+    const char *rule;     /* more of every rule, or NULL */
+    const char *csv;      /* or NULL */
+    const char *recorded; /* prefix of files of values, or NULL */
+    double seconds;       /* to spend on a size */
+    double rounds;        /* at least so many */
+    double warmup;        /* calls before anything is measured */
+    double wire_gbit;     /* 0: not given */
+    double cold; /* MiB of other memory touched before a call; 0: none */
     bool in_place;
-    bool unsteady; /* scales recur by chance */
+    bool steady; /* all calls have the same values */
     bool no_floor;
     bool no_half;
     bool no_pass; /* neither bypassed, unmatched nor native once more */

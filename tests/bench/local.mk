@@ -28,6 +28,7 @@ tests_bench_allreduce_SOURCES = \
 	tests/bench/choice.c tests/bench/choice.h \
 	tests/bench/half.c tests/bench/half.h \
 	tests/bench/meet.c tests/bench/meet.h \
+	tests/bench/recorded.c tests/bench/recorded.h \
 	tests/bench/sizes.c tests/bench/sizes.h \
 	tests/bench/table.c tests/bench/table.h
 tests_bench_allreduce_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS) \

@@ -48,6 +48,12 @@ check "and no file of tensors" said 'missing.csv: No such file'
 echo '0,name,many' >bad.csv
 timed "$bench" --tensors bad.csv
 check "and a bad one" said '0,name,many'
+: >empty.0
+printf '%08d' 1 >short.0
+for file in missing empty short; do
+    native 1 "$bench" $small --no-tensors --recorded $file
+    check "and no gradients in $file.0" said "allreduce: $file.0: "
+done
 native 2 "$bench" $small --no-tensors --csv no/such/place.csv
 check "and a CSV that cannot be written, on all ranks" said 'cannot write'
 
@@ -58,8 +64,20 @@ check "it runs without the library" status_is 0
 native 2 "$bench" $small --no-tensors --formats e4m3 --cold 1
 check "with cold caches, too, one call a timing" \
     equal "$(grep -c ' rounds of 1$' out)" 2
-native 2 "$bench" $small --no-tensors --formats e4m3 --unsteady
-check "and with values that change" has out ', unsteady: 2 ranks'
+native 2 "$bench" $small --no-tensors --formats e4m3 --steady
+check "and with the same values" has out ', the same values: 2 ranks'
+"$PYTHON3" - <<'PROGRAM'
+import array
+for rank in range(2):
+    with open("gradients.%d" % rank, "wb") as file:
+        for step in range(4):
+            for n in 700, 3000:
+                array.array("q", [n]).tofile(file)
+                array.array("f", [step + 1] * n).tofile(file)
+PROGRAM
+native 2 "$bench" $small --no-tensors --formats e4m3 --recorded gradients
+check "and with recorded gradients" has out ', recorded: 2 ranks'
+check "which are not zeros" equal "$status, $(grep -c nan out)" '0, 0'
 native 2 "$bench" $small --no-tensors --formats e4m3 --csv figures.csv
 check "and says that nothing was rewritten" lines 2 out '  not rewritten'
 check "in the CSV too" equal "$(cell rewritten e4m3 hierarchical 1024)" no

@@ -132,8 +132,10 @@ void table_print_head(const struct bench *b)
 {
     printf("MPI_Allreduce of floats, MPI_SUM%s%s: %d ranks on %d host%s",
            b->choice.in_place ? ", in place" : "",
-           b->choice.unsteady ? ", unsteady" : "", b->ranks, b->hosts,
-           b->hosts == 1 ? "" : "s");
+           b->choice.steady     ? ", the same values"
+           : b->choice.recorded ? ", recorded"
+                                : "",
+           b->ranks, b->hosts, b->hosts == 1 ? "" : "s");
     if (b->choice.wire_gbit > 0)
         printf(", links of %g Gbit/s", b->choice.wire_gbit);
     printf("\n");

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "choice.h"
+#include "recorded.h"
 
 #define ROUNDS_MAX 2001
 #define VARIANTS_MAX (2 * CHOICE_FORMATS + CHOICE_EXTRA + 6)
@@ -51,8 +52,9 @@ struct bench {
     int hosts;
     float *send;
     float *receive;
-    bool doubled;     /* the values of `send` now */
-    float *reference; /* native FP32's sum */
+    bool doubled;             /* the values of `send` now */
+    struct recorded recorded; /* with --recorded */
+    float *reference;         /* native FP32's sum */
     uint16_t *half;
     unsigned char *other; /* of choice.cold MiB, and 1 more */
     MPI_Datatype half_type;
