@@ -141,7 +141,6 @@ libapsmpi_la_SOURCES = \
 	pmpi/group/handoff.c pmpi/group/handoff.h \
 	pmpi/reduce/hierarchical.c pmpi/reduce/hierarchical.h \
 	pmpi/reduce/hierarchical_devices.c pmpi/reduce/hierarchical_devices.h \
-	pmpi/reduce/hierarchical_early.c pmpi/reduce/hierarchical_early.h \
 	pmpi/reduce/hierarchical_handoff.h \
 	pmpi/reduce/hierarchical_places.h \
 	pmpi/reduce/hierarchical_stages.c pmpi/reduce/hierarchical_stages.h \

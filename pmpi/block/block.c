@@ -389,23 +389,6 @@ int aps_block_encode_within(const struct aps_wire *wire,
                                        exponent, NULL, block);
 }
 
-bool aps_block_encode_search(const struct aps_wire *wire, const float *x,
-                             size_t n, int exponent, unsigned char *block,
-                             struct aps_magnitude *magnitude)
-{
-    const struct aps_codec *codec = &wire->codec;
-    const struct aps_block_draft draft = aps_block_draft_of(
-        wire, (struct aps_magnitude){0, true}, exponent, NULL);
-
-    if (!codec->encode_search || wire->rounding != APS_ROUND_NEAREST ||
-        aps_wire_measures(wire) ||
-        !codec->encode_search(codec, x, n, draft.scaling,
-                              block + aps_block_header_bytes(wire), magnitude))
-        return false;
-    aps_block_write_header(wire, &draft, 0, block);
-    return true;
-}
-
 int aps_block_encode(const struct aps_wire *wire,
                      const struct aps_origin *origin,
                      const struct aps_memory *memory, const float *x, size_t n,

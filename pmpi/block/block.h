@@ -106,7 +106,6 @@ struct aps_cost {
     unsigned long long fp32_bytes;
     unsigned long long device_bytes;   /* of wire_bytes, from a GPU's memory */
     unsigned long long streamed_bytes; /* of wire_bytes, past the caches */
-    unsigned long long early_bytes;    /* of wire_bytes, beside the search */
     unsigned long long redone;         /* chunks that were reduced again */
     unsigned long long compressed;     /* layers that a compressor took */
     /* Layers in which a predicted scale let a value overflow, by what became of
@@ -171,13 +170,6 @@ int aps_block_encode_within(const struct aps_wire *wire,
                             const struct aps_memory *memory, const float *x,
                             size_t n, struct aps_magnitude bound, int exponent,
                             unsigned char *block);
-
-/* The same of values in the host's memory and their magnitude, in one pass: what
- * aps_block_encode makes of them, if all prove finite and none beyond the format.
- * False: this wire's codec does not do that. */
-bool aps_block_encode_search(const struct aps_wire *wire, const float *x,
-                             size_t n, int exponent, unsigned char *block,
-                             struct aps_magnitude *magnitude);
 
 /* What the codec is told when it encodes a block, for block_queue.c: by whose
  * rounding, and with which scale values of that magnitude. The latter returns the

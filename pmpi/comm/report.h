@@ -66,8 +66,6 @@ static inline void aps_count_cost(struct aps_counters *counters,
         aps_count(&counters->device_bytes, cost->device_bytes);
     if (cost->streamed_bytes > 0)
         aps_count(&counters->streamed_bytes, cost->streamed_bytes);
-    if (cost->early_bytes > 0)
-        aps_count(&counters->early_bytes, cost->early_bytes);
 }
 
 /* What a row of the log says of a layer beside its place and its plan. */

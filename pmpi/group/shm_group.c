@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -185,16 +184,6 @@ void aps_shm_group_destroy(struct aps_shm_group *node)
         return;
     munmap(node->shared, node->bytes);
     free(node);
-}
-
-/* Where glibc and musl have what shm_open opens. */
-size_t aps_shm_group_free_bytes(void)
-{
-    struct statvfs file_system;
-
-    if (statvfs("/dev/shm", &file_system) < 0)
-        return 0;
-    return (size_t)file_system.f_bavail * file_system.f_frsize;
 }
 
 int aps_shm_group_rank(const struct aps_shm_group *node)

@@ -29,9 +29,6 @@ int aps_shm_group_create(const struct aps_vcomm *group, size_t slot_bytes,
 void aps_shm_group_destroy(
     struct aps_shm_group *node); /* local; NULL: nothing */
 
-/* Local. What this machine has left for such segments, in bytes. */
-size_t aps_shm_group_free_bytes(void);
-
 int aps_shm_group_rank(const struct aps_shm_group *node);
 int aps_shm_group_size(const struct aps_shm_group *node);
 unsigned char *aps_shm_group_slot(const struct aps_shm_group *node, int rank);

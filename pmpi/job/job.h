@@ -73,7 +73,6 @@ struct aps_counters {
     atomic_ullong device_bytes; /* of wire_bytes: sent from GPU memory */
     /* Of wire_bytes: to ranks of the node, past the caches. */
     atomic_ullong streamed_bytes;
-    atomic_ullong early_bytes;
     atomic_ullong compressed; /* layers that a compressor took */
     atomic_ullong remembered; /* bytes of what compressors keep, at most */
     atomic_ullong shadowed;   /* layers that candidates were measured on */

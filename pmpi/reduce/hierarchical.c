@@ -12,7 +12,6 @@
 #include "message/agree.h"
 #include "scale/scale.h"
 #include "block/origin.h"
-#include "reduce/hierarchical_early.h"
 #include "reduce/hierarchical_stages.h"
 #include "message/wait.h"
 #include "wire/pipeline_sizes.h"
@@ -66,7 +65,6 @@ static int hierarchical_equip(struct aps_hierarchical *h,
     }
     if (!aps_agree_all(site->vcomm, good))
         return -1;
-    aps_early_init(&h->early);
     hierarchical_count_cores(&h->groups.group);
     return 0;
 }
@@ -112,7 +110,6 @@ void aps_hierarchical_destroy(struct aps_hierarchical *h)
     aps_direct_destroy(h->whole);
     aps_direct_destroy(h->across);
     aps_handoff_clear(&h->handoff);
-    aps_early_clear(&h->early);
     aps_chunk_buffers_clear(&h->host, &h->devices);
     aps_topology_release(&h->groups);
     free(h);
@@ -128,25 +125,20 @@ static void hierarchical_group_scales(struct aps_hierarchical_run *run,
 {
     struct aps_shm_group *node = run->h->node;
     const struct aps_wire *wire = &run->inside;
-    /* What is told of early blocks comes first, whatever the count: ranks whose calls
-     * do not fit read the same of each other there. */
-    int words[APS_EARLY_WORDS + APS_VECTORS_MOST];
-    int *const exponents = words + APS_EARLY_WORDS;
+    int exponents[APS_VECTORS_MOST];
 
     for (int i = 0; i < count; i++)
         scales[i] = (struct aps_stage_scale){
             .exponent = aps_exponent_predicted(&vectors[i])};
     if (!aps_scale_ops_of(&wire->scale)->agreed || run->exact_inside)
         return;
-    if (!aps_early_encode(run, scales, words))
-        aps_exponent_magnitudes(wire, count, vectors, scales);
+    aps_exponent_magnitudes(wire, count, vectors, scales);
     for (int i = 0; i < count; i++)
         exponents[i] = aps_scale_max_exponent(scales[i].magnitude.max,
                                               aps_shm_group_size(node));
-    aps_shm_group_max_all(node, APS_EARLY_WORDS + count, words);
+    aps_shm_group_max_all(node, count, exponents);
     for (int i = 0; i < count; i++)
         scales[i].exponent = aps_exponent_of_stage(wire, exponents[i]);
-    aps_early_settle(run, exponents[0], words);
 }
 
 /* COLLECTIVE over the group: first what all ranks know, then what they agree

@@ -67,21 +67,8 @@ static inline unsigned char *
 aps_stage_slot_slice(const struct aps_hierarchical_run *run, size_t k, int rank,
                      int owner)
 {
-    const struct aps_hierarchical *h = run->h;
-
-    if (run->early_stride > 0)
-        return aps_shm_group_slot(h->early.node, rank) +
-               (k * (size_t)h->owners + (size_t)owner) * run->early_stride;
-    return aps_chunk_buffers_slice(run->slots, &run->layout, h->done + k, rank,
-                                   owner);
-}
-
-/* From the slot of a rank to that of the next one. */
-static inline size_t
-aps_stage_slot_stride(const struct aps_hierarchical_run *run)
-{
-    return aps_shm_group_slot_stride(run->early_stride > 0 ? run->h->early.node
-                                                           : run->h->node);
+    return aps_chunk_buffers_slice(run->slots, &run->layout, run->h->done + k,
+                                   rank, owner);
 }
 
 /* ... its result, one part a group, ... */

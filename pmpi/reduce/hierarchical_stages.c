@@ -7,7 +7,6 @@
 
 #include "block/accumulate.h"
 #include "reduce/hierarchical_devices.h"
-#include "reduce/hierarchical_early.h"
 #include "reduce/hierarchical_handoff.h"
 #include "reduce/hierarchical_places.h"
 
@@ -139,8 +138,6 @@ static void stages_contribute_piece(struct aps_hierarchical_run *run, size_t k,
             continue;
         if (run->exact_inside)
             stages_contribute_exact(run, piece, slice, owner, to);
-        else if (run->early_stride > 0)
-            aps_early_count(run, piece, slice, owner);
         else
             stages_contribute_block(run, piece, slice, owner, to);
     }
@@ -158,10 +155,8 @@ void aps_hierarchical_contribute(void *state, size_t k)
         aps_shm_group_tell_elements(h->node, h->calls,
                                     aps_hierarchical_elements(run));
     aps_cut_next(&run->cut, chunk);
-    if (run->early_stride == 0) {
-        stages_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_TURNS);
-        aps_stage_measure_handoff(run, k);
-    }
+    stages_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_TURNS);
+    aps_stage_measure_handoff(run, k);
     aps_block_batch_begin(&h->batch, &run->inside, run->cost);
     for (int p = 0; p < chunk->count; p++)
         stages_contribute_piece(run, k, &chunk->pieces[p]);
@@ -203,7 +198,7 @@ static void stages_sum_encoded(const struct aps_hierarchical_run *run, size_t k,
                                float *total, struct aps_magnitude *magnitude)
 {
     const int ranks = aps_shm_group_size(run->h->node);
-    const size_t stride = aps_stage_slot_stride(run);
+    const size_t stride = aps_shm_group_slot_stride(run->h->node);
     const unsigned char *slots = stages_contribution(run, k, 0, piece);
 
     aps_accumulate(run->wire, ranks, slots, stride, length, total, magnitude);
@@ -276,7 +271,7 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
         return;
     piece->before = aps_accumulate_encode(
         &run->inside, aps_shm_group_size(h->node),
-        stages_contribution(run, k, 0, piece), aps_stage_slot_stride(run),
+        stages_contribution(run, k, 0, piece), aps_shm_group_slot_stride(h->node),
         slice.length, &origin, piece->out + slice.begin, piece->sum_exponent,
         aps_stage_sum(run, k) + piece->base,
         aps_handoff_make(&h->handoff, APS_HANDOFF_ALL, to),

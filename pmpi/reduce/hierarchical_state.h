@@ -19,22 +19,13 @@
 #include "group/shm_group.h"
 #include "group/topology.h"
 
-/* Slots for all blocks of a vector (hierarchical_early.h). */
-struct aps_early {
-    struct aps_shm_group *node; /* NULL: there are none */
-    size_t bytes;               /* of a rank's slot */
-    size_t refused;             /* so many are not to be had */
-    size_t least; /* bytes of FP32 of this rank's vectors in them */
-};
-
 struct aps_hierarchical {
     struct aps_algorithm algorithm; /* of aps_hierarchical_algorithm */
     struct aps_groups groups;
     struct aps_direct *whole;   /* every group is one rank: `direct` alone */
     struct aps_shm_group *node; /* of the slots */
     struct aps_chunk_buffers host;
-    struct aps_handoff handoff; /* of the host's slots and results */
-    struct aps_early early;
+    struct aps_handoff handoff;       /* of the host's slots and results */
     struct aps_chunk_buffers devices; /* if GPUs are expected */
     struct aps_direct *across;    /* owners, when there are several groups */
     int owners;                   /* ranks of a group that own a slice */
@@ -60,9 +51,6 @@ struct aps_hierarchical_run {
     struct aps_chunk_layout layout;          /* of both */
     bool lost;                               /* values, by this rank's device */
     struct aps_cut cut;
-    /* Contributions lie in the slots of `early` before the stages begin, their blocks
-     * so many bytes apart; 0: the stages make them, in slots that are used by turns. */
-    size_t early_stride;
     struct aps_cost *cost;
     struct aps_cost across; /* of the stage across groups */
     int rc; /* the first error: after it what is sent is empty and nothing is

@@ -390,7 +390,6 @@ static int reduction_redo(struct aps_reductions *reductions,
     cost->wire_bytes += again.cost.wire_bytes;
     cost->device_bytes += again.cost.device_bytes;
     cost->streamed_bytes += again.cost.streamed_bytes;
-    cost->early_bytes += again.cost.early_bytes;
     cost->redone += again.cost.redone;
     return again.rc;
 }

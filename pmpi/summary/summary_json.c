@@ -82,7 +82,6 @@ static void summary_json_counters(struct aps_json *json,
                       atomic_load(&counters->device_bytes));
     aps_json_unsigned(json, "streamed_bytes",
                       atomic_load(&counters->streamed_bytes));
-    aps_json_unsigned(json, "early_bytes", atomic_load(&counters->early_bytes));
     aps_json_close_object(json);
 }
 

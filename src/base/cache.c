@@ -113,26 +113,16 @@ static size_t cache_part(void)
     return bytes < MOST ? bytes : MOST;
 }
 
-/* What a variable says, or else that. */
-static size_t cache_bytes(const char *variable, size_t otherwise)
+/* Returns the bytes that APSMPI_STREAM says; otherwise an array passes that does not
+ * fit into a CPU's part. */
+static size_t cache_passing(void)
 {
-    const char *text = getenv(variable);
+    const char *text = getenv("APSMPI_STREAM");
     size_t bytes;
 
     return text && aps_cache_passing_parse(text, &bytes) == 0 && bytes > 0
                ? bytes
-               : otherwise;
-}
-
-/* What is as long as a part fits into it. */
-static size_t cache_passing(void)
-{
-    return cache_bytes("APSMPI_STREAM", cache_part() + 1);
-}
-
-size_t aps_cache_early(void)
-{
-    return cache_bytes("APSMPI_EARLY", cache_part() / 2);
+               : cache_part() + 1;
 }
 #else
 /* No store of C does it there. */
@@ -142,11 +132,6 @@ enum aps_cache_handoff aps_cache_handoff(void)
 }
 
 static size_t cache_passing(void)
-{
-    return SIZE_MAX;
-}
-
-size_t aps_cache_early(void)
 {
     return SIZE_MAX;
 }

@@ -28,12 +28,6 @@ bool aps_cache_passed(size_t bytes);
  * these. */
 int aps_cache_passing_parse(const char *text, size_t *bytes);
 
-/* From so many bytes on an array that is read twice comes from memory both times: what
- * APSMPI_EARLY says (as APSMPI_STREAM), or half of a CPU's part of the last-level
- * cache, which has to hold a result as long, too. SIZE_MAX where this build has no
- * kernels that read it once. */
-size_t aps_cache_early(void);
-
 /* How a rank writes what others read: as what is measured suggests
  * (group/handoff.h), by ordinary stores, or by streaming ones. */
 enum aps_cache_handoff {

@@ -198,11 +198,6 @@ static const struct option {
      "results of so many bytes or more are written past the caches (default "
      "on: more than a CPU's part of the last-level cache, 4Mi to 32Mi)",
      "on", true, set_passing},
-    {"APSMPI_EARLY", "on|off|BYTES[Ki|Mi|Gi]",
-     "'scale: aps' encodes vectors of so many bytes or more while it searches "
-     "them for their maximum (default on: half of a CPU's part of the "
-     "last-level cache)",
-     "on", true, set_passing},
     {"APSMPI_HANDOFF", "auto|store|stream",
      "how ranks of a node write what others read: by ordinary stores, past the "
      "caches, or as a rank's own measurement suggests (default auto)",

@@ -4,8 +4,8 @@
     roofline.py [--ranks P --cores C] PREFIX
 
 PREFIX-instructions.txt, PREFIX-kernels-1.txt and -2.txt are output of `codec`,
-PREFIX-passes.txt of `passes`, PREFIX-aps.csv, PREFIX-aps-early.csv and
-PREFIX-aps-tight.csv of `allreduce --csv`. P (2) ranks ran the last four, on C (2) cores.
+PREFIX-passes.txt of `passes`, PREFIX-aps.csv and PREFIX-aps-tight.csv of `allreduce
+--csv`. P (2) ranks ran the last three, on C (2) cores.
 
 Kernels: bytes that a value takes in memory, instructions, the rate in GB/s of
 FP32, and the bound of the same, for arrays in memory. It follows from two rates
@@ -16,9 +16,7 @@ is written, 1 / memcpy - 1 / search.
 Calls: a rank of P that reduces n floats in codes of w bits
   aps:       searches its n floats in memory, and encodes them from there
              (`bounded`);
-  aps-early: with APSMPI_EARLY and exponents that recur, encodes its n floats beside
-             the search (`guessed`);
-  aps-tight: the same, by exponents of blocks;
+  aps-tight: encodes its n floats during the search (`guessed`);
   all:       add the codes of n / P values of P ranks, in the L2 cache, and encode the
              sum (`sum_encode`, measured for two ranks), and decode n values to memory,
              past the caches (`stream`) or not, as is faster.
@@ -145,7 +143,6 @@ def given_or_dash(value, form):
 
 def call_table(scale, rows, rates, passes, given):
     cache, memory = list(rates)[0], list(rates)[-1]
-    reads = "aps" if scale == "aps" else "aps-tight"  # twice or once
     print(f"one node, {given.ranks} ranks, {given.cores} cores, scale: {scale}; "
           "bytes a value of a rank")
     print(f"  {'floats':>9} {'format':<8}{'FP32 read':>10}{'written':>8}"
@@ -163,7 +160,7 @@ def call_table(scale, rows, rates, passes, given):
         measured = float(row["median_usec"])
         codes = passes.get((f"codes{in_memory['bits']}", n))
         print(f"  {n:>9} {name:<8}{read:>10.3g}{written:>8.3g}"
-              f"{codes_read:>10.3g}{codes_written:>8.3g}{passes[reads, n]:>11.0f}"
+              f"{codes_read:>10.3g}{codes_written:>8.3g}{passes[scale, n]:>11.0f}"
               f"{kernels:>11.0f}{given_or_dash(codes, '.0f'):>9}"
               f"{measured:>12.0f}{measured / kernels:>11.2f}"
               f"{float(row['ratio_native']):>9.2f}"
@@ -184,7 +181,7 @@ def main():
     passes = read_passes(f"{prefix}-passes.txt")
     for place in rates:
         kernel_table(rates, counted, place)
-    for scale in "aps", "aps-early", "aps-tight":
+    for scale in "aps", "aps-tight":
         with open(f"{prefix}-{scale}.csv", newline="", encoding="ascii") as file:
             call_table(scale, list(csv.DictReader(file)), rates, passes, given)
 

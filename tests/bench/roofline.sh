@@ -8,7 +8,7 @@
 #
 # Runs `codec` twice at the same time, since two ranks share the memory, `passes`,
 # which only moves the bytes, and then the all-reduce bench with the library preloaded
-# under `scale: aps`, without and with APSMPI_EARLY, and `scale: aps-tight`;
+# under `scale: aps` and `scale: aps-tight`;
 # roofline.py prints the tables and says how bounds are computed. SIZES ("1Mi 4Mi
 # 25.6Mi") and FORMATS ("e4m3 e3m0 e5m10") choose.
 # The options are the all-reduce bench's own (allreduce --help). Leaves its files in
@@ -45,20 +45,16 @@ rm -f "$files"-*
     timeout -k 5 300 $launch -n "$RANKS" "$top_builddir/tests/bench/passes" $SIZES \
         </dev/null >"$files-passes.txt"
 }
-for call in aps aps-early aps-tight; do
-    scale=${call%-early}
-    to=$files-$call
-    early=off
-    [ "$call" != aps-early ] || early=4
+for scale in aps aps-tight; do
+    to=$files-$scale
     "$bench" policy "$@" --rule "scale: $scale" >"$to.yaml"
     "$top_builddir/apsmpi" check "$to.yaml" >/dev/null
     # shellcheck disable=SC2086 # two words
     timeout -k 5 300 $launch -n "$RANKS" -genv LD_PRELOAD "$library" \
         -genv APSMPI_POLICY "$to.yaml" -genv APSMPI_SUMMARY off \
-        -genv APSMPI_EARLY "$early" \
         "$bench" "$@" --rule "scale: $scale" --csv "$to.csv" </dev/null \
         >"$to.txt" 2>&1 || {
-        echo "roofline.sh: $call: status $?" >&2
+        echo "roofline.sh: $scale: status $?" >&2
         cat "$to.txt" >&2
         exit 1
     }

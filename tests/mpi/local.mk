@@ -174,9 +174,6 @@ check_PROGRAMS += tests/mpi/history_states
 tests_mpi_history_states_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_history_states_LDADD = $(MPI_TEST_LDADD)
 
-check_PROGRAMS += tests/mpi/early
-tests_mpi_early_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
-tests_mpi_early_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/lookahead
 tests_mpi_lookahead_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_lookahead_LDADD = $(MPI_TEST_LDADD)
@@ -360,7 +357,6 @@ mpi_tests = \
 	tests/mpi/t-reductions.sh \
 	tests/mpi/t-other-collectives-left.sh \
 	tests/mpi/t-other-collectives.sh \
-	tests/mpi/t-early.sh \
 	tests/mpi/t-rounded.sh \
 	tests/mpi/t-selected.sh \
 	tests/mpi/t-sent.sh \

@@ -32,7 +32,6 @@ sim_engine = \
 	pmpi/reduce/allgather_sum.c \
 	pmpi/reduce/hierarchical.c \
 	pmpi/reduce/hierarchical_devices.c \
-	pmpi/reduce/hierarchical_early.c \
 	pmpi/reduce/hierarchical_stages.c \
 	pmpi/reduce/master.c \
 	pmpi/message/messages.c \

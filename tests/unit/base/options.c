@@ -62,9 +62,6 @@ static void test_bad(void)
         {"APSMPI_STREAM", "4MB",
          "APSMPI_STREAM='4MB' is wrong: the value must be "
          "on|off|BYTES[Ki|Mi|Gi] " SYNONYMS},
-        {"APSMPI_EARLY", "4MB",
-         "APSMPI_EARLY='4MB' is wrong: the value must be "
-         "on|off|BYTES[Ki|Mi|Gi] " SYNONYMS},
         {"APSMPI_HANDOFF", "past",
          "APSMPI_HANDOFF='past' is wrong: the value must be "
          "auto|store|stream"},
@@ -318,7 +315,7 @@ static void test_print(void)
     fclose(stream);
     for (const char *p = text; *p; p++)
         lines += *p == '\n';
-    ok(lines == 17 && strstr(text, "APSMPI_POLICY") &&
+    ok(lines == 16 && strstr(text, "APSMPI_POLICY") &&
            strstr(text, "APSMPI_TEST_NODES"),
        "help: a line a variable");
     free(text);
