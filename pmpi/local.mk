@@ -135,7 +135,6 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/direct_devices.c pmpi/reduce/direct_devices.h \
 	pmpi/cut/exchange.c pmpi/cut/exchange.h \
 	pmpi/cut/exponent.c pmpi/cut/exponent.h \
-	pmpi/block/guess.c pmpi/block/guess.h \
 	pmpi/group/gpu_ipc.c pmpi/group/gpu_ipc.h \
 	pmpi/cut/history.c \
 	pmpi/group/handoff.c pmpi/group/handoff.h \

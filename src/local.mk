@@ -81,7 +81,7 @@ libcore_la_SOURCES = \
 	src/float/pack_chunk.h src/simd/pack_vbmi.h \
 	src/codec/stream.c src/codec/stream.h src/simd/sum_vbmi.h \
 	src/simd/sum_avx2.h src/float/encode_avx2.h \
-	src/float/float_search.h src/float/float_sum_avx2.h \
+	src/float/float_sum_avx2.h \
 	src/simd/values_avx2.h src/simd/code16.h src/simd/table_vbmi.h src/kernel/tile.h \
 	src/version.c \
 	src/compress/compressor.c src/compress/compressor.h \

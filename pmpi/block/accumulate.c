@@ -9,7 +9,6 @@
 
 #include "base/cache.h"
 #include "block/tile.h"
-#include "block/guess.h"
 
 /* Elements summed at a time over all blocks, at most. */
 #define TILE APS_BLOCK_PART
@@ -120,85 +119,59 @@ static bool accumulate_by_codec(const struct aps_wire *wire, int count,
     return true;
 }
 
-/* The scaling that the sum's block is expected to have. False: nobody knows, or values
- * beyond the format are expected. */
-static bool accumulate_guess(const struct aps_wire *wire, const float *place,
-                             int exponent, struct aps_scaling *scaling)
-{
-    struct aps_magnitude expected = {0, true};
-    bool worth;
-
-    if (aps_scale_ops_of(&wire->scale)->per_block)
-        return aps_block_guess_scaling(wire, APS_GUESS_SUMS, place, scaling);
-    if (!aps_guess_recall(APS_GUESS_SUMS, place, &expected.max, &worth))
-        expected.max = 0;
-    (void)aps_block_choose_scaling(wire, expected, exponent, scaling);
-    return scaling->bounded;
-}
-
-/* The block in one go, by a guess. False: it has any bytes, and what is found of the
- * sums is a hint. */
+/* Sums and encodes a block in one pass, if its exponent does not depend on the sum and
+ * the sum stays within the format. Returns false, with any bytes in the block,
+ * otherwise. */
 static bool accumulate_encode_by_codec(const struct aps_wire *wire, int count,
                                        const unsigned char *blocks,
-                                       size_t stride, size_t n,
-                                       const float *place, int exponent,
+                                       size_t stride, size_t n, int exponent,
                                        unsigned char *block, float *values,
-                                       struct aps_scale_record *before,
-                                       float *max)
+                                       struct aps_scale_record *before)
 {
     const struct aps_codec *codec = &wire->codec;
     struct aps_summand summands[SUMMANDS];
     struct aps_magnitude magnitude = {0, true};
-    struct aps_scaling guessed;
-    struct aps_block_draft draft;
+    struct aps_block_draft draft =
+        aps_block_draft_of(wire, magnitude, exponent, NULL);
 
     if (!codec->sum_encode || wire->rounding != APS_ROUND_NEAREST ||
-        !accumulate_guess(wire, place, exponent, &guessed) ||
+        aps_scale_ops_of(&wire->scale)->per_block || !draft.scaling.bounded ||
         !accumulate_tell_codec(wire, count, blocks, stride, summands) ||
-        !codec->sum_encode(codec, summands, count, n, guessed,
+        !codec->sum_encode(codec, summands, count, n, draft.scaling,
                            block + aps_block_header_bytes(wire), values,
-                           wire->streams, max))
+                           wire->streams, &magnitude.max))
         return false;
-    magnitude.max = *max;
     *before = aps_accumulate_record(wire, count, blocks, stride, magnitude);
     draft = aps_block_draft_of(wire, magnitude, exponent, before);
-    if (!aps_block_draft_is(&draft, guessed))
+    if (!draft.scaling.bounded)
         return false;
     aps_block_write_header(wire, &draft, 0, block);
     return true;
 }
 
-struct aps_scale_record
-aps_accumulate_encode(const struct aps_wire *wire, int count,
-                      const unsigned char *blocks, size_t stride, size_t n,
-                      const struct aps_origin *origin, const float *place,
-                      int exponent, float *scratch, unsigned char *block,
-                      float *values, bool *decoded)
+struct aps_scale_record aps_accumulate_encode(
+    const struct aps_wire *wire, int count, const unsigned char *blocks,
+    size_t stride, size_t n, const struct aps_origin *origin, int exponent,
+    float *scratch, unsigned char *block, float *values, bool *decoded)
 {
-    const bool measures = aps_wire_measures(wire);
     struct aps_magnitude magnitude = {0, false};
     struct aps_scale_record before;
-    float max = 0;
     bool encoded;
 
     /* past the caches only whole cache lines go */
     if (wire->streams && (uintptr_t)values % APS_CACHE_LINE != 0)
         values = NULL;
-    encoded =
-        accumulate_encode_by_codec(wire, count, blocks, stride, n, place,
-                                   exponent, block, values, &before, &max);
+    encoded = accumulate_encode_by_codec(wire, count, blocks, stride, n,
+                                         exponent, block, values, &before);
 
     *decoded = encoded && values;
     if (!encoded) {
         aps_accumulate(wire, count, blocks, stride, n, scratch,
-                       measures ? &magnitude : NULL);
+                       aps_wire_measures(wire) ? &magnitude : NULL);
         before = aps_accumulate_record(wire, count, blocks, stride, magnitude);
         aps_block_encode_sum(wire, origin, &aps_memory_host, scratch, n,
                              &magnitude, exponent, &before, block);
-        if (measures)
-            max = magnitude.max;
     }
-    aps_block_note_scaling(wire, APS_GUESS_SUMS, place, max);
     return before;
 }
 

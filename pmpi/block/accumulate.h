@@ -45,17 +45,14 @@ struct aps_scale_record aps_accumulate_record(const struct aps_wire *wire,
 
 /*
  * Such a sum as a block, encoded by `exponent` (aps_block_encode_sum); and its record,
- * before it is cast. scratch[n] is for the sum, where it must be stored; `place` is
- * where the result goes, only to know it by (guess.h), or NULL.
+ * before it is cast. scratch[n] is for the sum, where it must be stored.
  *
  * `values`, unless NULL, is host memory that may take what the block is decoded to:
  * *decoded says whether it has. Where it has not, it may be overwritten all the same.
  */
-struct aps_scale_record
-aps_accumulate_encode(const struct aps_wire *wire, int count,
-                      const unsigned char *blocks, size_t stride, size_t n,
-                      const struct aps_origin *origin, const float *place,
-                      int exponent, float *scratch, unsigned char *block,
-                      float *values, bool *decoded);
+struct aps_scale_record aps_accumulate_encode(
+    const struct aps_wire *wire, int count, const unsigned char *blocks,
+    size_t stride, size_t n, const struct aps_origin *origin, int exponent,
+    float *scratch, unsigned char *block, float *values, bool *decoded);
 
 #endif

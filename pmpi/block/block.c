@@ -8,7 +8,6 @@
 
 #include "base/cache.h"
 #include "number/draw.h"
-#include "block/guess.h"
 
 bool aps_wire_has_own_blocks(const struct aps_wire *wire)
 {
@@ -233,50 +232,6 @@ aps_block_draft_of(const struct aps_wire *wire, struct aps_magnitude magnitude,
     return draft;
 }
 
-/* The scaling that the last block of this place led to. False: there was none. */
-static bool block_recall(const struct aps_wire *wire, enum aps_guess_kind kind,
-                         const float *place, struct aps_scaling *scaling,
-                         bool *worth)
-{
-    struct aps_magnitude last = {0, true};
-
-    if (!aps_guess_recall(kind, place, &last.max, worth))
-        return false;
-    (void)aps_block_choose_scaling(wire, last, 0, scaling);
-    return true;
-}
-
-bool aps_block_guess_scaling(const struct aps_wire *wire,
-                             enum aps_guess_kind kind, const float *place,
-                             struct aps_scaling *scaling)
-{
-    bool worth;
-
-    return block_recall(wire, kind, place, scaling, &worth) && worth;
-}
-
-void aps_block_note_scaling(const struct aps_wire *wire,
-                            enum aps_guess_kind kind, const float *place,
-                            float max)
-{
-    const struct aps_magnitude found = {max, true};
-    struct aps_scaling last, now;
-    bool worth, recurred;
-
-    (void)aps_block_choose_scaling(wire, found, 0, &now);
-    recurred = block_recall(wire, kind, place, &last, &worth) &&
-               last.exponent == now.exponent && last.factor == now.factor;
-    aps_guess_note(kind, place, max, recurred);
-}
-
-bool aps_block_draft_is(const struct aps_block_draft *draft,
-                        struct aps_scaling guessed)
-{
-    return draft->scaling.bounded &&
-           draft->scaling.exponent == guessed.exponent &&
-           draft->scaling.factor == guessed.factor;
-}
-
 void aps_block_write_header(const struct aps_wire *wire,
                             const struct aps_block_draft *draft, unsigned flags,
                             unsigned char *block)
@@ -319,26 +274,6 @@ static int block_encode(const struct aps_wire *wire,
     return draft->exponent;
 }
 
-/* Encode by a guess, which is right if the magnitude that is found leads to the same
- * scaling. False: there is none. */
-static bool block_encode_by_guess(const struct aps_wire *wire,
-                                  const struct aps_memory *memory,
-                                  const float *x, size_t n,
-                                  const struct aps_block_watch *watch,
-                                  unsigned char *values,
-                                  struct aps_scaling *scaling,
-                                  struct aps_magnitude *magnitude)
-{
-    const struct aps_codec *codec = &wire->codec;
-
-    if (!codec->encode_search || watch || memory != &aps_memory_host ||
-        wire->rounding != APS_ROUND_NEAREST ||
-        !aps_scale_ops_of(&wire->scale)->per_block ||
-        !aps_block_guess_scaling(wire, APS_GUESS_VALUES, x, scaling))
-        return false;
-    return codec->encode_search(codec, x, n, *scaling, values, magnitude);
-}
-
 /* aps_block_encode_watched and aps_block_encode_within. */
 static int block_encode_values_of_rank(const struct aps_wire *wire,
                                        const struct aps_origin *origin,
@@ -348,22 +283,10 @@ static int block_encode_values_of_rank(const struct aps_wire *wire,
                                        const struct aps_block_watch *watch,
                                        unsigned char *block)
 {
-    struct aps_magnitude magnitude = bound;
-    struct aps_scaling guessed;
-    struct aps_block_draft draft;
-    const bool encoded = block_encode_by_guess(
-        wire, memory, x, n, watch, block + aps_block_header_bytes(wire),
-        &guessed, &magnitude);
+    const struct aps_block_draft draft = aps_block_draft_of(
+        wire, aps_wire_measures(wire) ? memory->magnitude(x, n) : bound,
+        exponent, NULL);
 
-    if (!encoded && aps_wire_measures(wire))
-        magnitude = memory->magnitude(x, n);
-    draft = aps_block_draft_of(wire, magnitude, exponent, NULL);
-    if (aps_scale_ops_of(&wire->scale)->per_block)
-        aps_block_note_scaling(wire, APS_GUESS_VALUES, x, magnitude.max);
-    if (encoded && aps_block_draft_is(&draft, guessed)) {
-        aps_block_write_header(wire, &draft, 0, block);
-        return draft.exponent;
-    }
     return block_encode(wire, origin, memory, x, n, &draft, watch, block);
 }
 

@@ -13,7 +13,6 @@
 #include "codec/codec.h"
 #include "codec/memory.h"
 #include "policy/policy.h"
-#include "block/guess.h"
 
 /* On the wire, in the byte order of the (homogeneous) machine. */
 struct aps_block_header {
@@ -192,22 +191,6 @@ struct aps_block_draft {
 struct aps_block_draft
 aps_block_draft_of(const struct aps_wire *wire, struct aps_magnitude magnitude,
                    int exponent, const struct aps_scale_record *contributions);
-
-/* The scaling that a block of this place is expected to have, whose exponent its own
- * magnitude decides (guess.h). False: it is not worth guessing. */
-bool aps_block_guess_scaling(const struct aps_wire *wire,
-                             enum aps_guess_kind kind, const float *place,
-                             struct aps_scaling *scaling);
-
-/* The greatest magnitude that it had. */
-void aps_block_note_scaling(const struct aps_wire *wire,
-                            enum aps_guess_kind kind, const float *place,
-                            float max);
-
-/* Are values that were encoded with this scaling, as if they were bounded, what the
- * block should have (codec's encode_search)? They need no marker. */
-bool aps_block_draft_is(const struct aps_block_draft *draft,
-                        struct aps_scaling guessed);
 
 /* Write it, with the codec's marker. */
 void aps_block_write_header(const struct aps_wire *wire,

@@ -321,10 +321,10 @@ static void direct_sum_slice(const struct aps_direct *direct,
 
         if (n == 0)
             continue;
-        (void)aps_accumulate_encode(
-            wire, direct->size, incoming + piece->offset, stride, n, &origin,
-            piece->out ? piece->out + slice.begin : NULL, piece->sum_exponent,
-            scratch->sum, to + piece->offset, NULL, &decoded);
+        (void)aps_accumulate_encode(wire, direct->size,
+                                    incoming + piece->offset, stride, n,
+                                    &origin, piece->sum_exponent, scratch->sum,
+                                    to + piece->offset, NULL, &decoded);
         aps_cost_add(cost, wire, n, direct->size - 1);
     }
 }

@@ -271,9 +271,9 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
         return;
     piece->before = aps_accumulate_encode(
         &run->inside, aps_shm_group_size(h->node),
-        stages_contribution(run, k, 0, piece), aps_shm_group_slot_stride(h->node),
-        slice.length, &origin, piece->out + slice.begin, piece->sum_exponent,
-        aps_stage_sum(run, k) + piece->base,
+        stages_contribution(run, k, 0, piece),
+        aps_shm_group_slot_stride(h->node), slice.length, &origin,
+        piece->sum_exponent, aps_stage_sum(run, k) + piece->base,
         aps_handoff_make(&h->handoff, APS_HANDOFF_ALL, to),
         places ? piece->out + slice.begin : NULL, &piece->placed);
     aps_stage_pass(run, APS_HANDOFF_ALL, to, slice.length);

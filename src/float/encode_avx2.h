@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loops over nearest_avx2.h: arrays to packed codes, and the greatest magnitude on the
- * way. Included by x86-64 builds only.
+ * Loops over nearest_avx2.h: arrays to packed codes. Included by x86-64 builds only.
  */
 #ifndef APS_FLOAT_ENCODE_AVX2_H
 #define APS_FLOAT_ENCODE_AVX2_H
@@ -46,7 +45,6 @@ enum aps_avx2_way {
     APS_AVX2_SCALED,  /* by a multiplication */
     APS_AVX2_FOLDED,  /* by constants that have the scale in them */
     APS_AVX2_BOUNDED, /* ... where no value is beyond the format */
-    APS_AVX2_SEARCH, /* ... or it does not matter; and the greatest magnitude */
     APS_AVX2_WAYS
 };
 
@@ -64,10 +62,7 @@ typedef void aps_avx2_loop_fn(const struct aps_avx2 *c, const aps_any_float *x,
 #define APS_AVX2_LOOPS(name, ...)                                              \
     APS_AVX2_LOOP(name##_scaled, __VA_ARGS__)                                  \
     APS_AVX2_LOOP(name##_folded, .folded = true, __VA_ARGS__)                  \
-    APS_AVX2_LOOP(name##_bounded, .folded = true, .bounded = true,             \
-                  __VA_ARGS__)                                                 \
-    APS_AVX2_LOOP(name##_search, .folded = true, .bounded = true,              \
-                  .search = true, __VA_ARGS__)
+    APS_AVX2_LOOP(name##_bounded, .folded = true, .bounded = true, __VA_ARGS__)
 
 APS_AVX2_LOOPS(fours, .narrow = true, .four = true)
 APS_AVX2_LOOPS(narrow, .narrow = true)
@@ -85,7 +80,7 @@ aps_avx2_encode(const struct aps_avx2 *c, enum aps_avx2_way way,
 #define ROW(name)                                                              \
     {                                                                          \
         aps_avx2_##name##_scaled, aps_avx2_##name##_folded,                    \
-            aps_avx2_##name##_bounded, aps_avx2_##name##_search                \
+            aps_avx2_##name##_bounded                                          \
     }
     static aps_avx2_loop_fn *const fours[APS_AVX2_WAYS] = ROW(fours);
     static aps_avx2_loop_fn *const narrow[APS_AVX2_WAYS] = ROW(narrow);
@@ -125,18 +120,6 @@ APS_CODEC_AVX2 static inline bool aps_avx2_tile(const struct aps_avx2 *c,
     aps_avx2_encode(c, way, x, n, &seen, wire);
     seen = _mm256_cmpgt_epi32(seen, _mm256_set1_epi32(APS_FLOAT_INF - 1));
     return _mm256_testz_si256(seen, seen) != 0;
-}
-
-/* x[n] to packed codes, which are right if none is beyond the format: the greatest
- * magnitude, as a bit pattern. The scale is folded. */
-APS_CODEC_AVX2 static inline uint32_t aps_avx2_search(const struct aps_avx2 *c,
-                                                      const aps_any_float *x,
-                                                      size_t n, uint8_t *wire)
-{
-    __m256i seen = _mm256_setzero_si256();
-
-    aps_avx2_encode(c, APS_AVX2_SEARCH, x, n, &seen, wire);
-    return aps_avx2_greatest(seen);
 }
 
 #endif

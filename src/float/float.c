@@ -14,7 +14,6 @@
 #include "base/least.h"
 #include "float/float_chunk.h"
 #include "float/float_decode.h"
-#include "float/float_search.h"
 #include "float/float_sum.h"
 #include "kernel/kernel.h"
 #include "float/pack_chunk.h"
@@ -329,14 +328,6 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
         return encode_any_body(codec, x, n, scaling, options, vectors, wire,   \
                                NULL);                                          \
     }                                                                          \
-    target static bool encode_search_##name(                                   \
-        const struct aps_codec *codec, const float *x, size_t n,               \
-        struct aps_scaling scaling, void *wire,                                \
-        struct aps_magnitude *magnitude)                                       \
-    {                                                                          \
-        return encode_search_body(codec, x, n, scaling, vectors, wire,         \
-                                  magnitude);                                  \
-    }                                                                          \
     target static unsigned encode_stats_##name(                                \
         const struct aps_codec *codec, const float *x, size_t n,               \
         struct aps_scaling scaling, const struct aps_cast_options *options,    \
@@ -394,7 +385,6 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     static const struct aps_float_variant variant_##name = {                   \
         .codec = {.cpu = #name,                                                \
                   .encode = encode_##name,                                     \
-                  .encode_search = encode_search_##name,                       \
                   .encode_stats = encode_stats_##name,                         \
                   .decode = decode_##name,                                     \
                   .decode_add = decode_add_##name,                             \

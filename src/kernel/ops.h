@@ -95,15 +95,6 @@ struct aps_codec {
                        struct aps_scaling scaling,
                        const struct aps_cast_options *options, void *wire);
 
-    /* As encode to nearest with a scaling that is a guess, and the magnitude of x in
-     * the same pass: where scaling.bounded then proves true, the bytes are encode's
-     * and there is no marker, else they have any value. False, and nothing is
-     * written, where this codec does not do that, at least with this scaling. NULL:
-     * it never does. */
-    bool (*encode_search)(const struct aps_codec *codec, const float *x,
-                          size_t n, struct aps_scaling scaling, void *wire,
-                          struct aps_magnitude *magnitude);
-
     /* The same bytes as encode's; adds to *stats. */
     unsigned (*encode_stats)(const struct aps_codec *codec, const float *x,
                              size_t n, struct aps_scaling scaling,
@@ -127,11 +118,12 @@ struct aps_codec {
                 const struct aps_summand *summands, int count, size_t n,
                 float *sum, struct aps_magnitude *magnitude);
 
-    /* As sum, and encode_search of the sums, which are left nowhere; wire is none of
-     * the summands'. x[n], unless NULL, is what decode makes of the wire; if `stream`,
-     * past the caches, and x begins with a cache line. Also false where a sum is not
-     * finite; where it is false, the bytes at the wire and in x have any value. *max is
-     * the greatest magnitude. */
+    /* Encodes the sum to nearest, which is left nowhere; wire is none of the summands'.
+     * The bytes are encode's, without a marker, if no sum proves to be beyond the
+     * format, else they have any value. x[n], unless NULL, is what decode makes of the
+     * wire; if `stream`, past the caches, and x begins with a cache line. Also false
+     * where a sum is not finite; where it is false, the bytes at the wire and in x have
+     * any value. *max is the greatest magnitude. */
     bool (*sum_encode)(const struct aps_codec *codec,
                        const struct aps_summand *summands, int count, size_t n,
                        struct aps_scaling scaling, void *wire, float *x,

@@ -47,7 +47,6 @@ struct aps_avx2_how {
     bool words;   /* of 16 bits */
     bool folded;  /* as above */
     bool bounded; /* all are finite and within the format, or no matter */
-    bool search; /* the greatest magnitude is wanted, though they are bounded */
     enum aps_words_kind kind;
 };
 
@@ -133,7 +132,7 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_8(const struct aps_avx2 *c,
     __m256 y = _mm256_castsi256_ps(magnitude);
     __m256i power;
 
-    if (!how.bounded || how.search)
+    if (!how.bounded)
         *seen = _mm256_max_epi32(*seen, magnitude);
     if (!how.folded)
         y = _mm256_mul_ps(y, c->scale);
@@ -177,7 +176,7 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_halves(const struct aps_avx2 *c,
         const __m256 y = _mm256_mul_ps(_mm256_castsi256_ps(x[j]), c->scale);
         const __m256i bits = _mm256_castps_si256(y);
 
-        if (!how.bounded || how.search)
+        if (!how.bounded)
             *seen = _mm256_max_epi32(
                 *seen, _mm256_and_si256(x[j], _mm256_set1_epi32(0x7fffffff)));
         if (how.kind == APS_WORDS_FP16)

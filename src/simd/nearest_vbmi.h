@@ -52,22 +52,20 @@ struct aps_nearest {
 
 /* What was seen in values. */
 struct aps_nearest_seen {
-    __m512 special[2];   /* NaN where one was INF or NaN */
-    __m512i most;        /* greatest magnitudes of codes: bytes or words */
-    uint64_t underflow;  /* how many not 0 have the code 0 */
-    __m512i greatest[2]; /* magnitudes of values, bit patterns */
+    __m512 special[2];  /* NaN where one was INF or NaN */
+    __m512i most;       /* greatest magnitudes of codes: bytes or words */
+    uint64_t underflow; /* how many not 0 have the code 0 */
 };
 
 /* What is known where a loop is compiled. */
 struct aps_nearest_how {
-    bool narrow;   /* codes of less than 8 bits, ... */
-    bool odd;      /* ... of an odd number */
-    bool words;    /* of 16 bits */
-    bool shifted;  /* as above */
-    bool folded;   /* as above */
-    bool bounded;  /* no value is INF, NaN or beyond the format */
-    bool counted;  /* statistics are wanted */
-    bool searched; /* the greatest magnitude is wanted */
+    bool narrow;  /* codes of less than 8 bits, ... */
+    bool odd;     /* ... of an odd number */
+    bool words;   /* of 16 bits */
+    bool shifted; /* as above */
+    bool folded;  /* as above */
+    bool bounded; /* no value is INF, NaN or beyond the format */
+    bool counted; /* statistics are wanted */
 };
 
 /* Can the format be encoded so? */
@@ -312,7 +310,6 @@ APS_CODEC_AVX512 APS_INLINE void aps_nearest_64(const struct aps_nearest *c,
                                                 uint8_t *wire)
 {
     const __m512 none = _mm512_setzero_ps();
-    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
     __m512i bits[4];
 
     for (int j = 0; j < 4; j++) {
@@ -322,9 +319,6 @@ APS_CODEC_AVX512 APS_INLINE void aps_nearest_64(const struct aps_nearest *c,
         if (!how.bounded)
             seen->special[j % 2] =
                 _mm512_fmadd_ps(value, none, seen->special[j % 2]);
-        if (how.searched)
-            seen->greatest[j % 2] = _mm512_max_epu32(
-                seen->greatest[j % 2], _mm512_and_si512(bits[j], magnitude));
     }
     if (!how.words) {
         aps_nearest_bytes(c, how, bits, seen, wire);
@@ -406,26 +400,8 @@ APS_CODEC_AVX512 APS_INLINE struct aps_nearest_seen aps_nearest_seen_none(void)
     struct aps_nearest_seen seen = {.underflow = 0};
 
     seen.special[0] = seen.special[1] = _mm512_setzero_ps();
-    seen.most = seen.greatest[0] = seen.greatest[1] = _mm512_setzero_si512();
+    seen.most = _mm512_setzero_si512();
     return seen;
-}
-
-/*
- * x[n] to packed codes, which are right if the values turn out to be bounded; the bit
- * pattern of their greatest magnitude. c->folded.
- */
-APS_CODEC_AVX512 static inline uint32_t
-aps_nearest_search(const struct aps_nearest *c, const aps_any_float *x,
-                   size_t n, uint8_t *wire)
-{
-    struct aps_nearest_seen seen = aps_nearest_seen_none();
-
-    aps_nearest_format(c,
-                       (struct aps_nearest_how){
-                           .folded = true, .bounded = true, .searched = true},
-                       x, n, &seen, wire);
-    return _mm512_reduce_max_epu32(
-        _mm512_max_epu32(seen.greatest[0], seen.greatest[1]));
 }
 
 /*

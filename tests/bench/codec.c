@@ -96,19 +96,6 @@ static void run_bounded(struct data *d)
     d->codec.encode(&d->codec, d->x, d->n, scaling, NULL, d->wire);
 }
 
-/* As by a scale of each block that is guessed, and found by a search. */
-static void run_guessed(struct data *d)
-{
-    struct aps_magnitude magnitude;
-
-    if (d->codec.encode_search &&
-        d->codec.encode_search(&d->codec, d->x, d->n, d->scaling, d->wire,
-                               &magnitude))
-        return;
-    run_max(d);
-    run_bounded(d);
-}
-
 static void run_stochastic(struct data *d)
 {
     static const struct aps_cast_options options = {
@@ -179,7 +166,6 @@ static const struct {
     {"max", run_max},
     {"encode", run_encode},
     {"bounded", run_bounded},
-    {"guessed", run_guessed},
     {"decode", run_decode},
     {"decode_add", run_decode_add},
     {"stream", run_stream},

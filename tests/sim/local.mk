@@ -24,7 +24,6 @@ sim_engine = \
 	pmpi/block/tile.c \
 	pmpi/message/agree.c \
 	pmpi/block/block.c \
-	pmpi/block/guess.c \
 	pmpi/group/handoff.c \
 	pmpi/reduce/direct.c \
 	pmpi/reduce/direct_devices.c \

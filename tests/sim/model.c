@@ -150,7 +150,6 @@ void __wrap_aps_codec_init(const struct aps_format *format,
     codec->round = round_sums;
     /* What a codec does in one pass is modelled as the several that it replaces: times
      * do not depend on the machine that simulates. */
-    codec->encode_search = NULL;
     codec->sum = NULL;
     codec->sum_encode = NULL;
     codec->stream = NULL;

@@ -30,7 +30,6 @@ UNIT_TESTS = \
 	tests/unit/number/format_get \
 	tests/unit/number/gemm tests/unit/number/gemm_blocks \
 	tests/unit/number/given \
-	tests/unit/pmpi/guess \
 	tests/unit/pmpi/handoff \
 	tests/unit/policy/glob \
 	tests/unit/base/json \
@@ -461,14 +460,12 @@ tests_unit_pmpi_pinned_pool_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_pinned_pool_LDADD = $(UNIT_LIBS) -lpthread
 tests_unit_pmpi_slices_SOURCES = tests/unit/pmpi/slices.c \
 	pmpi/block/block.c pmpi/block/block.h \
-	pmpi/block/guess.c pmpi/block/guess.h \
 	pmpi/block/block_batch.c pmpi/block/block_batch.h \
 	pmpi/cut/chunk.c pmpi/cut/chunk.h pmpi/cut/history.c
 tests_unit_pmpi_slices_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_slices_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_within_SOURCES = tests/unit/pmpi/within.c \
-	pmpi/block/block.c pmpi/block/block.h \
-	pmpi/block/guess.c pmpi/block/guess.h
+	pmpi/block/block.c pmpi/block/block.h
 tests_unit_pmpi_within_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_within_LDADD = $(UNIT_LIBS) -lm
 
@@ -477,11 +474,6 @@ tests_unit_pmpi_handoff_SOURCES = tests/unit/pmpi/handoff.c \
 tests_unit_pmpi_handoff_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_handoff_LDADD = $(UNIT_LIBS)
 
-tests_unit_pmpi_guess_SOURCES = tests/unit/pmpi/guess.c \
-	pmpi/block/block.c pmpi/block/block.h \
-	pmpi/block/guess.c pmpi/block/guess.h
-tests_unit_pmpi_guess_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
-tests_unit_pmpi_guess_LDADD = $(UNIT_LIBS) -lm
 tests_unit_pmpi_scale_states_SOURCES = tests/unit/pmpi/scale_states.c \
 	pmpi/comm/place.c pmpi/comm/place.h \
 	pmpi/comm/scale_states.c pmpi/comm/scale_states.h
@@ -489,7 +481,6 @@ tests_unit_pmpi_scale_states_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_scale_states_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_redone_pieces_SOURCES = tests/unit/pmpi/redone_pieces.c \
 	pmpi/block/block.c pmpi/block/block.h \
-	pmpi/block/guess.c pmpi/block/guess.h \
 	pmpi/block/block_batch.c pmpi/block/block_batch.h \
 	pmpi/cut/chunk.c pmpi/cut/chunk.h pmpi/cut/history.c
 tests_unit_pmpi_redone_pieces_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
@@ -499,14 +490,12 @@ tests_unit_pmpi_spares_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_spares_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_chunk_layout_SOURCES = tests/unit/pmpi/chunk_layout.c \
 	pmpi/block/block.c pmpi/block/block.h \
-	pmpi/block/guess.c pmpi/block/guess.h \
 	pmpi/group/chunk_layout.c pmpi/group/chunk_layout.h
 tests_unit_pmpi_chunk_layout_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_chunk_layout_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_elements_SOURCES = tests/unit/pmpi/elements.c tests/unit/common/rounded.h \
 	pmpi/compressed/elements.c pmpi/compressed/elements.h \
-	pmpi/block/block.c pmpi/block/block.h \
-	pmpi/block/guess.c pmpi/block/guess.h
+	pmpi/block/block.c pmpi/block/block.h
 tests_unit_pmpi_elements_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_elements_LDADD = $(UNIT_LIBS) -lm
 tests_unit_pmpi_driver_SOURCES = tests/unit/pmpi/driver.c \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What codecs do in one pass instead of several has the bits of the several: sums of
- * arrays of codes, encoded or not, and encode with a guessed scaling beside the search
- * for the greatest magnitude.
+ * arrays of codes, encoded or not.
  */
 #include "config.h"
 
@@ -240,70 +239,18 @@ static void test_sums_encode(const struct aps_codec *codec, const char *cpu)
 
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-            for (int specials = 0; specials < 2; specials++) {
+            for (int turn = 0; turn < 4; turn++) {
                 bool encodes;
 
                 alike &=
                     sums_encode_alike(codec, counts[c], sizes[s],
-                                      random_bits() % 64, specials, &encodes);
+                                      random_bits() % 64, turn == 0, &encodes);
                 any |= encodes && sizes[s] > 64 && counts[c] > 2;
             }
     ok(alike, "%s %s: a sum encoded in one pass", codec->format.name, cpu);
     if ((strcmp(cpu, "avx512") == 0 && codec->format.width <= 8) ||
         (avx2_sums(codec, cpu) && avx2_encodes(codec, cpu)))
         ok(any, "%s %s: does encode sums", codec->format.name, cpu);
-}
-
-/* --- encode beside the search ------------------------------------------------ */
-
-/* What the search has found, and the codes where the guess is right. */
-static bool searches_alike(const struct aps_codec *codec, size_t n,
-                           size_t offset, int exponent, bool *searched)
-{
-    struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
-    const size_t bytes = aps_codec_bytes(codec, n);
-    const struct aps_magnitude right = aps_magnitude_of(values, n);
-    struct aps_magnitude magnitude = {-1, false};
-    unsigned char *const wire = room + GUARD + offset;
-
-    memset(room, 0x5a, sizeof room);
-    *searched =
-        codec->encode_search &&
-        codec->encode_search(codec, values, n, scaling, wire, &magnitude);
-    if (!*searched)
-        return guards_intact(offset, 0);
-    scaling.bounded =
-        right.finite && ldexp(right.max, exponent) <= codec->format.max;
-    return same_magnitude(magnitude, right) && guards_intact(offset, bytes) &&
-           (!scaling.bounded ||
-            (codec->encode(codec, values, n, scaling, NULL, wires[0]) == 0 &&
-             memcmp(wire, wires[0], bytes) == 0));
-}
-
-static void test_search(const struct aps_codec *codec, const char *cpu)
-{
-    static const size_t sizes[] = {0, 1, 63, 64, 65, 1000, 4097, N - 64};
-    bool alike = true, any = false;
-
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (int exponent = -140; exponent <= 140; exponent += 7) {
-            bool searched;
-
-            for (size_t i = 0; i < sizes[s]; i++)
-                values[i] =
-                    exponent % 2
-                        ? random_value(&codec->format, exponent)
-                        : ldexpf((float)(int32_t)random_bits() * 0x1p-31f,
-                                 -exponent);
-            alike &= searches_alike(codec, sizes[s], random_bits() % 64,
-                                    exponent, &searched);
-            any |= searched;
-        }
-    ok(alike, "%s %s: encode beside the search", codec->format.name, cpu);
-    if ((strcmp(cpu, "avx512") == 0 && codec->format.width <= 8) ||
-        avx2_encodes(codec, cpu))
-        ok(any, "%s %s: does encode beside the search", codec->format.name,
-           cpu);
 }
 
 int main(void)
@@ -321,7 +268,6 @@ int main(void)
             test_sums(&codec, cpus[c]);
             test_unscaled(&codec, cpus[c]);
             test_sums_encode(&codec, cpus[c]);
-            test_search(&codec, cpus[c]);
         }
     return done_testing();
 }
