@@ -20,6 +20,7 @@ mstopk-gather feedback: on, reduce: gather, compress: {mstopk: 0.01}
 mstopk-direct feedback: on, reduce: direct, compress: {mstopk: 0.01}
 mstopk-hierarchical feedback: on, reduce: hierarchical, compress: {mstopk: 0.01}
 ternary-direct feedback: on, reduce: direct, compress: ternary
+ternary-hierarchical feedback: on, reduce: hierarchical, compress: ternary
 RULES
 }
 
