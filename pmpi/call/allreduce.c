@@ -231,7 +231,7 @@ static void allreduce_segment(const struct aps_context *context,
     *segment = (struct aps_segment){
         .good = true,
         .number = position->number,
-        .era = position->era,
+        .generation = position->generation,
         .drops = aps_call_control(context, call).drops,
     };
     segment->out = (float *)call->receive + offset;

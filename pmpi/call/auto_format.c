@@ -184,7 +184,7 @@ static void format_note(const struct measured *this)
     const struct aps_segment *segment = &this->subject.segment;
     const int chosen = this->layer->chosen;
     struct aps_chosen_format note = {
-        .era = segment->era,
+        .generation = segment->generation,
         .layer = {.rule = segment->plan.rule,
                   .layer = segment->key.layer,
                   .count = segment->count,

@@ -25,8 +25,8 @@ struct aps_segment {
     int exponent; /* of an all-gather's or a broadcast's blocks, as agreed on */
     int rc;       /* of that agreement, an MPI error code */
     long number;  /* among those like it, for samples */
-    long era;     /* of the steps */
-    long drops;   /* MPI_Pcontrol(4) before the call */
+    long generation; /* of the steps */
+    long drops;      /* MPI_Pcontrol(4) before the call */
     struct aps_plan_key key;
     struct aps_plan plan;
     unsigned long long fp32_bytes; /* sent for it, had they been FP32; known
@@ -97,7 +97,7 @@ aps_segment_place(const struct aps_segment *segment)
         .choice = segment->choice,
         .epoch = segment->key.epoch,
         .step = segment->key.step,
-        .era = segment->era,
+        .generation = segment->generation,
         .drops = segment->drops,
         .matrix = segment->plan.matrix,
     };

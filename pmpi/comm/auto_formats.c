@@ -77,7 +77,7 @@ aps_auto_formats_find(const struct aps_auto_formats *formats,
     struct aps_auto_layer *layer =
         *formats_place((struct aps_auto_formats *)formats, place);
 
-    return layer && layer->era == place->era ? layer : NULL;
+    return layer && layer->generation == place->generation ? layer : NULL;
 }
 
 struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
@@ -88,9 +88,9 @@ struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
 
     if (layer)
         return layer;
-    if (formats->era != place->era)
+    if (formats->generation != place->generation)
         formats_clear(formats, false);
-    formats->era = place->era;
+    formats->generation = place->generation;
     if (place->layer < 0 && formats->loose >= APS_AUTO_LAYERS_MOST)
         formats_clear(formats, true);
     layer = calloc(1, sizeof *layer);
@@ -101,7 +101,7 @@ struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
                                      .layer = place->layer,
                                      .count = place->count,
                                      .rule = place->rule,
-                                     .era = place->era,
+                                     .generation = place->generation,
                                      .chosen = -1,
                                      .pause = 1};
     *link = layer;

@@ -26,11 +26,11 @@ struct aps_auto_layer {
     long layer;
     size_t count;
     int rule;
-    long era;   /* of the steps: in another one it is another layer */
-    int chosen; /* -1: FP32 */
-    bool chose; /* by measurements; otherwise none has said anything yet */
-    long due;   /* number of the next call to be measured */
-    long pause; /* numbers until the next one, if this one says nothing */
+    long generation; /* of the steps: in another one it is another layer */
+    int chosen;      /* -1: FP32 */
+    bool chose;      /* by measurements; otherwise none has said anything yet */
+    long due;        /* number of the next call to be measured */
+    long pause;      /* numbers until the next one, if this one says nothing */
     struct aps_auto_past past; /* on rank 0 */
 };
 
@@ -39,9 +39,9 @@ struct aps_auto_layer {
 struct aps_auto_formats {
     struct aps_candidates candidates;
     struct aps_auto_layer *buckets[APS_AUTO_BUCKETS];
-    long era;  /* of all layers */
-    int loose; /* layers that no step tells apart */
-    bool lost; /* a measurement, for lack of memory: it is said */
+    long generation; /* of all layers */
+    int loose;       /* layers that no step tells apart */
+    bool lost;       /* a measurement, for lack of memory: it is said */
 };
 
 /* Local. NULL: out of memory. */
@@ -50,12 +50,12 @@ void aps_auto_formats_destroy(
     struct aps_auto_formats *formats); /* NULL: nothing */
 
 /* Local. What is known of the layer at `place`, under the place's rule; NULL: nothing
- * yet, or of another era. */
+ * yet, or of another generation. */
 struct aps_auto_layer *
 aps_auto_formats_find(const struct aps_auto_formats *formats,
                       const struct aps_place *place);
 
-/* Local. The same, made if there is none. What is known of layers of another era, which
+/* Local. The same, made if there is none. What is known of layers of another generation, which
  * nobody will ask for again, is dropped. NULL: out of memory. */
 struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
                                             const struct aps_place *place);

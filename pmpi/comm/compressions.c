@@ -37,7 +37,7 @@ struct memory {
 struct aps_compressions {
     struct memory *buckets[1 << BUCKET_BITS];
     int count;
-    long era;                 /* of all memories */
+    long generation;          /* of all memories */
     long drops;               /* the same */
     struct aps_spare *spares; /* for what is to be remembered */
     float *scratch;
@@ -293,12 +293,12 @@ static bool compressions_equip(struct run *run)
         compressions = run->kept->compressions = compressions_create(run);
     if (!compressions)
         return false;
-    if (compressions->era != run->places[0].era ||
+    if (compressions->generation != run->places[0].generation ||
         compressions->drops != run->places[0].drops ||
         (run->places[0].layer < 0 &&
          compressions->count + run->count > MEMORIES_MOST))
         compressions_clear(compressions);
-    compressions->era = run->places[0].era;
+    compressions->generation = run->places[0].generation;
     compressions->drops = run->places[0].drops;
     if (run->groups) {
         run->by_group = aps_group_exchanges_equip(

@@ -14,8 +14,8 @@ static bool place_follows_scale(const struct aps_scale *scale,
     if (aps_scale_state_bytes(scale) == 0)
         return false;
     if (aps_scale_scope(scale) == APS_SCOPE_MODEL)
-        return before->era != place->era || before->epoch != place->epoch ||
-               before->step != place->step;
+        return before->generation != place->generation ||
+               before->epoch != place->epoch || before->step != place->step;
     return aps_place_same_layer(before, place);
 }
 
@@ -26,7 +26,8 @@ static bool place_follows_compressor(const struct aps_plan *plan,
                                      const struct aps_place *place)
 {
     return aps_plan_is_compressed(plan) &&
-           (before->era != place->era || before->drops != place->drops ||
+           (before->generation != place->generation ||
+            before->drops != place->drops ||
             aps_place_same_layer(before, place));
 }
 
@@ -42,7 +43,7 @@ uint64_t aps_place_number(const struct aps_place *place)
 {
     const uint64_t fields[] = {(uint64_t)place->layer, place->count,
                                (uint64_t)place->epoch, (uint64_t)place->step,
-                               (uint64_t)place->era};
+                               (uint64_t)place->generation};
     uint64_t number = 0;
 
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)

@@ -20,7 +20,8 @@ struct aps_place {
                    that of a format */
     long epoch;
     long step;
-    long era; /* of the steps: after a desync a number may mean another layer */
+    long
+        generation; /* of the steps: after a desync a number may mean another layer */
     long
         drops; /* MPI_Pcontrol(4) before the call: what compressors have kept of
                    calls with fewer is dropped */

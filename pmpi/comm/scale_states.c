@@ -95,7 +95,8 @@ states_find_predecessor(const struct aps_scale_states *states,
     for (int i = 0; i < APS_SCALE_STATE_BUCKETS; i++)
         for (const struct aps_scale_state *state = states->buckets[i]; state;
              state = state->next)
-            if (state->key.layer == NO_LAYER && state->key.era == place->era &&
+            if (state->key.layer == NO_LAYER &&
+                state->key.generation == place->generation &&
                 state->key.choice == place->choice &&
                 (state->epoch != place->epoch || state->step != place->step) &&
                 aps_scale_equal(&state->scale, scale) &&
@@ -121,7 +122,7 @@ static struct aps_scale_state *states_make(struct aps_scale_states *states,
     if (before)
         memcpy(state, before, bytes);
     state->key = key;
-    state->key.era = place->era;
+    state->key.generation = place->generation;
     state->key.choice = place->choice;
     state->scale = *scale;
     state->next = *bucket;
@@ -139,9 +140,9 @@ struct aps_scale_state *aps_scale_states_get(struct aps_scale_states *states,
 
     /* Another scale, or another layer by the same number: nothing is kept. Two
      * rules may have parameters that differ, and so have states. */
-    if (state &&
-        (state->key.era != place->era || state->key.choice != place->choice ||
-         !aps_scale_equal(&state->scale, scale))) {
+    if (state && (state->key.generation != place->generation ||
+                  state->key.choice != place->choice ||
+                  !aps_scale_equal(&state->scale, scale))) {
         states_drop(states, state);
         state = NULL;
     }

@@ -4,7 +4,7 @@
  * each rule, and how a call goes by it.
  *
  * A state depends on the calls of its key alone, in their order, and on numbers
- * that all ranks know; so it is the same on all ranks. It belongs to one era of
+ * that all ranks know; so it is the same on all ranks. It belongs to one generation of
  * the steps: after a desync a layer number may mean another layer.
  *
  * After an error the states of ranks may differ; then no call uses them any more.

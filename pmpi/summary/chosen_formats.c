@@ -44,14 +44,15 @@ chosen_place_of(const struct aps_chosen_format *chosen)
     return &all[count++];
 }
 
-/* The lock is held. Forget what a communicator of that name has known in another era
- * of its steps: an earlier one is past, and one with a later era is gone. */
+/* The lock is held. Forget what a communicator of that name has known in another generation
+ * of its steps: an earlier one is past, and one with a later generation is gone. */
 static void chosen_forget_eras(const struct aps_chosen_format *chosen)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++)
-        if (all[i].era == chosen->era || strcmp(all[i].comm, chosen->comm) != 0)
+        if (all[i].generation == chosen->generation ||
+            strcmp(all[i].comm, chosen->comm) != 0)
             all[kept++] = all[i];
     count = kept;
 }

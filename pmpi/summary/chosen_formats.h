@@ -13,7 +13,8 @@
 
 struct aps_chosen_format {
     char comm[128];
-    long era; /* of the communicator's steps: those of earlier ones are past */
+    long
+        generation; /* of the communicator's steps: those of earlier ones are past */
     struct aps_chosen_layer layer;
 };
 

@@ -34,7 +34,7 @@ struct aps_steps {
     long outside;  /* calls since the last step ended */
     long numbers[APS_PACE_CLASSES]; /* APS_STEPS_NONE */
     long apart[APS_PACE_CLASSES];   /* the same of calls numbered apart */
-    long era;                       /* breaks so far */
+    long generation;                /* breaks so far */
     long now_step;                  /* of the call just advanced */
     long now_epoch;                 /* and its epoch */
 };
@@ -308,8 +308,8 @@ static void steps_advance(struct aps_steps *steps, size_t count, long *numbers,
     if (steps->config.per_epoch > 0)
         position->epoch = position->step / steps->config.per_epoch;
     position->number = position->step;
-    steps->era += position->desync;
-    position->era = steps->era;
+    steps->generation += position->desync;
+    position->generation = steps->generation;
     steps->now_step = position->step;
     steps->now_epoch = position->epoch;
 }

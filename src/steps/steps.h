@@ -27,9 +27,10 @@ struct aps_step_position {
     long layers;     /* of the step, as aps_steps_layers said then */
     long step;
     long epoch;
-    long era;    /* how often the sequence has been broken by now: what was kept
-                 about the layers of another era is not about these */
-    long number; /* its turn among calls like it, by which samples are taken:
+    long
+        generation; /* how often the sequence has been broken by now: what was kept
+                 about the layers of another generation is not about these */
+    long number;    /* its turn among calls like it, by which samples are taken:
                     of an all-reduce its step */
 };
 

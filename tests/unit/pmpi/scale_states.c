@@ -81,7 +81,7 @@ static void test_layers(void)
     ok(call(&other, &place, &well) == START, "... but not by another scale");
     ok(call(&scale, &place, &over) == START && states.count == 4,
        "... which leaves nothing behind");
-    place.era = 1;
+    place.generation = 1;
     ok(call(&scale, &place, &well) == START && states.count == 4,
        "a desync drops it");
     aps_scale_states_clear(&states);
@@ -119,7 +119,7 @@ static void test_model(void)
     a = place_of(0, 3, 2, 0);
     ok(call(&other, &a, &well) == START, "... not by another scale");
     a = place_of(0, 4, 2, 0);
-    a.era = 1;
+    a.generation = 1;
     ok(call(&scale, &a, &well) == START, "... and not after a desync");
     aps_scale_states_clear(&states);
 }
@@ -171,7 +171,7 @@ static void test_follows(void)
     ok(!aps_place_follows(&model, &a, &b) &&
            aps_place_follows(&model, &b, &next),
        "... or those of earlier steps, of whatever rule");
-    after.era = 1;
+    after.generation = 1;
     ok(!aps_place_follows(&compressed, &a, &b) &&
            aps_place_follows(&compressed, &a, &next) &&
            aps_place_follows(&compressed, &a, &after),
@@ -190,7 +190,7 @@ static void test_compressor_follows(void)
     ok(aps_place_follows(&plan, &a, &b),
        "... and those before MPI_Pcontrol(4), which drops what they left");
     b.drops = 0;
-    b.era = 1;
+    b.generation = 1;
     ok(aps_place_follows(&plan, &a, &b), "... or before a desync");
 }
 

@@ -54,7 +54,8 @@ static void test_calls(void)
     trace_call(&trace, 99);
     ok(!trace.last.active && trace.last.desync && trace.last.step == 100,
        "calls: a call between two steps is a desync");
-    ok(trace.last.era == 1, "calls: with which another era begins");
+    ok(trace.last.generation == 1,
+       "calls: with which another generation begins");
     trace_rounds(&trace, &step, 1);
     ok(trace.desyncs == 1 && trace.active == 500,
        "calls: passes through until the step was seen");
@@ -208,7 +209,8 @@ static void test_outside(void)
         }
         trace_call(&trace, 40);
         right &= trace.last.active && !trace.last.outside &&
-                 trace.last.step == i + 1 && trace.last.era == before.era;
+                 trace.last.step == i + 1 &&
+                 trace.last.generation == before.generation;
     }
     ok(right && trace.desyncs == 0,
        "table: calls between steps are outside of them (%ld desyncs)",
