@@ -71,7 +71,7 @@ static void summary_json_counters(struct aps_json *json,
     aps_json_unsigned(json, "redone_chunks", atomic_load(&counters->redone));
     aps_json_open_object(json, "overflowed_layers");
     for (int i = 0; i < APS_OVERFLOW_KINDS; i++)
-        aps_json_unsigned(json, aps_words_overflow.known[i],
+        aps_json_unsigned(json, aps_keywords_overflow.known[i],
                           atomic_load(&counters->overflowed[i]));
     aps_json_close_object(json);
     aps_json_unsigned(json, "compressed_layers",

@@ -56,7 +56,7 @@ static void write_state(struct aps_json *json, const struct aps_scale *scale,
     aps_json_text(json, "scope",
                   aps_scale_scope(scale) == APS_SCOPE_MODEL ? "model" : layer);
     aps_json_text(json, "on_overflow",
-                  aps_words_overflow.known[aps_scale_on_overflow(scale)]);
+                  aps_keywords_overflow.known[aps_scale_on_overflow(scale)]);
 }
 
 /* A parameter that has no effect beside another one's word is null. */
@@ -93,8 +93,8 @@ static void write_parameters(struct aps_json *json, const char *key,
     }
     aps_json_open_object(json, key);
     for (int i = 0; parameters[i].name; i++) {
-        if (parameters[i].words != &aps_words_overflow &&
-            parameters[i].words != &aps_words_scope)
+        if (parameters[i].words != &aps_keywords_overflow &&
+            parameters[i].words != &aps_keywords_scope)
             write_parameter(json, parameters, values, i);
     }
     aps_json_close_object(json);

@@ -61,7 +61,7 @@ static void add_rule(struct aps_columns *columns,
 
     cells[LINE] = aps_command_rule(policy, rule, line);
     cells[CALLS] =
-        aps_words_list(&aps_words_call, calls, ", ", names, sizeof names);
+        aps_keywords_list(&aps_keywords_call, calls, ", ", names, sizeof names);
     cells[WHEN] =
         aps_policy_rule_when(policy, rule, first_of(calls), when, sizeof when);
     cells[FORMAT] = "native (by rule)";

@@ -68,8 +68,8 @@ APS_AVX2_LOOPS(fours, .narrow = true, .four = true)
 APS_AVX2_LOOPS(narrow, .narrow = true)
 APS_AVX2_LOOPS(eights, .narrow = false)
 APS_AVX2_LOOPS(words, .words = true)
-APS_AVX2_LOOPS(fp16, .words = true, .kind = APS_WORDS_FP16)
-APS_AVX2_LOOPS(bf16, .words = true, .kind = APS_WORDS_BF16)
+APS_AVX2_LOOPS(fp16, .words = true, .kind = APS_CODE16_FP16)
+APS_AVX2_LOOPS(bf16, .words = true, .kind = APS_CODE16_BF16)
 
 /* One of the ways that suit the constants: only a scale that is folded has others than
  * the first. */
@@ -92,9 +92,9 @@ aps_avx2_encode(const struct aps_avx2 *c, enum aps_avx2_way way,
     aps_avx2_loop_fn *const *loops = narrow;
 
     if (c->width == 16)
-        loops = c->words == APS_WORDS_FP16   ? fp16
-                : c->words == APS_WORDS_BF16 ? bf16
-                                             : words;
+        loops = c->words == APS_CODE16_FP16   ? fp16
+                : c->words == APS_CODE16_BF16 ? bf16
+                                              : words;
     else if (c->width == 8)
         loops = eights;
     else if (c->width == 4)

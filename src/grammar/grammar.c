@@ -182,7 +182,7 @@ static int read_parameters(const struct aps_reader *reader,
 {
     const char *names[APS_ARGUMENTS_MAX + 1] = {NULL};
     const struct aps_yaml_node *keys[APS_ARGUMENTS_MAX];
-    const struct aps_words words = {.known = names};
+    const struct aps_keywords words = {.known = names};
     int result = 0;
 
     for (int i = 0; parameters && parameters[i].name; i++)
@@ -334,7 +334,7 @@ static bool refuse_described(const struct aps_reader *reader,
     if (!grammar->choices ||
         sscanf(at->text, "%31s %31s %31s %c", word, name, number, &more) < 2)
         return false;
-    index = aps_words_index(grammar->words, word);
+    index = aps_keywords_index(grammar->words, word);
     if (index < 0 || !grammar->choices[index].parameters)
         return false;
     if (find_parameter(grammar->choices[index].parameters, name) < 0 ||
@@ -356,7 +356,7 @@ static int read_choice(const struct aps_reader *reader,
                        struct aps_value *value)
 {
     value->at = at;
-    value->word = aps_words_index(grammar->words, at->text);
+    value->word = aps_keywords_index(grammar->words, at->text);
     if (value->word >= 0)
         return 0;
     value->word = APS_WORD_FORMAT;
@@ -425,7 +425,8 @@ static bool is_own(const struct aps_grammar *grammar,
             return true;
         aps_nearest_offer(&nearest, grammar->own[i].name);
     }
-    return nearest.best && aps_words_find(grammar->words->known, key->text) < 0;
+    return nearest.best &&
+           aps_keywords_find(grammar->words->known, key->text) < 0;
 }
 
 static int read_mapping(const struct aps_reader *reader,

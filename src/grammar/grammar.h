@@ -35,7 +35,7 @@ struct aps_parameter {
     bool required;
     bool above;      /* of REAL: `min` itself is excluded */
     double min, max; /* of numbers */
-    const struct aps_words *words;
+    const struct aps_keywords *words;
     /* Where it is not given: the number; 0 or 1 of SWITCH; the index of the
      * word, or -1, which the reader replaces. */
     double otherwise;
@@ -58,7 +58,7 @@ struct aps_choice {
 };
 
 struct aps_grammar {
-    const struct aps_words *words;
+    const struct aps_keywords *words;
     const struct aps_choice *choices; /* in the order of words->known; NULL: no
                                          word takes parameters */
     /* Parameters of the key itself, as in accumulate: {format: F, kahan: on};

@@ -27,12 +27,12 @@ static const struct aps_parameter fixed[] = {{.name = "factor",
 #define ON_OVERFLOW                                                            \
     {                                                                          \
         .name = "on_overflow", .kind = APS_PARAMETER_WORD,                     \
-        .words = &aps_words_overflow, .otherwise = APS_OVERFLOW_REDO           \
+        .words = &aps_keywords_overflow, .otherwise = APS_OVERFLOW_REDO        \
     }
 #define SCOPE                                                                  \
     {                                                                          \
         .name = "scope", .kind = APS_PARAMETER_WORD,                           \
-        .words = &aps_words_scope, .otherwise = -1                             \
+        .words = &aps_keywords_scope, .otherwise = -1                          \
     }
 /* A scale itself: a float above 0. */
 #define SCALE .kind = APS_PARAMETER_REAL, .above = true, .max = INFINITY
@@ -88,8 +88,8 @@ static const struct aps_alias model_aliases[] = {
     {"lognormal", "log-normal"},
     {NULL, NULL},
 };
-static const struct aps_words model_words = {.known = models,
-                                             .aliases = model_aliases};
+static const struct aps_keywords model_words = {.known = models,
+                                                .aliases = model_aliases};
 static const struct aps_parameter underflow[] = {
     [APS_UNDERFLOW_MODEL] = {.name = "model",
                              .kind = APS_PARAMETER_WORD,
@@ -113,7 +113,7 @@ static const char *const sources[] = {
     [APS_UNIT_TABLE] = "table",
     NULL,
 };
-static const struct aps_words source_words = {.known = sources};
+static const struct aps_keywords source_words = {.known = sources};
 static const struct aps_parameter unit[] = {
     [APS_UNIT_FROM] = {.name = "from",
                        .kind = APS_PARAMETER_WORD,
@@ -153,7 +153,7 @@ static const char *const algos[] = {
     [APS_DELAYED_MOST_RECENT] = "most_recent",
     NULL,
 };
-static const struct aps_words algo_words = {.known = algos};
+static const struct aps_keywords algo_words = {.known = algos};
 static const struct aps_parameter delayed[] = {
     [APS_DELAYED_HISTORY] = {.name = "history",
                              .kind = APS_PARAMETER_WHOLE,
@@ -186,7 +186,7 @@ static const struct aps_choice scales[APS_SCALE_KINDS] = {
     [APS_SCALE_DELAYED] = {delayed, NULL},
     [APS_SCALE_DFXP] = {dfxp, NULL},
 };
-const struct aps_grammar aps_grammar_scale = {.words = &aps_words_scale,
+const struct aps_grammar aps_grammar_scale = {.words = &aps_keywords_scale,
                                               .choices = scales};
 
 struct aps_scale aps_scale_unnamed(bool rounds_sums)

@@ -14,19 +14,20 @@
 
 static const char *const format_words[] = {
     [APS_FORMAT_WORD_NATIVE] = "native", [APS_FORMAT_WORD_FP32] = "fp32", NULL};
-static const struct aps_words formats = {.known = format_words};
+static const struct aps_keywords formats = {.known = format_words};
 const struct aps_grammar aps_grammar_format = {.words = &formats,
                                                .formats = true};
 
 #define GROUP                                                                  \
     {                                                                          \
         .name = "group", .kind = APS_PARAMETER_WORD_OR_WHOLE, .min = 1,        \
-        .max = INT_MAX, .words = &aps_words_group, .otherwise = APS_GROUP_NODE \
+        .max = INT_MAX, .words = &aps_keywords_group,                          \
+        .otherwise = APS_GROUP_NODE                                            \
     }
 #define NODE                                                                   \
     {                                                                          \
-        .name = "node", .kind = APS_PARAMETER_WORD, .words = &aps_words_node,  \
-        .otherwise = APS_NODE_FORMAT                                           \
+        .name = "node", .kind = APS_PARAMETER_WORD,                            \
+        .words = &aps_keywords_node, .otherwise = APS_NODE_FORMAT              \
     }
 const struct aps_parameter aps_parameter_group = GROUP;
 const struct aps_parameter aps_parameter_node = NODE;
@@ -42,7 +43,7 @@ static const struct aps_choice reductions[] = {
     [APS_REDUCE_GATHER] = {NULL, NULL},
     [APS_REDUCE_AUTO] = {grouped_on_nodes, NULL},
 };
-const struct aps_grammar aps_grammar_reduce = {.words = &aps_words_reduce,
+const struct aps_grammar aps_grammar_reduce = {.words = &aps_keywords_reduce,
                                                .choices = reductions};
 
 static const struct aps_parameter sums[] = {
@@ -55,7 +56,7 @@ static const struct aps_parameter sums[] = {
                        .excludes = "kahan"},
     END};
 const struct aps_grammar aps_grammar_accumulate = {
-    .words = &aps_words_accumulate, .own = sums};
+    .words = &aps_keywords_accumulate, .own = sums};
 
 static const struct aps_parameter seeded[] = {
     [APS_ROUNDING_SEED] = {.name = "seed",
@@ -67,5 +68,5 @@ static const struct aps_choice roundings[] = {
     [APS_ROUNDING_STOCHASTIC] = {seeded, NULL},
     [APS_ROUNDING_CORRELATED] = {seeded, NULL},
 };
-const struct aps_grammar aps_grammar_rounding = {.words = &aps_words_rounding,
-                                                 .choices = roundings};
+const struct aps_grammar aps_grammar_rounding = {
+    .words = &aps_keywords_rounding, .choices = roundings};

@@ -22,7 +22,7 @@ static const struct aps_alias scale_aliases[] = {
     {"log-normal", "logmax"},
     {NULL, NULL},
 };
-const struct aps_words aps_words_scale = {
+const struct aps_keywords aps_keywords_scale = {
     .known = aps_scale_names, .hints = scale_hints, .aliases = scale_aliases};
 
 static const char *const overflows[] = {
@@ -37,15 +37,15 @@ static const struct aps_hint overflow_hints[] = {
     {"nan", "did you mean 'inf'?"},
     {NULL, NULL},
 };
-const struct aps_words aps_words_overflow = {.known = overflows,
-                                             .hints = overflow_hints};
+const struct aps_keywords aps_keywords_overflow = {.known = overflows,
+                                                   .hints = overflow_hints};
 
 static const char *const scopes[] = {
     [APS_SCOPE_LAYER] = "layer",
     [APS_SCOPE_MODEL] = "model",
     NULL,
 };
-const struct aps_words aps_words_scope = {.known = scopes};
+const struct aps_keywords aps_keywords_scope = {.known = scopes};
 
 static const char *const reductions[] = {
     [APS_REDUCE_DIRECT] = "direct", [APS_REDUCE_HIERARCHICAL] = "hierarchical",
@@ -58,8 +58,8 @@ static const struct aps_hint reduce_hints[] = {
     {"mpi", "'format: native' leaves the call to MPI"},
     {NULL, NULL},
 };
-const struct aps_words aps_words_reduce = {.known = reductions,
-                                           .hints = reduce_hints};
+const struct aps_keywords aps_keywords_reduce = {.known = reductions,
+                                                 .hints = reduce_hints};
 
 static const struct aps_hint compress_hints[] = {
     {"off", "did you mean 'none'?"},
@@ -73,8 +73,8 @@ static const struct aps_hint compress_hints[] = {
     {"onebit", "signs are a format: format: sign/512, feedback: on"},
     {NULL, NULL},
 };
-const struct aps_words aps_words_compress = {.known = aps_compressor_names,
-                                             .hints = compress_hints};
+const struct aps_keywords aps_keywords_compress = {
+    .known = aps_compressor_names, .hints = compress_hints};
 
 /* Without "number": it stands for any number and is no word of a policy. */
 static const char *const groups[] = {
@@ -90,7 +90,7 @@ static const struct aps_hint group_hints[] = {
     {"machine", "did you mean 'node'?"},
     {NULL, NULL},
 };
-const struct aps_words aps_words_group = {
+const struct aps_keywords aps_keywords_group = {
     .known = groups, .hints = group_hints, .also = "a number"};
 
 static const char *const nodes[] = {
@@ -98,7 +98,7 @@ static const char *const nodes[] = {
     [APS_NODE_FP32] = "fp32",
     NULL,
 };
-const struct aps_words aps_words_node = {.known = nodes};
+const struct aps_keywords aps_keywords_node = {.known = nodes};
 
 static const char *const accumulations[] = {
     [APS_ACCUMULATE_FP32] = "fp32",
@@ -126,8 +126,8 @@ static const struct aps_hint rounding_hints[] = {
     {"zero", "values are rounded to nearest, or stochastically"},
     {NULL, NULL},
 };
-const struct aps_words aps_words_rounding = {.known = roundings,
-                                             .hints = rounding_hints};
+const struct aps_keywords aps_keywords_rounding = {.known = roundings,
+                                                   .hints = rounding_hints};
 
 static const struct aps_hint accumulate_hints[] = {
     {"fp64", "the widest sum is fp32"},
@@ -139,8 +139,8 @@ static const struct aps_hint accumulate_hints[] = {
     {"chunk", "write accumulate: {chunk: 64}"},
     {NULL, NULL},
 };
-const struct aps_words aps_words_accumulate = {.known = accumulations,
-                                               .hints = accumulate_hints};
+const struct aps_keywords aps_keywords_accumulate = {.known = accumulations,
+                                                     .hints = accumulate_hints};
 
 static const char *const calls[] = {
     [APS_CALL_ALLREDUCE] = "allreduce",
@@ -164,7 +164,8 @@ static const struct aps_hint call_hints[] = {
     {"ireduce", "'reduce' stands for nonblocking calls, too"},
     {NULL, NULL},
 };
-const struct aps_words aps_words_call = {.known = calls, .hints = call_hints};
+const struct aps_keywords aps_keywords_call = {.known = calls,
+                                               .hints = call_hints};
 
 #define OF_A_RULE "it stands in a rule, as in rules: [{format: e4m3}]"
 const struct aps_hint aps_top_hints[] = {
@@ -188,7 +189,7 @@ static const char *const progresses[] = {
     [APS_PROGRESS_THREAD] = "thread",
     NULL,
 };
-const struct aps_words aps_words_progress = {.known = progresses};
+const struct aps_keywords aps_keywords_progress = {.known = progresses};
 
 bool aps_reduce_takes(enum aps_reduce_kind kind, enum aps_setting setting)
 {
@@ -214,8 +215,8 @@ bool aps_call_sums(enum aps_call_kind kind)
     return kind != APS_CALL_ALLGATHER && kind != APS_CALL_BCAST;
 }
 
-char *aps_words_list(const struct aps_words *words, unsigned mask,
-                     const char *last, char *list, size_t size)
+char *aps_keywords_list(const struct aps_keywords *words, unsigned mask,
+                        const char *last, char *list, size_t size)
 {
     size_t used = 0;
 

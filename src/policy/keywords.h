@@ -25,7 +25,7 @@ struct aps_alias {
 
 /* Both lists end with NULL, the hints with a NULL word. `later` holds words that
  * the language reserves: they deserve another message than a typing error. */
-struct aps_words {
+struct aps_keywords {
     const char *const *known;
     const char *const *later; /* or NULL */
     const char *also; /* what may stand there too, for messages; or NULL */
@@ -38,26 +38,26 @@ struct aps_words {
 
 /* The index of a word in such a list, or -1. A hyphen and an underscore are the
  * same letter. */
-int aps_words_find(const char *const *list, const char *word);
+int aps_keywords_find(const char *const *list, const char *word);
 
 /* The index in words->known of a word or of what it is an alias of, or -1. */
-int aps_words_index(const struct aps_words *words, const char *word);
+int aps_keywords_index(const struct aps_keywords *words, const char *word);
 
 /* For keys at the top of a policy that belong elsewhere. */
 extern const struct aps_hint aps_top_hints[];
 
-extern const struct aps_words aps_words_scale;
-extern const struct aps_words aps_words_overflow; /* of scales */
-extern const struct aps_words aps_words_scope;
-extern const struct aps_words aps_words_reduce;
-extern const struct aps_words aps_words_compress;
-extern const struct aps_words aps_words_group;
-extern const struct aps_words aps_words_node;
-extern const struct aps_words aps_words_accumulate;
+extern const struct aps_keywords aps_keywords_scale;
+extern const struct aps_keywords aps_keywords_overflow; /* of scales */
+extern const struct aps_keywords aps_keywords_scope;
+extern const struct aps_keywords aps_keywords_reduce;
+extern const struct aps_keywords aps_keywords_compress;
+extern const struct aps_keywords aps_keywords_group;
+extern const struct aps_keywords aps_keywords_node;
+extern const struct aps_keywords aps_keywords_accumulate;
 /* By enum aps_rounding_word. */
-extern const struct aps_words aps_words_rounding;
-extern const struct aps_words aps_words_call;
-extern const struct aps_words aps_words_progress;
+extern const struct aps_keywords aps_keywords_rounding;
+extern const struct aps_keywords aps_keywords_call;
+extern const struct aps_keywords aps_keywords_progress;
 
 /* The roundings of a rule, and which one of aps.h a word means. */
 enum aps_rounding_word {
@@ -86,7 +86,7 @@ bool aps_call_sums(enum aps_call_kind kind);
 
 /* "reduce, allgather" or, with " or " as `last`, "reduce or allgather": the
  * words i with bit i of `mask`. Writes at most `size` bytes, returns `list`. */
-char *aps_words_list(const struct aps_words *words, unsigned mask,
-                     const char *last, char *list, size_t size);
+char *aps_keywords_list(const struct aps_keywords *words, unsigned mask,
+                        const char *last, char *list, size_t size);
 
 #endif

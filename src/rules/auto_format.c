@@ -34,7 +34,7 @@ static const struct aps_hint hints[] = {
     {"err", "target: err 0.1"},
     {NULL, NULL},
 };
-static const struct aps_words words = {.known = known, .hints = hints};
+static const struct aps_keywords words = {.known = known, .hints = hints};
 
 /* --- the target ----------------------------------------------------------- */
 

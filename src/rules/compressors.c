@@ -103,8 +103,8 @@ static const struct aps_choice compressors[APS_COMPRESSOR_KINDS] = {
     [APS_COMPRESSOR_CHUNKS] = {chunks, NULL},
     [APS_COMPRESSOR_VOTE] = {vote, NULL},
 };
-const struct aps_grammar aps_grammar_compress = {.words = &aps_words_compress,
-                                                 .choices = compressors};
+const struct aps_grammar aps_grammar_compress = {
+    .words = &aps_keywords_compress, .choices = compressors};
 
 /* --- reading -------------------------------------------------------------- */
 
@@ -174,7 +174,7 @@ static void check_calls(const struct aps_rule_keys *rule,
 
     if (others == 0)
         return;
-    aps_words_list(&aps_words_call, others, ", ", calls, sizeof calls);
+    aps_keywords_list(&aps_keywords_call, others, ", ", calls, sizeof calls);
     aps_reader_error(rule->reader, key_of(rule, plan),
                      "%s contradicts calls: %s; it goes with allreduce",
                      name_of(plan, name, sizeof name), calls);

@@ -209,7 +209,7 @@ int aps_gemm_read(const struct aps_reader *reader,
     static const char *const names[] = {"format",      "format_b", "accumulate",
                                         "accumulator", "kahan",    NULL};
     static const char *const old[] = {"accumulator", "kahan", NULL};
-    static const struct aps_words words = {.known = names, .old = old};
+    static const struct aps_keywords words = {.known = names, .old = old};
     const struct aps_yaml_node *keys[KEYS];
     struct aps_policy_gemm result = {.kahan = false};
     size_t before = reader->errors->count;

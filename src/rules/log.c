@@ -38,7 +38,7 @@ void aps_policy_log_read(const struct aps_reader *reader,
                          struct aps_policy_log *log)
 {
     static const char *const names[] = {"file", "every", NULL};
-    static const struct aps_words words = {.known = names};
+    static const struct aps_keywords words = {.known = names};
     const struct aps_yaml_node *keys[2];
 
     log->every = DEFAULT_EVERY;

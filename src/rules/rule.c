@@ -48,7 +48,7 @@ static const struct aps_hint hints[] = {
     {"scope", "it is a parameter of a scale: scale: {backoff: {scope: layer}}"},
     APS_COMPRESSORS(OF_COMPRESS){NULL, NULL},
 };
-static const struct aps_words rule_words = {.known = known, .hints = hints};
+static const struct aps_keywords rule_words = {.known = known, .hints = hints};
 
 /* A rule while it is read. */
 struct reading {
@@ -163,8 +163,8 @@ static void read_conditions(struct reading *reading)
     struct aps_rule *rule = reading->rule;
 
     if (keys[APS_RULE_CALLS] &&
-        aps_read_words(reading->reader, keys[APS_RULE_CALLS], &aps_words_call,
-                       &rule->calls) < 0)
+        aps_read_words(reading->reader, keys[APS_RULE_CALLS],
+                       &aps_keywords_call, &rule->calls) < 0)
         rule->calls = 0;
     rule->by_layer = keys[APS_RULE_LAYERS] != NULL;
     rule->by_epoch = keys[APS_RULE_EPOCHS] != NULL;

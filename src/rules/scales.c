@@ -22,7 +22,7 @@ static int scales_check_calls(const struct aps_rule_keys *rule,
 
     if (others == 0)
         return 0;
-    aps_words_list(&aps_words_call, others, ", ", calls, sizeof calls);
+    aps_keywords_list(&aps_keywords_call, others, ", ", calls, sizeof calls);
     aps_reader_error(rule->reader, value->at,
                      "scale %s contradicts calls: %s; it goes with allreduce, "
                      "whose results tell all ranks what it needs to know",

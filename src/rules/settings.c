@@ -314,7 +314,7 @@ static void list_reductions(enum aps_setting setting, char *list, size_t size)
         if (aps_reduce_takes((enum aps_reduce_kind)i, setting))
             takers |= 1u << i;
     }
-    aps_words_list(&aps_words_reduce, takers, " or ", list, size);
+    aps_keywords_list(&aps_keywords_reduce, takers, " or ", list, size);
 }
 
 /* Settings that mean nothing with the rule's reduction. */
@@ -373,8 +373,10 @@ void aps_settings_check_calls(const struct aps_rule_keys *rule,
     /* 0: `calls` is wrong, and the error has been reported. */
     if (!at || rule->calls == 0 || (rule->calls & takers) != 0)
         return;
-    aps_words_list(&aps_words_call, rule->calls, ", ", calls, sizeof calls);
-    aps_words_list(&aps_words_call, takers, " or ", others, sizeof others);
+    aps_keywords_list(&aps_keywords_call, rule->calls, ", ", calls,
+                      sizeof calls);
+    aps_keywords_list(&aps_keywords_call, takers, " or ", others,
+                      sizeof others);
     aps_reader_error(rule->reader, at,
                      "%s contradicts calls: %s; it goes with %s", name, calls,
                      others);

@@ -34,7 +34,7 @@ static const struct aps_hint hints[] = {
              "1}}"},
     APS_COMPRESSORS(OF_COMPRESS){NULL, NULL},
 };
-static const struct aps_words words = {.known = settings, .hints = hints};
+static const struct aps_keywords words = {.known = settings, .hints = hints};
 
 /* A list while it is read. */
 struct list {

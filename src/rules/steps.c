@@ -15,7 +15,7 @@ static void read_order(const struct aps_reader *reader,
                        struct aps_policy_steps *steps)
 {
     static const char *const orders[] = {"forward", "backward", NULL};
-    static const struct aps_words words = {.known = orders};
+    static const struct aps_keywords words = {.known = orders};
     int order = 0;
 
     if (top && inside)
@@ -44,7 +44,7 @@ static void read_mapping(const struct aps_reader *reader,
 {
     static const char *const names[] = {
         [CALLS] = "calls", [PER_EPOCH] = "per_epoch", [ORDER] = "order", NULL};
-    static const struct aps_words words = {.known = names};
+    static const struct aps_keywords words = {.known = names};
 
     if (aps_read_keys(reader, mapping, "'steps'", &words, keys) < 0)
         return;

@@ -8,19 +8,19 @@
 
 #include "kernel/kernel.h"
 
-enum aps_words_kind { APS_WORDS_ANY, APS_WORDS_FP16, APS_WORDS_BF16 };
+enum aps_code16_kind { APS_CODE16_ANY, APS_CODE16_FP16, APS_CODE16_BF16 };
 
 /* Which of them are the kernel's codes? With a marker it has other limits. */
-APS_INLINE enum aps_words_kind aps_words_kind_of(const struct aps_kernel *k)
+APS_INLINE enum aps_code16_kind aps_keywords_kind_of(const struct aps_kernel *k)
 {
     const bool is_ieee = k->special == APS_FLOAT_INF;
 
     if (is_ieee && k->shift == 13 && k->limit == 0x7c00 &&
         k->rebias == 112u << 23)
-        return APS_WORDS_FP16;
+        return APS_CODE16_FP16;
     return is_ieee && k->shift == 16 && k->limit == 0x7f80 && k->rebias == 0
-               ? APS_WORDS_BF16
-               : APS_WORDS_ANY;
+               ? APS_CODE16_BF16
+               : APS_CODE16_ANY;
 }
 
 #endif

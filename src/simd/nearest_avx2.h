@@ -24,7 +24,7 @@
 /* A format's constants. */
 struct aps_avx2 {
     unsigned width;
-    enum aps_words_kind words; /* FP16 and BF16 need but the scale */
+    enum aps_code16_kind words; /* FP16 and BF16 need but the scale */
     bool folded;      /* beyond, least and first are those of unscaled values */
     __m256 scale;     /* what values are multiplied by, unless folded */
     __m256 beyond;    /* the first code that is no finite value, if the format
@@ -47,7 +47,7 @@ struct aps_avx2_how {
     bool words;   /* of 16 bits */
     bool folded;  /* as above */
     bool bounded; /* all are finite and within the format, or no matter */
-    enum aps_words_kind kind;
+    enum aps_code16_kind kind;
 };
 
 /* The greatest lane, none of which is negative. */
@@ -62,9 +62,9 @@ APS_CODEC_AVX2 APS_INLINE uint32_t aps_avx2_greatest(__m256i lanes)
 }
 
 /* FP16 and BF16 that overflow to INF. */
-APS_INLINE enum aps_words_kind aps_avx2_words_of(const struct aps_kernel *k)
+APS_INLINE enum aps_code16_kind aps_avx2_words_of(const struct aps_kernel *k)
 {
-    return k->overflow == k->limit ? aps_words_kind_of(k) : APS_WORDS_ANY;
+    return k->overflow == k->limit ? aps_keywords_kind_of(k) : APS_CODE16_ANY;
 }
 
 /* Can the format be encoded so? */
@@ -72,7 +72,7 @@ APS_INLINE bool aps_avx2_suits(const struct aps_format *format)
 {
     const struct aps_kernel kernel = aps_kernel_init(format);
 
-    return aps_avx2_words_of(&kernel) == APS_WORDS_BF16 ||
+    return aps_avx2_words_of(&kernel) == APS_CODE16_BF16 ||
            ((format->width <= 8 || format->width == 16) &&
             format->exponent_bits < 8);
 }
@@ -102,7 +102,7 @@ aps_avx2_make(const struct aps_kernel *k, unsigned width, float scale)
         .words = aps_avx2_words_of(k),
     };
 
-    if (c.words != APS_WORDS_ANY) {
+    if (c.words != APS_CODE16_ANY) {
         c.folded = true;
         return c;
     }
@@ -179,7 +179,7 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_halves(const struct aps_avx2 *c,
         if (!how.bounded)
             *seen = _mm256_max_epi32(
                 *seen, _mm256_and_si256(x[j], _mm256_set1_epi32(0x7fffffff)));
-        if (how.kind == APS_WORDS_FP16)
+        if (how.kind == APS_CODE16_FP16)
             code[j] = _mm256_castsi128_si256(
                 _mm256_cvtps_ph(y, _MM_FROUND_TO_NEAREST_INT));
         else /* half of an ulp, or less where the code is even */
@@ -190,7 +190,7 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_halves(const struct aps_avx2 *c,
                                      _mm256_set1_epi32(1))),
                 16);
     }
-    if (how.kind == APS_WORDS_FP16)
+    if (how.kind == APS_CODE16_FP16)
         return _mm256_inserti128_si256(code[0], _mm256_castsi256_si128(code[1]),
                                        1);
     return _mm256_permute4x64_epi64(_mm256_packus_epi32(code[0], code[1]),
@@ -269,7 +269,7 @@ APS_CODEC_AVX2 APS_INLINE void aps_avx2_32(const struct aps_avx2 *c,
 
     for (int j = 0; j < 4; j++)
         bits[j] = _mm256_loadu_si256((const void *)(x + 8 * j));
-    if (how.words && how.kind != APS_WORDS_ANY) {
+    if (how.words && how.kind != APS_CODE16_ANY) {
         for (int j = 0; j < 4; j += 2)
             _mm256_storeu_si256((void *)(wire + 16 * j),
                                 aps_avx2_halves(c, how, bits + j, seen));

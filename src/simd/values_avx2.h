@@ -47,7 +47,7 @@ APS_INLINE enum aps_values_kind
 aps_values_kind_of(const struct aps_kernel *kernel,
                    const struct aps_format *format)
 {
-    const enum aps_words_kind words = aps_words_kind_of(kernel);
+    const enum aps_code16_kind words = aps_keywords_kind_of(kernel);
 
     if (format->width == 4)
         return APS_VALUES_FOURS;
@@ -55,9 +55,9 @@ aps_values_kind_of(const struct aps_kernel *kernel,
     if (format->width == 8 && format->exponent_bits <= 5 &&
         kernel->limit <= 0x1fu << format->mantissa_bits)
         return APS_VALUES_EIGHTS;
-    if (format->width != 16 || words == APS_WORDS_ANY)
+    if (format->width != 16 || words == APS_CODE16_ANY)
         return APS_VALUES_NONE;
-    return words == APS_WORDS_FP16 ? APS_VALUES_FP16 : APS_VALUES_BF16;
+    return words == APS_CODE16_FP16 ? APS_VALUES_FP16 : APS_VALUES_BF16;
 }
 
 /* Is there a loop for the format's codes, if they have no marker? */

@@ -90,7 +90,7 @@ static void write_node(FILE *stream, const struct aps_yaml_node *node)
 
 static bool is_one_of(const struct aps_yaml_node *key, const char *const *names)
 {
-    return aps_words_find(names, key->text) >= 0;
+    return aps_keywords_find(names, key->text) >= 0;
 }
 
 /* Is the key of the rule written? `plan`: of the format; NULL: of FP32. */

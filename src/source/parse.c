@@ -85,7 +85,8 @@ static void read_nonblocking(const struct reading *reading)
     int word = APS_PROGRESS_CALLS;
 
     if (progress)
-        aps_read_word(&reading->reader, progress, &aps_words_progress, &word);
+        aps_read_word(&reading->reader, progress, &aps_keywords_progress,
+                      &word);
     policy->progress = (enum aps_progress_kind)word;
     if (fuse)
         aps_read_size(&reading->reader, fuse, FUSE_MAX, &policy->fuse);
@@ -377,7 +378,7 @@ static void settle_shadow(const struct reading *reading)
 static void read_root(struct reading *reading, const struct aps_yaml_node *root)
 {
     static const char *const old[] = {"layers", "order", NULL};
-    static const struct aps_words words = {
+    static const struct aps_keywords words = {
         .known = known, .hints = aps_top_hints, .old = old};
 
     if (aps_read_keys(&reading->reader, root, "a policy", &words,

@@ -13,7 +13,7 @@
 /* A value that is wrong anyway is quoted up to here. */
 #define QUOTE "'%.80s'"
 
-int aps_words_find(const char *const *list, const char *word)
+int aps_keywords_find(const char *const *list, const char *word)
 {
     for (int i = 0; list && list[i]; i++) {
         if (aps_same_word(list[i], word))
@@ -22,20 +22,20 @@ int aps_words_find(const char *const *list, const char *word)
     return -1;
 }
 
-int aps_words_index(const struct aps_words *words, const char *word)
+int aps_keywords_index(const struct aps_keywords *words, const char *word)
 {
     for (const struct aps_alias *alias = words->aliases; alias && alias->word;
          alias++) {
         if (aps_same_word(alias->word, word))
-            return aps_words_find(words->known, alias->known);
+            return aps_keywords_find(words->known, alias->known);
     }
-    return aps_words_find(words->known, word);
+    return aps_keywords_find(words->known, word);
 }
 
 /* The hint for the word, or "did you mean 'X'?", or else "one of A, B, C". A `lone`
  * key has no value: in braces, what stands behind a comma is a key. */
-static void suggest(const struct aps_words *words, const char *word, bool lone,
-                    char *buffer, size_t size)
+static void suggest(const struct aps_keywords *words, const char *word,
+                    bool lone, char *buffer, size_t size)
 {
     struct aps_nearest nearest = {.word = word};
     size_t used;
@@ -54,7 +54,7 @@ static void suggest(const struct aps_words *words, const char *word, bool lone,
         return;
     }
     for (int i = 0; words->known[i]; i++) {
-        if (aps_words_find(words->old, words->known[i]) < 0)
+        if (aps_keywords_find(words->old, words->known[i]) < 0)
             aps_nearest_offer(&nearest, words->known[i]);
     }
     if (nearest.best) {
@@ -71,7 +71,7 @@ static void suggest(const struct aps_words *words, const char *word, bool lone,
     snprintf(buffer, size, "; one of");
     used = strlen(buffer);
     for (int i = 0; words->known[i] && used < size; i++) {
-        if (aps_words_find(words->old, words->known[i]) < 0)
+        if (aps_keywords_find(words->old, words->known[i]) < 0)
             used += (size_t)snprintf(buffer + used, size - used, "%s %s",
                                      i > 0 ? "," : "", words->known[i]);
     }
@@ -85,14 +85,14 @@ static void suggest(const struct aps_words *words, const char *word, bool lone,
                  false)
 static int look_up_text(const struct aps_reader *reader, const char *text,
                         int line, int column, const char *what,
-                        const struct aps_words *words, bool lone)
+                        const struct aps_keywords *words, bool lone)
 {
-    int index = aps_words_index(words, text);
+    int index = aps_keywords_index(words, text);
     char suggestion[256];
 
     if (index >= 0)
         return index;
-    if (aps_words_find(words->later, text) >= 0) {
+    if (aps_keywords_find(words->later, text) >= 0) {
         aps_errors_add(reader->errors, reader->path, line, column,
                        "%s " QUOTE " is not in this version (" PACKAGE_VERSION
                        ")",
@@ -106,14 +106,14 @@ static int look_up_text(const struct aps_reader *reader, const char *text,
 }
 
 int aps_look_up(const struct aps_reader *reader, const struct aps_yaml_node *at,
-                const char *what, const struct aps_words *words)
+                const char *what, const struct aps_keywords *words)
 {
     return look_up(reader, at, what, words);
 }
 
 bool aps_refuse_blanks(const struct aps_reader *reader,
                        const struct aps_yaml_node *at, const char *what,
-                       const struct aps_words *words)
+                       const struct aps_keywords *words)
 {
     const struct aps_hint *hint = words->hints;
     char word[64];
@@ -124,7 +124,7 @@ bool aps_refuse_blanks(const struct aps_reader *reader,
         if (*c != ' ' && *c != '\t')
             word[length++] = *c;
     word[length] = '\0';
-    index = aps_words_index(words, word);
+    index = aps_keywords_index(words, word);
     if (length == strlen(at->text))
         return false;
     if (index >= 0)
@@ -152,7 +152,7 @@ static bool key_is_lone(const struct aps_yaml_node *key)
 
 static int read_keys(const struct aps_reader *reader,
                      const struct aps_yaml_node *mapping, const char *noun,
-                     const struct aps_words *words,
+                     const struct aps_keywords *words,
                      const struct aps_yaml_node **keys)
 {
     int result = 0;
@@ -182,7 +182,7 @@ static int read_keys(const struct aps_reader *reader,
 /* No keys yet, and a mapping to read them from? `what` names the mapping. */
 static int begin_keys(const struct aps_reader *reader,
                       const struct aps_yaml_node *mapping, const char *what,
-                      const struct aps_words *words,
+                      const struct aps_keywords *words,
                       const struct aps_yaml_node **keys)
 {
     for (int i = 0; words->known[i]; i++)
@@ -198,7 +198,7 @@ static int begin_keys(const struct aps_reader *reader,
 
 int aps_read_keys(const struct aps_reader *reader,
                   const struct aps_yaml_node *mapping, const char *what,
-                  const struct aps_words *words,
+                  const struct aps_keywords *words,
                   const struct aps_yaml_node **keys)
 {
     if (begin_keys(reader, mapping, what, words, keys) < 0)
@@ -209,7 +209,7 @@ int aps_read_keys(const struct aps_reader *reader,
 
 int aps_read_parameter_keys(const struct aps_reader *reader,
                             const struct aps_yaml_node *mapping,
-                            const char *name, const struct aps_words *words,
+                            const char *name, const struct aps_keywords *words,
                             const struct aps_yaml_node **keys)
 {
     char what[80];
@@ -279,7 +279,7 @@ const char *aps_read_name(const struct aps_reader *reader,
 
 int aps_read_word(const struct aps_reader *reader,
                   const struct aps_yaml_node *key,
-                  const struct aps_words *words, int *index)
+                  const struct aps_keywords *words, int *index)
 {
     int found;
 
@@ -404,7 +404,7 @@ int aps_read_items(const struct aps_reader *reader,
 struct word_taker {
     const struct aps_reader *reader;
     const struct aps_yaml_node *key;
-    const struct aps_words *words;
+    const struct aps_keywords *words;
     unsigned mask;
 };
 
@@ -427,7 +427,7 @@ static int take_word(void *data, const struct aps_item *item)
 
 int aps_read_words(const struct aps_reader *reader,
                    const struct aps_yaml_node *key,
-                   const struct aps_words *words, unsigned *mask)
+                   const struct aps_keywords *words, unsigned *mask)
 {
     struct word_taker taker = {reader, key, words, 0};
 

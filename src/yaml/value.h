@@ -37,14 +37,14 @@ struct aps_reader {
  */
 int aps_read_keys(const struct aps_reader *reader,
                   const struct aps_yaml_node *mapping, const char *what,
-                  const struct aps_words *words,
+                  const struct aps_keywords *words,
                   const struct aps_yaml_node **keys);
 
 /* The same of the parameters of the word `name`, without reserved ones; -1 for
  * unknown and duplicate ones, too. */
 int aps_read_parameter_keys(const struct aps_reader *reader,
                             const struct aps_yaml_node *mapping,
-                            const char *name, const struct aps_words *words,
+                            const char *name, const struct aps_keywords *words,
                             const struct aps_yaml_node **keys);
 
 /* Is it a key for others, x-... or x_...? Our mappings may hold them anywhere. */
@@ -53,13 +53,13 @@ bool aps_key_is_ignored(const struct aps_yaml_node *key);
 /* The index in words->known of the word at a node, or -1 with an error there
  * that calls it `what`. */
 int aps_look_up(const struct aps_reader *reader, const struct aps_yaml_node *at,
-                const char *what, const struct aps_words *words);
+                const char *what, const struct aps_keywords *words);
 
 /* Is it one of the words, but for blanks inside, as in "mstopk + powersgd"? Then true,
  * with an error that says so. */
 bool aps_refuse_blanks(const struct aps_reader *reader,
                        const struct aps_yaml_node *at, const char *what,
-                       const struct aps_words *words);
+                       const struct aps_keywords *words);
 
 /* The functions below read the value of `key`, a node of a mapping. */
 
@@ -75,7 +75,7 @@ const char *aps_read_name(const struct aps_reader *reader,
 /* The index in words->known. */
 int aps_read_word(const struct aps_reader *reader,
                   const struct aps_yaml_node *key,
-                  const struct aps_words *words, int *index);
+                  const struct aps_keywords *words, int *index);
 
 /* on, off and their synonyms (base/switch.h). */
 int aps_read_switch(const struct aps_reader *reader,
@@ -85,7 +85,7 @@ int aps_read_switch(const struct aps_reader *reader,
  * words->known[i]. */
 int aps_read_words(const struct aps_reader *reader,
                    const struct aps_yaml_node *key,
-                   const struct aps_words *words, unsigned *mask);
+                   const struct aps_keywords *words, unsigned *mask);
 
 /* One item of a list, or one part of a comma-separated text. */
 struct aps_item {

@@ -16,7 +16,7 @@ enum { DENSITY, FACTOR };
 enum { RANK, WARM, PAYLOAD, GROUP };
 
 static const char *const scope_words[] = {"model", "layer", NULL};
-static const struct aps_words scopes = {.known = scope_words};
+static const struct aps_keywords scopes = {.known = scope_words};
 
 static const struct aps_parameter backoff[] = {
     {.name = "start",
@@ -65,7 +65,7 @@ static const struct aps_choice choices[] = {
 };
 static const char *const words[] = {"plain", "backoff", "mstopk", "powersgd",
                                     NULL};
-static const struct aps_words way_words = {.known = words};
+static const struct aps_keywords way_words = {.known = words};
 static const struct aps_grammar grammar = {.words = &way_words,
                                            .choices = choices};
 
