@@ -137,7 +137,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/cut/exponent.c pmpi/cut/exponent.h \
 	pmpi/group/gpu_ipc.c pmpi/group/gpu_ipc.h \
 	pmpi/cut/history.c \
-	pmpi/group/handoff.c pmpi/group/handoff.h \
+	pmpi/group/store_selector.c pmpi/group/store_selector.h \
 	pmpi/reduce/hierarchical.c pmpi/reduce/hierarchical.h \
 	pmpi/reduce/hierarchical_devices.c pmpi/reduce/hierarchical_devices.h \
 	pmpi/reduce/hierarchical_handoff.h \

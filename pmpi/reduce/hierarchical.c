@@ -57,8 +57,9 @@ static int hierarchical_equip(struct aps_hierarchical *h,
 
     h->node = h->host.node;
     if (good)
-        aps_handoff_init(&h->handoff, h->owners, aps_shm_group_rank(h->node),
-                         aps_block_stride_widest(h->host.room.slice));
+        aps_store_selector_init(&h->handoff, h->owners,
+                                aps_shm_group_rank(h->node),
+                                aps_block_stride_widest(h->host.room.slice));
     if (good && hierarchical_equip_local(h, site) < 0) {
         snprintf(cause, size, "out of memory");
         good = false;
@@ -109,7 +110,7 @@ void aps_hierarchical_destroy(struct aps_hierarchical *h)
         return;
     aps_direct_destroy(h->whole);
     aps_direct_destroy(h->across);
-    aps_handoff_clear(&h->handoff);
+    aps_store_selector_clear(&h->handoff);
     aps_chunk_buffers_clear(&h->host, &h->devices);
     aps_topology_release(&h->groups);
     free(h);

@@ -20,32 +20,32 @@ static inline void aps_stage_measure_handoff(struct aps_hierarchical_run *run,
 
     if (aps_stage_is_on_devices(run))
         return;
-    owner = aps_handoff_next(&h->handoff);
+    owner = aps_store_selector_next(&h->handoff);
     if (owner < 0)
         return;
     bytes =
         run->exact_inside
             ? aps_chunk_slice_elements(chunk, h->owners, owner) * sizeof(float)
             : aps_chunk_slice_bytes(chunk, &run->inside, h->owners, owner);
-    aps_handoff_measure(&h->handoff, owner,
-                        aps_stage_slot_slice(run, k, rank, owner), bytes);
+    aps_store_selector_measure(
+        &h->handoff, owner, aps_stage_slot_slice(run, k, rank, owner), bytes);
 }
 
 static inline void
 aps_stage_count_handoff(const struct aps_hierarchical_run *run, int reader,
                         size_t bytes)
 {
-    if (aps_handoff_streams(&run->h->handoff, reader))
+    if (aps_store_selector_streams(&run->h->handoff, reader))
         run->cost->streamed_bytes += bytes;
 }
 
-/* A block of n values, made where aps_handoff_make says, to its reader. */
+/* A block of n values, made where aps_store_selector_make says, to its reader. */
 static inline void aps_stage_pass(const struct aps_hierarchical_run *run,
                                   int reader, unsigned char *to, size_t n)
 {
     const size_t bytes = aps_block_bytes(&run->inside, n);
 
-    aps_handoff_pass(&run->h->handoff, reader, to, bytes);
+    aps_store_selector_pass(&run->h->handoff, reader, to, bytes);
     aps_stage_count_handoff(run, reader, bytes);
 }
 
@@ -54,7 +54,7 @@ static inline void aps_stage_copy(const struct aps_hierarchical_run *run,
                                   int reader, unsigned char *to, const float *x,
                                   size_t n)
 {
-    aps_handoff_copy(&run->h->handoff, reader, to, x, n * sizeof *x);
+    aps_store_selector_copy(&run->h->handoff, reader, to, x, n * sizeof *x);
     aps_stage_count_handoff(run, reader, n * sizeof *x);
 }
 

@@ -111,7 +111,7 @@ static void stages_contribute_block(struct aps_hierarchical_run *run,
 
     aps_piece_encode_together(
         piece, &h->batch, rank, aps_shm_group_size(h->node), slice,
-        passes ? aps_handoff_make(&h->handoff, owner, to) : to);
+        passes ? aps_store_selector_make(&h->handoff, owner, to) : to);
     if (passes)
         aps_stage_pass(run, owner, to, slice.length);
     if (owner != rank)
@@ -241,7 +241,7 @@ static void stages_leave_exact(struct aps_hierarchical_run *run, size_t k,
 
     if (length == 0)
         return;
-    aps_stage_copy(run, APS_HANDOFF_ALL, stages_result_of(run, k, piece),
+    aps_stage_copy(run, APS_STORE_SELECTOR_ALL, stages_result_of(run, k, piece),
                    aps_stage_sum(run, k) + piece->base, length);
     hierarchical_count_fp32(run, length);
 }
@@ -274,9 +274,9 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
         stages_contribution(run, k, 0, piece),
         aps_shm_group_slot_stride(h->node), slice.length, &origin,
         piece->sum_exponent, aps_stage_sum(run, k) + piece->base,
-        aps_handoff_make(&h->handoff, APS_HANDOFF_ALL, to),
+        aps_store_selector_make(&h->handoff, APS_STORE_SELECTOR_ALL, to),
         places ? piece->out + slice.begin : NULL, &piece->placed);
-    aps_stage_pass(run, APS_HANDOFF_ALL, to, slice.length);
+    aps_stage_pass(run, APS_STORE_SELECTOR_ALL, to, slice.length);
     piece->summed = true;
     aps_cost_add(run->cost, &run->inside, slice.length, 1);
 }

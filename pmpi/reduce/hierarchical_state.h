@@ -14,7 +14,7 @@
 #include "group/chunk_buffers.h"
 #include "reduce/direct.h"
 #include "cut/exponent.h"
-#include "group/handoff.h"
+#include "group/store_selector.h"
 #include "wire/turns.h"
 #include "group/shm_group.h"
 #include "group/topology.h"
@@ -25,8 +25,8 @@ struct aps_hierarchical {
     struct aps_direct *whole;   /* every group is one rank: `direct` alone */
     struct aps_shm_group *node; /* of the slots */
     struct aps_chunk_buffers host;
-    struct aps_handoff handoff;       /* of the host's slots and results */
-    struct aps_chunk_buffers devices; /* if GPUs are expected */
+    struct aps_store_selector handoff; /* of the host's slots and results */
+    struct aps_chunk_buffers devices;  /* if GPUs are expected */
     struct aps_direct *across;    /* owners, when there are several groups */
     int owners;                   /* ranks of a group that own a slice */
     struct aps_block_queue queue; /* of steps on our GPU */

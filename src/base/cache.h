@@ -29,7 +29,7 @@ bool aps_cache_passed(size_t bytes);
 int aps_cache_passing_parse(const char *text, size_t *bytes);
 
 /* How a rank writes what others read: as what is measured suggests
- * (group/handoff.h), by ordinary stores, or by streaming ones. */
+ * (group/store_selector.h), by ordinary stores, or by streaming ones. */
 enum aps_cache_handoff {
     APS_CACHE_HANDOFF_AUTO,
     APS_CACHE_HANDOFF_STORE,

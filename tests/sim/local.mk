@@ -24,7 +24,7 @@ sim_engine = \
 	pmpi/block/tile.c \
 	pmpi/message/agree.c \
 	pmpi/block/block.c \
-	pmpi/group/handoff.c \
+	pmpi/group/store_selector.c \
 	pmpi/reduce/direct.c \
 	pmpi/reduce/direct_devices.c \
 	pmpi/cut/exponent.c \

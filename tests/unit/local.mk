@@ -30,7 +30,7 @@ UNIT_TESTS = \
 	tests/unit/number/format_get \
 	tests/unit/number/gemm tests/unit/number/gemm_blocks \
 	tests/unit/number/given \
-	tests/unit/pmpi/handoff \
+	tests/unit/pmpi/store_selector \
 	tests/unit/policy/glob \
 	tests/unit/base/json \
 	tests/unit/policy/grammar \
@@ -469,10 +469,10 @@ tests_unit_pmpi_within_SOURCES = tests/unit/pmpi/within.c \
 tests_unit_pmpi_within_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_within_LDADD = $(UNIT_LIBS) -lm
 
-tests_unit_pmpi_handoff_SOURCES = tests/unit/pmpi/handoff.c \
-	pmpi/group/handoff.c pmpi/group/handoff.h
-tests_unit_pmpi_handoff_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
-tests_unit_pmpi_handoff_LDADD = $(UNIT_LIBS)
+tests_unit_pmpi_store_selector_SOURCES = tests/unit/pmpi/store_selector.c \
+	pmpi/group/store_selector.c pmpi/group/store_selector.h
+tests_unit_pmpi_store_selector_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_pmpi_store_selector_LDADD = $(UNIT_LIBS)
 
 tests_unit_pmpi_scale_states_SOURCES = tests/unit/pmpi/scale_states.c \
 	pmpi/comm/place.c pmpi/comm/place.h \

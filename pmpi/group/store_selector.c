@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "group/handoff.h"
+#include "group/store_selector.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@
 #define PART ((LINES + 2) * APS_CACHE_LINE)
 
 /* The first reader from number `i` on that is not this rank itself, in a circle. */
-static int handoff_reader_from(const struct aps_handoff *handoff, int i)
+static int handoff_reader_from(const struct aps_store_selector *handoff, int i)
 {
     if (i == handoff->self)
         i++;
@@ -38,13 +38,13 @@ static int handoff_reader_from(const struct aps_handoff *handoff, int i)
     return handoff->self == 0 ? 1 : 0;
 }
 
-void aps_handoff_init(struct aps_handoff *handoff, int readers, int self,
-                      size_t room)
+void aps_store_selector_init(struct aps_store_selector *handoff, int readers,
+                             int self, size_t room)
 {
     const enum aps_cache_handoff wanted = aps_cache_handoff();
     const int others = readers - (self < readers);
 
-    *handoff = (struct aps_handoff){
+    *handoff = (struct aps_store_selector){
         .count = readers, .self = self, .eager = 2 * (unsigned)others};
     handoff->next = handoff_reader_from(handoff, 0);
     if (wanted == APS_CACHE_HANDOFF_STORE)
@@ -58,11 +58,11 @@ void aps_handoff_init(struct aps_handoff *handoff, int readers, int self,
         handoff->readers = calloc((size_t)readers, sizeof *handoff->readers);
 }
 
-void aps_handoff_clear(struct aps_handoff *handoff)
+void aps_store_selector_clear(struct aps_store_selector *handoff)
 {
     free(handoff->readers);
     free(handoff->scratch);
-    *handoff = (struct aps_handoff){0};
+    *handoff = (struct aps_store_selector){0};
 }
 
 /* To LINES lines. */
@@ -92,7 +92,7 @@ static int64_t handoff_time(unsigned char *part,
     return aps_clock_ns(CLOCK_MONOTONIC) - start;
 }
 
-static bool handoff_streams_to_one(const struct aps_handoff *handoff)
+static bool handoff_streams_to_one(const struct aps_store_selector *handoff)
 {
     for (int i = 0; i < handoff->count; i++)
         if (handoff->readers[i])
@@ -101,19 +101,19 @@ static bool handoff_streams_to_one(const struct aps_handoff *handoff)
 }
 
 /* The next reader's turn. */
-static void handoff_turn_from(struct aps_handoff *handoff, int reader)
+static void handoff_turn_from(struct aps_store_selector *handoff, int reader)
 {
-    handoff->doubted = false;
+    handoff->pending_change = false;
     handoff->next = handoff_reader_from(handoff, reader + 1);
 }
 
-void aps_handoff_judge(struct aps_handoff *handoff, int reader,
-                       int64_t store_ns, int64_t stream_ns)
+void aps_store_selector_update(struct aps_store_selector *handoff, int reader,
+                               int64_t store_ns, int64_t stream_ns)
 {
     const bool slow = SLOW(store_ns, stream_ns);
 
-    if (slow != handoff->readers[reader] && !handoff->doubted) {
-        handoff->doubted = true;
+    if (slow != handoff->readers[reader] && !handoff->pending_change) {
+        handoff->pending_change = true;
         return;
     }
     handoff->readers[reader] = slow;
@@ -125,7 +125,7 @@ void aps_handoff_judge(struct aps_handoff *handoff, int reader,
         handoff->chunks = CHUNKS - 1;
 }
 
-int aps_handoff_next(struct aps_handoff *handoff)
+int aps_store_selector_next(struct aps_store_selector *handoff)
 {
     if (!handoff->readers)
         return -1;
@@ -136,8 +136,8 @@ int aps_handoff_next(struct aps_handoff *handoff)
     return handoff->next;
 }
 
-void aps_handoff_measure(struct aps_handoff *handoff, int reader,
-                         unsigned char *to, size_t bytes)
+void aps_store_selector_measure(struct aps_store_selector *handoff, int reader,
+                                unsigned char *to, size_t bytes)
 {
     int64_t store_ns;
 
@@ -146,34 +146,36 @@ void aps_handoff_measure(struct aps_handoff *handoff, int reader,
         return;
     }
     store_ns = handoff_time(to, handoff_store);
-    aps_handoff_judge(handoff, reader, store_ns,
-                      handoff_time(to + PART, handoff_stream));
+    aps_store_selector_update(handoff, reader, store_ns,
+                              handoff_time(to + PART, handoff_stream));
 }
 
-bool aps_handoff_streams(const struct aps_handoff *handoff, int reader)
+bool aps_store_selector_streams(const struct aps_store_selector *handoff,
+                                int reader)
 {
-    return handoff->readers && reader != APS_HANDOFF_ALL
+    return handoff->readers && reader != APS_STORE_SELECTOR_ALL
                ? handoff->readers[reader]
                : handoff->streams;
 }
 
-unsigned char *aps_handoff_make(const struct aps_handoff *handoff, int reader,
-                                unsigned char *to)
+unsigned char *aps_store_selector_make(const struct aps_store_selector *handoff,
+                                       int reader, unsigned char *to)
 {
-    return aps_handoff_streams(handoff, reader) ? handoff->scratch : to;
+    return aps_store_selector_streams(handoff, reader) ? handoff->scratch : to;
 }
 
-void aps_handoff_pass(const struct aps_handoff *handoff, int reader,
-                      unsigned char *to, size_t bytes)
+void aps_store_selector_pass(const struct aps_store_selector *handoff,
+                             int reader, unsigned char *to, size_t bytes)
 {
-    if (aps_handoff_streams(handoff, reader))
+    if (aps_store_selector_streams(handoff, reader))
         aps_stream_copy(to, handoff->scratch, bytes);
 }
 
-void aps_handoff_copy(const struct aps_handoff *handoff, int reader,
-                      unsigned char *to, const void *from, size_t bytes)
+void aps_store_selector_copy(const struct aps_store_selector *handoff,
+                             int reader, unsigned char *to, const void *from,
+                             size_t bytes)
 {
-    if (aps_handoff_streams(handoff, reader))
+    if (aps_store_selector_streams(handoff, reader))
         aps_stream_copy(to, from, bytes);
     else
         memcpy(to, from, bytes);

@@ -19,60 +19,63 @@
  * wait is most of the time of streaming stores, so that they are faster only where the
  * reader's core is far away. Only time depends on it, so that ranks may differ.
  */
-#ifndef APS_PMPI_GROUP_HANDOFF_H
-#define APS_PMPI_GROUP_HANDOFF_H
+#ifndef APS_PMPI_GROUP_STORE_SELECTOR_H
+#define APS_PMPI_GROUP_STORE_SELECTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct aps_handoff {
+struct aps_store_selector {
     bool *readers; /* [count]: to which it streams; NULL: none is measured */
     int count;
-    int self;        /* number of this rank, which is no reader for itself */
-    int next;        /* whom the next measurement is of */
-    bool doubted;    /* the last one was against what is done; it is repeated */
-    unsigned eager;  /* measurements to come without a pause between them */
-    unsigned chunks; /* until the next one */
-    bool streams;    /* to a reader, or to all, whatever is measured */
+    int self; /* number of this rank, which is no reader for itself */
+    int next; /* whom the next measurement is of */
+    bool
+        pending_change; /* the last one was against what is done; it is repeated */
+    unsigned eager;     /* measurements to come without a pause between them */
+    unsigned chunks;    /* until the next one */
+    bool streams;       /* to a reader, or to all, whatever is measured */
     /* Room for a block: what streams is made here. NULL: nothing will. */
     unsigned char *scratch;
 };
 
 /* In the place of a reader: all of them read it. */
-#define APS_HANDOFF_ALL (-1)
+#define APS_STORE_SELECTOR_ALL (-1)
 
 /* As APSMPI_HANDOFF says; by ordinary stores where there is no memory for others.
  * `self` is this rank's number among the readers, if it is one: it hands nothing over
  * to itself. `room`: bytes of a block, at most. No other function allocates. */
-void aps_handoff_init(struct aps_handoff *handoff, int readers, int self,
-                      size_t room);
-void aps_handoff_clear(struct aps_handoff *handoff);
+void aps_store_selector_init(struct aps_store_selector *handoff, int readers,
+                             int self, size_t room);
+void aps_store_selector_clear(struct aps_store_selector *handoff);
 
 /* Once a chunk: the reader that is to be measured before any of the chunk is written,
  * or -1. And its measurement: to[bytes] in shared memory is what this rank will write
  * for it next, and may be overwritten with anything before; too few tell nothing. */
-int aps_handoff_next(struct aps_handoff *handoff);
-void aps_handoff_measure(struct aps_handoff *handoff, int reader,
-                         unsigned char *to, size_t bytes);
+int aps_store_selector_next(struct aps_store_selector *handoff);
+void aps_store_selector_measure(struct aps_store_selector *handoff, int reader,
+                                unsigned char *to, size_t bytes);
 
 /* What becomes of a measurement, the times of as many stores of both kinds. For
- * aps_handoff_measure, and for tests. */
-void aps_handoff_judge(struct aps_handoff *handoff, int reader,
-                       int64_t store_ns, int64_t stream_ns);
+ * aps_store_selector_measure, and for tests. */
+void aps_store_selector_update(struct aps_store_selector *handoff, int reader,
+                               int64_t store_ns, int64_t stream_ns);
 
 /* Does what this reader reads pass the caches? */
-bool aps_handoff_streams(const struct aps_handoff *handoff, int reader);
+bool aps_store_selector_streams(const struct aps_store_selector *handoff,
+                                int reader);
 
 /* Where a block is to be made that goes to `to`, in this rank's memory or `to` itself;
  * and what brings its `bytes` there. One at a time. */
-unsigned char *aps_handoff_make(const struct aps_handoff *handoff, int reader,
-                                unsigned char *to);
-void aps_handoff_pass(const struct aps_handoff *handoff, int reader,
-                      unsigned char *to, size_t bytes);
+unsigned char *aps_store_selector_make(const struct aps_store_selector *handoff,
+                                       int reader, unsigned char *to);
+void aps_store_selector_pass(const struct aps_store_selector *handoff,
+                             int reader, unsigned char *to, size_t bytes);
 
 /* to[bytes] = from[bytes], host memory that is the rank's own. */
-void aps_handoff_copy(const struct aps_handoff *handoff, int reader,
-                      unsigned char *to, const void *from, size_t bytes);
+void aps_store_selector_copy(const struct aps_store_selector *handoff,
+                             int reader, unsigned char *to, const void *from,
+                             size_t bytes);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "group/handoff.h"
+#include "group/store_selector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +22,12 @@
 static _Alignas(64) unsigned char room[2 * GUARD + ROOM + GUARD];
 static unsigned char from[ROOM];
 
-static struct aps_handoff handoff_of(const char *wanted)
+static struct aps_store_selector handoff_of(const char *wanted)
 {
-    struct aps_handoff handoff;
+    struct aps_store_selector handoff;
 
     setenv("APSMPI_HANDOFF", wanted, 1);
-    aps_handoff_init(&handoff, READERS, SELF, ROOM);
+    aps_store_selector_init(&handoff, READERS, SELF, ROOM);
     return handoff;
 }
 
@@ -44,7 +44,7 @@ static bool holds(const unsigned char *to, size_t bytes)
 static void test_bytes(const char *wanted)
 {
     static const size_t sizes[] = {0, 1, 4, 63, 64, 65, 4099, ROOM};
-    struct aps_handoff handoff = handoff_of(wanted);
+    struct aps_store_selector handoff = handoff_of(wanted);
     bool copied = true, passed = true;
 
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
@@ -52,54 +52,59 @@ static void test_bytes(const char *wanted)
             unsigned char *const to = room + GUARD + offset;
 
             memset(room, 0x5a, sizeof room);
-            aps_handoff_copy(&handoff, 2, to, from, sizes[s]);
+            aps_store_selector_copy(&handoff, 2, to, from, sizes[s]);
             copied &= holds(to, sizes[s]);
             memset(room, 0x5a, sizeof room);
-            memcpy(aps_handoff_make(&handoff, APS_HANDOFF_ALL, to), from,
-                   sizes[s]);
-            aps_handoff_pass(&handoff, APS_HANDOFF_ALL, to, sizes[s]);
+            memcpy(
+                aps_store_selector_make(&handoff, APS_STORE_SELECTOR_ALL, to),
+                from, sizes[s]);
+            aps_store_selector_pass(&handoff, APS_STORE_SELECTOR_ALL, to,
+                                    sizes[s]);
             passed &= holds(to, sizes[s]);
         }
     ok(copied, "%s: bytes are copied anywhere, and no others", wanted);
     ok(passed, "%s: a block is passed anywhere, and nothing else", wanted);
-    aps_handoff_clear(&handoff);
+    aps_store_selector_clear(&handoff);
 }
 
 static void test_choice(void)
 {
-    struct aps_handoff handoff = handoff_of("store");
+    struct aps_store_selector handoff = handoff_of("store");
 
     ok(!handoff.streams && !handoff.readers && !handoff.scratch,
        "store: no streaming stores, no measurement, no memory");
     handoff = handoff_of("auto");
     ok(!handoff.streams, "auto: ordinary stores to begin with");
-    aps_handoff_clear(&handoff);
+    aps_store_selector_clear(&handoff);
 #if defined(__x86_64__)
     handoff = handoff_of("stream");
-    ok(aps_handoff_streams(&handoff, 0) && aps_handoff_streams(&handoff, 2) &&
-           aps_handoff_next(&handoff) < 0,
+    ok(aps_store_selector_streams(&handoff, 0) &&
+           aps_store_selector_streams(&handoff, 2) &&
+           aps_store_selector_next(&handoff) < 0,
        "stream: streaming stores to all, no measurement");
-    aps_handoff_clear(&handoff);
+    aps_store_selector_clear(&handoff);
 #else
     skip(1, "no streaming stores on this processor");
 #endif
     setenv("APSMPI_HANDOFF", "auto", 1);
-    aps_handoff_init(&handoff, 1, 0, ROOM);
-    ok(aps_handoff_next(&handoff) < 0, "nobody else: no measurement");
-    aps_handoff_clear(&handoff);
+    aps_store_selector_init(&handoff, 1, 0, ROOM);
+    ok(aps_store_selector_next(&handoff) < 0, "nobody else: no measurement");
+    aps_store_selector_clear(&handoff);
 }
 
 /* Measurements of a reader that took so long; does it stream then? */
-static bool after(struct aps_handoff *handoff, int reader, const char *measured)
+static bool after(struct aps_store_selector *handoff, int reader,
+                  const char *measured)
 {
     for (; *measured; measured++)
-        aps_handoff_judge(handoff, reader, *measured == 's' ? 600 : 120, 270);
-    return aps_handoff_streams(handoff, reader);
+        aps_store_selector_update(handoff, reader, *measured == 's' ? 600 : 120,
+                                  270);
+    return aps_store_selector_streams(handoff, reader);
 }
 
 static void test_judgement(void)
 {
-    struct aps_handoff handoff = handoff_of("auto");
+    struct aps_store_selector handoff = handoff_of("auto");
     const unsigned char *const scratch = handoff.scratch;
 
     if (!handoff.readers) {
@@ -108,35 +113,37 @@ static void test_judgement(void)
     }
     ok(!after(&handoff, 0, "ffsfsf"),
        "single slow measurements change nothing");
-    ok(!after(&handoff, 2, "s") && aps_handoff_next(&handoff) == 2,
+    ok(!after(&handoff, 2, "s") && aps_store_selector_next(&handoff) == 2,
        "what is not as expected is measured again at once");
     ok(after(&handoff, 2, "s"), "two slow ones in a row: streaming stores");
-    ok(!aps_handoff_streams(&handoff, 0), "... to this reader, to no other");
-    ok(aps_handoff_streams(&handoff, APS_HANDOFF_ALL),
+    ok(!aps_store_selector_streams(&handoff, 0),
+       "... to this reader, to no other");
+    ok(aps_store_selector_streams(&handoff, APS_STORE_SELECTOR_ALL),
        "what all read streams if one of them is so slow");
     ok(after(&handoff, 2, "sfsfs"), "single quick measurements change nothing");
     ok(!after(&handoff, 2, "ff") &&
-           !aps_handoff_streams(&handoff, APS_HANDOFF_ALL),
+           !aps_store_selector_streams(&handoff, APS_STORE_SELECTOR_ALL),
        "two quick ones in a row: ordinary stores");
     ok(after(&handoff, 2, "ss"), "... and back");
     ok(scratch && handoff.scratch == scratch,
        "a judgement allocates nothing: steps must not");
-    aps_handoff_clear(&handoff);
+    aps_store_selector_clear(&handoff);
     ok(!handoff.streams && !handoff.scratch && !handoff.readers, "cleared");
 }
 
 /* Are both of the others measured, each about every second time? */
-static bool takes_turns(struct aps_handoff *handoff, int chunks, int *measured)
+static bool takes_turns(struct aps_store_selector *handoff, int chunks,
+                        int *measured)
 {
     int of[READERS] = {0};
 
     for (int i = 0; i < chunks; i++) {
-        const int reader = aps_handoff_next(handoff);
+        const int reader = aps_store_selector_next(handoff);
 
         if (reader < 0)
             continue;
         of[reader]++;
-        aps_handoff_judge(handoff, reader, 120, 270);
+        aps_store_selector_update(handoff, reader, 120, 270);
     }
     *measured = of[0] + of[2];
     return of[SELF] == 0 && abs(of[0] - of[2]) <= 1;
@@ -144,7 +151,7 @@ static bool takes_turns(struct aps_handoff *handoff, int chunks, int *measured)
 
 static void test_turns(void)
 {
-    struct aps_handoff handoff = handoff_of("auto");
+    struct aps_store_selector handoff = handoff_of("auto");
     int first, later;
 
     if (!handoff.readers) {
@@ -155,16 +162,16 @@ static void test_turns(void)
        "at first each chunk is measured, of the other ranks in turn");
     ok(takes_turns(&handoff, 1300, &later), "... and so they are later");
     ok(later >= 80 && later <= 120, "now and then: %d of 1300 chunks", later);
-    aps_handoff_clear(&handoff);
+    aps_store_selector_clear(&handoff);
 }
 
 /* Is anything overwritten? Nothing beyond the block may be. */
-static bool overwrites(struct aps_handoff *handoff, size_t bytes)
+static bool overwrites(struct aps_store_selector *handoff, size_t bytes)
 {
     bool written = false;
 
     memset(room, 0x5a, sizeof room);
-    aps_handoff_measure(handoff, 0, room + GUARD, bytes);
+    aps_store_selector_measure(handoff, 0, room + GUARD, bytes);
     for (size_t i = 0; i < sizeof room; i++) {
         const bool changed = room[i] != 0x5a;
 
@@ -177,16 +184,17 @@ static bool overwrites(struct aps_handoff *handoff, size_t bytes)
 
 static void test_measurement(void)
 {
-    struct aps_handoff handoff = handoff_of("auto");
+    struct aps_store_selector handoff = handoff_of("auto");
 
     if (!handoff.readers) {
         skip(3, "no streaming stores on this processor");
         return;
     }
     ok(!overwrites(&handoff, MEASURED - 1), "short blocks are not measured");
-    ok(aps_handoff_next(&handoff) == 2, "... and the next reader's turn comes");
+    ok(aps_store_selector_next(&handoff) == 2,
+       "... and the next reader's turn comes");
     ok(overwrites(&handoff, MEASURED), "others are, within the block");
-    aps_handoff_clear(&handoff);
+    aps_store_selector_clear(&handoff);
 }
 
 static void test_parse(void)
