@@ -53,7 +53,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/compressed/compressed.h \
 	pmpi/compressed/elements.c pmpi/compressed/elements.h \
 	pmpi/compressed/leaving.c pmpi/compressed/leaving.h \
-	pmpi/compressed/parcels.c pmpi/compressed/parcels.h \
+	pmpi/compressed/varlen_exchange.c pmpi/compressed/varlen_exchange.h \
 	pmpi/compressed/powersgd.c pmpi/compressed/powersgd.h \
 	pmpi/compressed/rounded.c pmpi/compressed/rounded.h \
 	pmpi/compressed/selected.c pmpi/compressed/selected.h \

@@ -23,7 +23,7 @@
 
 #include "compress/finite.h"
 #include "compressed/elements.h"
-#include "compressed/parcels.h"
+#include "compressed/varlen_exchange.h"
 #include "compressed/whole.h"
 #include "block/origin.h"
 
@@ -82,9 +82,9 @@ static size_t direct_message(const struct aps_plan *plan,
     struct aps_wire wire;
 
     aps_elements_wire(plan, false, &wire);
-    return 2 * aps_parcels_stride(
+    return 2 * aps_varlen_stride(
                    direct_to_most(&wire, plan, matrix, ranks->all)) +
-           aps_parcels_stride(direct_sums_most(&wire, matrix, ranks->all));
+           aps_varlen_stride(direct_sums_most(&wire, matrix, ranks->all));
 }
 
 /* In the order of direct_present. */
@@ -138,7 +138,7 @@ static struct aps_elements direct_room(const struct run *run,
 static void direct_encode(struct run *run, int owner)
 {
     unsigned char *bytes =
-        aps_parcel_bytes(run->to, aps_parcels_stride(run->to_most), owner);
+        aps_varlen_bytes(run->to, aps_varlen_stride(run->to_most), owner);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -157,7 +157,7 @@ static void direct_encode(struct run *run, int owner)
         at += aps_elements_encode(&run->wire, origin, &elements, run->cost,
                                   bytes + at);
     }
-    aps_parcel_close(run->to, run->to_most, owner, at);
+    aps_varlen_set_length(run->to, run->to_most, owner, at);
 }
 
 /* --- sums ----------------------------------------------------------------- */
@@ -166,8 +166,8 @@ static void direct_encode(struct run *run, int owner)
 static void direct_add(struct run *run, int rank)
 {
     const unsigned char *bytes =
-        aps_parcel_bytes(rank == run->rank ? run->to : run->from,
-                         aps_parcels_stride(run->to_most), rank);
+        aps_varlen_bytes(rank == run->rank ? run->to : run->from,
+                         aps_varlen_stride(run->to_most), rank);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -187,8 +187,8 @@ static void direct_add(struct run *run, int rank)
 /* The slices that this rank owns, to all. */
 static void direct_sum(struct run *run)
 {
-    unsigned char *bytes = aps_parcel_bytes(
-        run->sums, aps_parcels_stride(run->sums_most), run->rank);
+    unsigned char *bytes = aps_varlen_bytes(
+        run->sums, aps_varlen_stride(run->sums_most), run->rank);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++)
@@ -220,7 +220,7 @@ static void direct_sum(struct run *run)
         }
         at += length;
     }
-    aps_parcel_close(run->sums, run->sums_most, run->rank, at);
+    aps_varlen_set_length(run->sums, run->sums_most, run->rank, at);
 }
 
 /* --- results -------------------------------------------------------------- */
@@ -229,7 +229,7 @@ static void direct_sum(struct run *run)
 static void direct_find_whole(struct run *run, int owner)
 {
     const unsigned char *bytes =
-        aps_parcel_bytes(run->sums, aps_parcels_stride(run->sums_most), owner);
+        aps_varlen_bytes(run->sums, aps_varlen_stride(run->sums_most), owner);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -247,7 +247,7 @@ static void direct_find_whole(struct run *run, int owner)
 static void direct_remember(const struct run *run, int owner)
 {
     const unsigned char *bytes =
-        aps_parcel_bytes(run->to, aps_parcels_stride(run->to_most), owner);
+        aps_varlen_bytes(run->to, aps_varlen_stride(run->to_most), owner);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -266,7 +266,7 @@ static void direct_remember(const struct run *run, int owner)
 static void direct_restore(const struct run *run, int owner)
 {
     const unsigned char *bytes =
-        aps_parcel_bytes(run->sums, aps_parcels_stride(run->sums_most), owner);
+        aps_varlen_bytes(run->sums, aps_varlen_stride(run->sums_most), owner);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -317,7 +317,7 @@ static int direct_run(const struct aps_compressed_site *site, int count,
         .count = count,
         .cost = cost,
     };
-    struct aps_parcels parcels = {
+    struct aps_varlen_exchange varlen = {
         .exchange = site->exchange,
         .senders = run.ranks,
         .receivers = run.ranks,
@@ -334,25 +334,24 @@ static int direct_run(const struct aps_compressed_site *site, int count,
                                           of->work, &of->bracket, of->indices);
     }
     run.to = site->messages;
-    run.from = run.to + ranks * aps_parcels_stride(run.to_most);
-    run.sums = run.from + ranks * aps_parcels_stride(run.to_most);
+    run.from = run.to + ranks * aps_varlen_stride(run.to_most);
+    run.sums = run.from + ranks * aps_varlen_stride(run.to_most);
     for (int owner = 0; owner < run.ranks; owner++)
         direct_encode(&run, owner);
-    parcels.most = run.to_most;
-    parcels.to = run.to;
-    parcels.to_stride = aps_parcels_stride(run.to_most);
-    parcels.from = run.from;
-    rc = aps_parcels_exchange(&parcels, cost);
+    varlen.most = run.to_most;
+    varlen.to = run.to;
+    varlen.to_stride = aps_varlen_stride(run.to_most);
+    varlen.from = run.from;
+    rc = aps_varlen_exchange_run(&varlen, cost);
     if (rc == MPI_SUCCESS)
         direct_sum(&run);
     else /* of which other ranks may know nothing */
-        aps_parcel_close(run.sums, run.sums_most, run.rank, 0);
-    parcels.most = run.sums_most;
-    parcels.to =
-        run.sums + (size_t)run.rank * aps_parcels_stride(run.sums_most);
-    parcels.to_stride = 0;
-    parcels.from = run.sums;
-    rc = aps_parcels_exchange(&parcels, cost);
+        aps_varlen_set_length(run.sums, run.sums_most, run.rank, 0);
+    varlen.most = run.sums_most;
+    varlen.to = run.sums + (size_t)run.rank * aps_varlen_stride(run.sums_most);
+    varlen.to_stride = 0;
+    varlen.from = run.sums;
+    rc = aps_varlen_exchange_run(&varlen, cost);
     if (rc == MPI_SUCCESS)
         direct_settle(&run);
     return aps_compressed_reduce_whole(site, rc, count, layers, cost);

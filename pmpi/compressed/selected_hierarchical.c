@@ -30,7 +30,7 @@
 #include "compress/finite.h"
 #include "compress/magnitudes.h"
 #include "compressed/elements.h"
-#include "compressed/parcels.h"
+#include "compressed/varlen_exchange.h"
 #include "compressed/whole.h"
 #include "block/origin.h"
 
@@ -88,11 +88,11 @@ static size_t levels_message(const struct aps_plan *plan,
     aps_elements_wire(plan, false, &wire);
     aps_elements_wire(plan, true, &full);
     bytes = (size_t)(ranks->smallest + ranks->largest) *
-            aps_parcels_stride(longest * sizeof(float));
-    bytes += (size_t)ranks->groups * aps_parcels_stride(levels_between_most(
+            aps_varlen_stride(longest * sizeof(float));
+    bytes += (size_t)ranks->groups * aps_varlen_stride(levels_between_most(
                                          &wire, &plan->compressor, longest));
     bytes += (size_t)ranks->largest *
-             aps_parcels_stride(aps_elements_most(&full, longest, longest));
+             aps_varlen_stride(aps_elements_most(&full, longest, longest));
     return bytes / (size_t)ranks->all + 1;
 }
 
@@ -156,7 +156,7 @@ static bool levels_owns(const struct run *run)
 static void levels_copy(const struct run *run, int owner)
 {
     unsigned char *bytes =
-        aps_parcel_bytes(run->to, aps_parcels_stride(run->to_most), owner);
+        aps_varlen_bytes(run->to, aps_varlen_stride(run->to_most), owner);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -166,15 +166,15 @@ static void levels_copy(const struct run *run, int owner)
         memcpy(bytes + at, of->x + slice.begin, slice.length * sizeof *of->x);
         at += slice.length * sizeof *of->x;
     }
-    aps_parcel_close(run->to, run->to_most, owner, at);
+    aps_varlen_set_length(run->to, run->to_most, owner, at);
 }
 
 /* The slices that this rank owns, of a rank of the group. */
 static void levels_add(struct run *run, int rank)
 {
     const unsigned char *bytes =
-        aps_parcel_bytes(rank == run->own ? run->to : run->from,
-                         aps_parcels_stride(run->to_most), rank);
+        aps_varlen_bytes(rank == run->own ? run->to : run->from,
+                         aps_varlen_stride(run->to_most), rank);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -194,20 +194,20 @@ static void levels_add(struct run *run, int rank)
 /* COLLECTIVE over the group. */
 static int levels_sum_group(struct run *run)
 {
-    const struct aps_parcels parcels = {
+    const struct aps_varlen_exchange varlen = {
         .exchange = run->site->group,
         .most = run->to_most,
         .senders = run->ranks,
         .receivers = run->owners,
         .to = run->to,
-        .to_stride = aps_parcels_stride(run->to_most),
+        .to_stride = aps_varlen_stride(run->to_most),
         .from = run->from,
     };
     int rc;
 
     for (int owner = 0; owner < run->owners; owner++)
         levels_copy(run, owner);
-    rc = aps_parcels_exchange(&parcels, run->cost);
+    rc = aps_varlen_exchange_run(&varlen, run->cost);
     for (int rank = 0;
          rank < run->ranks && rc == MPI_SUCCESS && levels_owns(run); rank++)
         levels_add(run, rank);
@@ -244,8 +244,8 @@ static void levels_select(const struct run *run, struct selected *of,
 
 static void levels_encode(struct run *run, int peer)
 {
-    unsigned char *bytes = aps_parcel_bytes(
-        run->between, aps_parcels_stride(run->between_most), peer);
+    unsigned char *bytes = aps_varlen_bytes(
+        run->between, aps_varlen_stride(run->between_most), peer);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -260,14 +260,14 @@ static void levels_encode(struct run *run, int peer)
         at += aps_elements_encode(&run->wire, origin, &elements, run->cost,
                                   bytes + at);
     }
-    aps_parcel_close(run->between, run->between_most, peer, at);
+    aps_varlen_set_length(run->between, run->between_most, peer, at);
 }
 
 /* What the owner in another group, or this one, has selected. */
 static void levels_add_elements(struct run *run, int peer)
 {
-    const unsigned char *bytes = aps_parcel_bytes(
-        run->between, aps_parcels_stride(run->between_most), peer);
+    const unsigned char *bytes = aps_varlen_bytes(
+        run->between, aps_varlen_stride(run->between_most), peer);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -294,22 +294,22 @@ static int levels_sum_groups(struct run *run, int rc)
 {
     const int peer = levels_peer(run);
     const int peers = run->site->groups->groups;
-    const struct aps_parcels parcels = {
+    const struct aps_varlen_exchange varlen = {
         .exchange = run->site->peers,
         .most = run->between_most,
         .senders = peers,
         .receivers = peers,
         .to =
-            run->between + (size_t)peer * aps_parcels_stride(run->between_most),
+            run->between + (size_t)peer * aps_varlen_stride(run->between_most),
         .from = run->between,
     };
 
     if (rc == MPI_SUCCESS)
         levels_encode(run, peer);
     else
-        aps_parcel_close(run->between, run->between_most, peer, 0);
+        aps_varlen_set_length(run->between, run->between_most, peer, 0);
     if (peers > 1)
-        rc = aps_parcels_exchange(&parcels, run->cost);
+        rc = aps_varlen_exchange_run(&varlen, run->cost);
     for (int i = 0; i < run->count; i++)
         memset(run->layers[i].sum, 0,
                run->layers[i].longest * sizeof *run->layers[i].sum);
@@ -322,8 +322,8 @@ static int levels_sum_groups(struct run *run, int rc)
 
 static void levels_encode_sums(struct run *run)
 {
-    unsigned char *bytes = aps_parcel_bytes(
-        run->sums, aps_parcels_stride(run->sums_most), run->own);
+    unsigned char *bytes = aps_varlen_bytes(
+        run->sums, aps_varlen_stride(run->sums_most), run->own);
     const struct aps_origin origin = {.ranks = 1};
     size_t at = 0;
 
@@ -340,26 +340,26 @@ static void levels_encode_sums(struct run *run)
         at += aps_elements_encode(&run->full, origin, &elements, &none,
                                   bytes + at);
     }
-    aps_parcel_close(run->sums, run->sums_most, run->own, at);
+    aps_varlen_set_length(run->sums, run->sums_most, run->own, at);
 }
 
 /* COLLECTIVE over the group. Also after an error. */
 static int levels_hand_out(struct run *run, int rc)
 {
-    const struct aps_parcels parcels = {
+    const struct aps_varlen_exchange varlen = {
         .exchange = run->site->group,
         .most = run->sums_most,
         .senders = run->owners,
         .receivers = run->ranks,
-        .to = run->sums + (size_t)run->own * aps_parcels_stride(run->sums_most),
+        .to = run->sums + (size_t)run->own * aps_varlen_stride(run->sums_most),
         .from = run->sums,
     };
 
     if (levels_owns(run) && rc == MPI_SUCCESS)
         levels_encode_sums(run);
     else
-        aps_parcel_close(run->sums, run->sums_most, run->own, 0);
-    return aps_parcels_exchange(&parcels, run->cost);
+        aps_varlen_set_length(run->sums, run->sums_most, run->own, 0);
+    return aps_varlen_exchange_run(&varlen, run->cost);
 }
 
 /* Which layers are whole: an owner has told all of the group, and all owners of a
@@ -367,7 +367,7 @@ static int levels_hand_out(struct run *run, int rc)
 static void levels_find_whole(struct run *run, int owner)
 {
     const unsigned char *bytes =
-        aps_parcel_bytes(run->sums, aps_parcels_stride(run->sums_most), owner);
+        aps_varlen_bytes(run->sums, aps_varlen_stride(run->sums_most), owner);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -384,7 +384,7 @@ static void levels_find_whole(struct run *run, int owner)
 static void levels_restore(const struct run *run, int owner)
 {
     const unsigned char *bytes =
-        aps_parcel_bytes(run->sums, aps_parcels_stride(run->sums_most), owner);
+        aps_varlen_bytes(run->sums, aps_varlen_stride(run->sums_most), owner);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -406,8 +406,8 @@ static void levels_restore(const struct run *run, int owner)
 /* What the owner has not sent of its sum. */
 static void levels_remember(const struct run *run)
 {
-    const unsigned char *bytes = aps_parcel_bytes(
-        run->between, aps_parcels_stride(run->between_most), levels_peer(run));
+    const unsigned char *bytes = aps_varlen_bytes(
+        run->between, aps_varlen_stride(run->between_most), levels_peer(run));
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -466,11 +466,11 @@ static int levels_run(const struct aps_compressed_site *site, int count,
     for (int i = 0; i < count; i++)
         levels_present(&run, &run.layers[i], &layers[i]);
     run.to = site->messages;
-    run.from = run.to + (size_t)run.owners * aps_parcels_stride(run.to_most);
+    run.from = run.to + (size_t)run.owners * aps_varlen_stride(run.to_most);
     run.between =
-        run.from + (size_t)groups->largest * aps_parcels_stride(run.to_most);
+        run.from + (size_t)groups->largest * aps_varlen_stride(run.to_most);
     run.sums = run.between +
-               (size_t)groups->groups * aps_parcels_stride(run.between_most);
+               (size_t)groups->groups * aps_varlen_stride(run.between_most);
     rc = levels_sum_group(&run);
     if (levels_owns(&run))
         rc = levels_sum_groups(&run, rc);

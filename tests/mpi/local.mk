@@ -123,7 +123,7 @@ tests_mpi_selected_LDADD = $(MPI_TEST_LDADD)
 
 check_PROGRAMS += tests/mpi/parcels
 tests_mpi_parcels_SOURCES = tests/mpi/parcels.c \
-	pmpi/compressed/parcels.c pmpi/compressed/parcels.h
+	pmpi/compressed/varlen_exchange.c pmpi/compressed/varlen_exchange.h
 tests_mpi_parcels_CPPFLAGS = $(MPI_TEST_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_mpi_parcels_LDADD = tests/libtap.la
 TESTS += tests/mpi/parcels

@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "compressed/parcels.h"
+#include "compressed/varlen_exchange.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,39 +73,39 @@ static void exchange_as(int rank, size_t most, unsigned char *parcels)
     const struct aps_vcomm vcomm = {.rank = rank, .size = 2};
     struct aps_exchange exchange = {
         .messages = {.vcomm = &vcomm, .outcome = &outcome}};
-    const struct aps_parcels what = {
+    const struct aps_varlen_exchange what = {
         .exchange = &exchange,
         .most = most,
         .senders = 2,
         .receivers = 1,
-        .to = parcels + aps_parcels_stride(most),
+        .to = parcels + aps_varlen_stride(most),
         .from = parcels,
     };
     struct aps_cost cost = {0};
 
-    (void)aps_parcels_exchange(&what, &cost);
+    (void)aps_varlen_exchange_run(&what, &cost);
 }
 
 /* From rank 1 to rank 0, whose room was full of `before`. */
 static void test_length(size_t most, size_t length, int before)
 {
-    const size_t stride = aps_parcels_stride(most);
+    const size_t stride = aps_varlen_stride(most);
     unsigned char *from = malloc(2 * stride), *to = malloc(2 * stride);
     unsigned char *bytes;
 
     if (!from || !to)
         bail_out("out of memory");
-    bytes = aps_parcel_bytes(from, stride, 1);
+    bytes = aps_varlen_bytes(from, stride, 1);
     for (size_t i = 0; i < length; i++)
         bytes[i] = (unsigned char)(i % 251 + 1);
-    aps_parcel_close(from, most, 1, length);
+    aps_varlen_set_length(from, most, 1, length);
     memset(to + stride, before,
            length + 1024 < stride ? length + 1024 : stride);
     fits = true;
     exchange_as(1, most, from);
     exchange_as(0, most, to);
     ok(fits && parts_taken == parts_sent &&
-           memcmp(aps_parcel_bytes(to, stride, 1), bytes, length) == 0,
+           memcmp(aps_varlen_bytes(to, stride, 1), bytes, length) == 0,
        "%zu bytes of %zu, in %d parts over bytes of %d", length, most,
        parts_sent, before);
     while (parts_sent > 0)

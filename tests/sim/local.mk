@@ -54,7 +54,7 @@ sim_engine = \
 	pmpi/compressed/leaving.c \
 	pmpi/compressed/rounded.c \
 	pmpi/compressed/elements.c \
-	pmpi/compressed/parcels.c \
+	pmpi/compressed/varlen_exchange.c \
 	pmpi/compressed/selected.c \
 	pmpi/compressed/selected_direct.c \
 	pmpi/compressed/selected_hierarchical.c \
