@@ -52,7 +52,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/compressed/chunked.c pmpi/compressed/chunked.h \
 	pmpi/compressed/compressed.h \
 	pmpi/compressed/elements.c pmpi/compressed/elements.h \
-	pmpi/compressed/leaving.c pmpi/compressed/leaving.h \
+	pmpi/compressed/encode_residual.c pmpi/compressed/encode_residual.h \
 	pmpi/compressed/varlen_exchange.c pmpi/compressed/varlen_exchange.h \
 	pmpi/compressed/powersgd.c pmpi/compressed/powersgd.h \
 	pmpi/compressed/rounded.c pmpi/compressed/rounded.h \

@@ -22,7 +22,7 @@
 
 #include "compress/feedback.h"
 #include "compress/magnitudes.h"
-#include "compressed/leaving.h"
+#include "compressed/encode_residual.h"
 #include "compressed/whole.h"
 #include "block/block.h"
 #include "block/tile.h"
@@ -223,7 +223,7 @@ static void rounded_encode(const void *state, int owner)
             memset(section, 0, bytes);
         rounded_begin_section(&header, bytes, section);
         if (slice.length > 0 && of->finite)
-            aps_leaving_encode(
+            aps_encode_residual(
                 &run->wire, &origin, of->layer->delta + slice.begin,
                 slice.length, of->exponent, section + sizeof header, run->cost);
         section += bytes;

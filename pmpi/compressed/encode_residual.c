@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "compressed/leaving.h"
+#include "compressed/encode_residual.h"
 
 #include <stdbool.h>
 
@@ -28,10 +28,10 @@ static void leaving_see(void *state, size_t begin, size_t n,
     aps_feedback_left(delta, sent, n, aps_cpu_chosen(), delta);
 }
 
-void aps_leaving_encode(const struct aps_wire *wire,
-                        const struct aps_origin *origin, float *delta, size_t n,
-                        int exponent, unsigned char *block,
-                        struct aps_cost *cost)
+void aps_encode_residual(const struct aps_wire *wire,
+                         const struct aps_origin *origin, float *delta,
+                         size_t n, int exponent, unsigned char *block,
+                         struct aps_cost *cost)
 {
     const size_t most = aps_block_part_most(wire);
     struct leaving leaving = {wire, delta};
