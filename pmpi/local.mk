@@ -64,7 +64,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/compressed/ternary.c pmpi/compressed/ternary.h \
 	pmpi/compressed/ternary_hierarchical.c \
 	pmpi/compressed/vote.c pmpi/compressed/vote.h \
-	pmpi/compressed/whole.c pmpi/compressed/whole.h \
+	pmpi/compressed/fp32_fallback.c pmpi/compressed/fp32_fallback.h \
 	pmpi/device/bounce.c pmpi/device/bounce.h \
 	pmpi/device/device.c pmpi/device/device.h cuda/plugin.h \
 	pmpi/device/gpu_constants.h \

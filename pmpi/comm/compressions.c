@@ -382,7 +382,7 @@ static double compressions_norm(const struct run *run, bool given)
         const struct aps_compressed *layer = &run->layers[i];
         const float *error = run->memories[i]->error;
 
-        if (!error || layer->whole)
+        if (!error || layer->fp32_fallback)
             return NAN;
         square +=
             compressions_square(given ? layer->in : error, given ? error : NULL,
@@ -407,7 +407,7 @@ static void compressions_settle(struct run *run)
         const struct aps_vector *vector = &run->vectors[i];
 
         if (run->spares[i]) {
-            if (!run->layers[i].whole)
+            if (!run->layers[i].fp32_fallback)
                 compressions_remember(run->memories[i], run->spares[i]);
             run->spares[i]->lent = false;
         }

@@ -26,7 +26,7 @@
 #include "compress/finite.h"
 #include "compress/magnitudes.h"
 #include "compressed/rounded.h"
-#include "compressed/whole.h"
+#include "compressed/fp32_fallback.h"
 
 /* The two vectors that travel for a layer. */
 enum part { PART_NORMS, PART_CHUNKS };
@@ -175,7 +175,7 @@ static void chunked_present(const struct run *run, struct chunked *of,
 /* COLLECTIVE over the reductions' communicator. */
 static int chunked_sum_norms(struct run *run)
 {
-    const struct aps_plan full = aps_compressed_full(run->site->plan);
+    const struct aps_plan full = aps_compressed_fp32_plan(run->site->plan);
     struct aps_vector vectors[APS_VECTORS_MOST];
     int rc;
 
@@ -194,7 +194,8 @@ static int chunked_sum_norms(struct run *run)
                             run->cost);
     for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++)
         for (size_t c = 0; c < run->layers[i].chunks; c++)
-            run->layers[i].layer->whole |= isnan(run->layers[i].norms[c]);
+            run->layers[i].layer->fp32_fallback |=
+                isnan(run->layers[i].norms[c]);
     return rc;
 }
 
@@ -204,7 +205,7 @@ static void chunked_pack(struct chunked *of)
     const struct aps_bracket_work work = {of->work, of->work_bytes};
 
     memset(of->packed, 0, of->length * sizeof *of->packed);
-    if (of->layer->whole)
+    if (of->layer->fp32_fallback)
         return;
     /* Norms that are all 0 choose nothing. */
     if (aps_chunks_choose(of->norms, of->chunks, of->keep, &work, of->chosen) ==
@@ -321,11 +322,11 @@ static int chunked_run(const struct aps_compressed_site *site, int count,
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++) {
         const struct chunked *of = &run.layers[i];
 
-        layers[i].whole |= !aps_compress_finite(of->packed, of->length);
-        if (!layers[i].whole)
+        layers[i].fp32_fallback |= !aps_compress_finite(of->packed, of->length);
+        if (!layers[i].fp32_fallback)
             chunked_settle(of);
     }
-    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
+    return aps_compressed_reduce_fp32(site, rc, count, layers, cost);
 }
 
 const struct aps_compressed_ops aps_compressed_chunked = {

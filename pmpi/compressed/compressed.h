@@ -30,7 +30,7 @@ struct aps_compressed {
     long place;      /* of the layer in its step, or -1 */
     uint64_t number; /* of the vector: what random bits are drawn by */
     float *scratch; /* so many floats as `scratch` says, from a cache line on */
-    bool whole;     /* in the end: it was reduced as it is, in full floats,
+    bool fp32_fallback; /* in the end: it was reduced as it is, in full floats,
                         because something was not finite, and what is remembered
                         stays as it was */
 };

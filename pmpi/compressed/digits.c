@@ -63,9 +63,9 @@ void aps_digits_agree(struct aps_digits_run *run)
         const float scaler = aps_float_from_bits((uint32_t)bits[i]);
         const float greatest = scaler * (float)run->ranks;
 
-        of->layer->whole = run->ranks > APS_TERNARY_RANKS ||
-                           aps_float_bits(greatest) >= APS_FLOAT_INF;
-        of->scaler = of->layer->whole ? 0 : scaler;
+        of->layer->fp32_fallback = run->ranks > APS_TERNARY_RANKS ||
+                                   aps_float_bits(greatest) >= APS_FLOAT_INF;
+        of->scaler = of->layer->fp32_fallback ? 0 : scaler;
     }
 }
 

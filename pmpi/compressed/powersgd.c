@@ -25,7 +25,7 @@
 
 #include "compress/finite.h"
 #include "compress/lowrank.h"
-#include "compressed/whole.h"
+#include "compressed/fp32_fallback.h"
 
 /* The two vectors that travel for a layer. */
 enum part { PART_P, PART_Q };
@@ -259,7 +259,7 @@ static int powersgd_reduce(struct run *run, enum part part)
     rc = aps_reductions_run(run->site->reductions, run->site->plan, run->count,
                             vectors, run->cost);
     for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++)
-        run->factors[i].layer->whole |=
+        run->factors[i].layer->fp32_fallback |=
             !powersgd_is_good(&run->factors[i], part);
     return rc;
 }
@@ -279,13 +279,13 @@ static int powersgd_run(const struct aps_compressed_site *site, int count,
     if (rc != MPI_SUCCESS)
         return rc;
     for (int i = 0; i < count; i++)
-        if (!layers[i].whole)
+        if (!layers[i].fp32_fallback)
             powersgd_multiply_back(&run.factors[i]);
     rc = powersgd_reduce(&run, PART_Q);
-    rc = aps_compressed_reduce_whole(site, rc, count, layers, cost);
+    rc = aps_compressed_reduce_fp32(site, rc, count, layers, cost);
     /* Nothing of any layer is remembered before all are well. */
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
-        if (!layers[i].whole)
+        if (!layers[i].fp32_fallback)
             powersgd_restore(&run.factors[i], site->vcomm->size);
     return rc;
 }

@@ -23,7 +23,7 @@
 #include "compress/feedback.h"
 #include "compress/magnitudes.h"
 #include "compressed/encode_residual.h"
-#include "compressed/whole.h"
+#include "compressed/fp32_fallback.h"
 #include "block/block.h"
 #include "block/tile.h"
 #include "cut/exponent.h"
@@ -312,11 +312,11 @@ static void rounded_sum_own(struct run *run)
         const size_t bytes = rounded_section(
             &run->wire, rounded_slice(run, of, run->rank).length);
 
-        of->layer->whole = rounded_is_whole(run, at);
-        if (of->layer->whole)
+        of->layer->fp32_fallback = rounded_is_whole(run, at);
+        if (of->layer->fp32_fallback)
             memset(own + at, 0, bytes);
         rounded_begin_section(&(struct header){0}, bytes, own + at);
-        if (!of->layer->whole)
+        if (!of->layer->fp32_fallback)
             rounded_sum(run, of, at, own + at);
         at += bytes;
     }
@@ -349,8 +349,8 @@ static void rounded_settle(const struct run *run, int owner)
         const struct rounded *of = &run->layers[i];
         const struct aps_slice slice = rounded_slice(run, of, owner);
 
-        for (size_t begin = 0; begin < slice.length && !of->layer->whole;
-             begin += most)
+        for (size_t begin = 0;
+             begin < slice.length && !of->layer->fp32_fallback; begin += most)
             rounded_settle_part(
                 run, of, &slice, owner, at, begin,
                 slice.length - begin < most ? slice.length - begin : most);
@@ -446,7 +446,7 @@ static int rounded_run(const struct aps_compressed_site *site, int count,
         rounded_sum_own(&run);
     /* Also after an error, of which other ranks may know nothing. */
     rc = rounded_exchange_sums(&run);
-    rc = aps_compressed_reduce_whole(site, rc, count, layers, cost);
+    rc = aps_compressed_reduce_fp32(site, rc, count, layers, cost);
     /* Nothing of any layer is remembered before all are well: until then `delta` is
      * nobody's. */
     for (int i = 0; i < run.ranks && rc == MPI_SUCCESS; i++)

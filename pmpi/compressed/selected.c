@@ -20,7 +20,7 @@
 #include "compress/indices.h"
 #include "compress/select.h"
 #include "compress/sparse.h"
-#include "compressed/whole.h"
+#include "compressed/fp32_fallback.h"
 #include "message/agree.h"
 #include "block/block.h"
 #include "block/origin.h"
@@ -263,10 +263,10 @@ static void selected_sum(struct run *run, struct selected *of)
     const int ranks = run->site->vcomm->size;
     const size_t n = layer->matrix.count;
 
-    for (int i = 0; i < ranks && !layer->whole; i++)
-        layer->whole = !selected_decode(
+    for (int i = 0; i < ranks && !layer->fp32_fallback; i++)
+        layer->fp32_fallback = !selected_decode(
             run, of, i, run->site->messages + (size_t)i * run->bytes);
-    if (layer->whole)
+    if (layer->fp32_fallback)
         return;
     if (layer->error)
         aps_sparse_take(layer->delta, of->ranks[rank].indices, of->count,
@@ -326,7 +326,7 @@ static int selected_run(const struct aps_compressed_site *site, int count,
     rc = selected_exchange(&run);
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
         selected_sum(&run, &run.layers[i]);
-    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
+    return aps_compressed_reduce_fp32(site, rc, count, layers, cost);
 }
 
 const struct aps_compressed_ops aps_compressed_selected = {

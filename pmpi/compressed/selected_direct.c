@@ -24,7 +24,7 @@
 #include "compress/finite.h"
 #include "compressed/elements.h"
 #include "compressed/varlen_exchange.h"
-#include "compressed/whole.h"
+#include "compressed/fp32_fallback.h"
 #include "block/origin.h"
 
 /* A layer while its elements travel. */
@@ -239,7 +239,7 @@ static void direct_find_whole(struct run *run, int owner)
 
         at += aps_elements_skip(&run->wire, bytes + at, run->sums_most - at,
                                 slice, &bad);
-        of->layer->whole |= bad;
+        of->layer->fp32_fallback |= bad;
     }
 }
 
@@ -257,7 +257,7 @@ static void direct_remember(const struct run *run, int owner)
 
         at += aps_elements_decode(&run->wire, bytes + at, run->to_most - at,
                                   &elements);
-        for (size_t k = 0; !of->layer->whole && k < elements.count; k++)
+        for (size_t k = 0; !of->layer->fp32_fallback && k < elements.count; k++)
             delta[elements.indices[k]] -= elements.values[k];
     }
 }
@@ -277,7 +277,7 @@ static void direct_restore(const struct run *run, int owner)
 
         at += aps_elements_decode(&run->wire, bytes + at, run->sums_most - at,
                                   &elements);
-        if (of->layer->whole)
+        if (of->layer->fp32_fallback)
             continue;
         memset(of->layer->out + slice.begin, 0,
                slice.length * sizeof *of->layer->out);
@@ -354,7 +354,7 @@ static int direct_run(const struct aps_compressed_site *site, int count,
     rc = aps_varlen_exchange_run(&varlen, cost);
     if (rc == MPI_SUCCESS)
         direct_settle(&run);
-    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
+    return aps_compressed_reduce_fp32(site, rc, count, layers, cost);
 }
 
 const struct aps_compressed_ops aps_compressed_selected_direct = {

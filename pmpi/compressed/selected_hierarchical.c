@@ -31,7 +31,7 @@
 #include "compress/magnitudes.h"
 #include "compressed/elements.h"
 #include "compressed/varlen_exchange.h"
-#include "compressed/whole.h"
+#include "compressed/fp32_fallback.h"
 #include "block/origin.h"
 
 /* A layer while it travels. */
@@ -376,7 +376,7 @@ static void levels_find_whole(struct run *run, int owner)
 
         at += aps_elements_skip(&run->full, bytes + at, run->sums_most - at,
                                 levels_room(run, of, owner).slice, &bad);
-        of->layer->whole |= bad;
+        of->layer->fp32_fallback |= bad;
     }
 }
 
@@ -394,7 +394,7 @@ static void levels_restore(const struct run *run, int owner)
 
         at += aps_elements_decode(&run->full, bytes + at, run->sums_most - at,
                                   &elements);
-        if (of->layer->whole)
+        if (of->layer->fp32_fallback)
             continue;
         memset(out + elements.slice.begin, 0,
                elements.slice.length * sizeof *out);
@@ -417,7 +417,7 @@ static void levels_remember(const struct run *run)
 
         at += aps_elements_decode(&run->wire, bytes + at,
                                   run->between_most - at, &elements);
-        if (!delta || of->layer->whole)
+        if (!delta || of->layer->fp32_fallback)
             continue;
         memcpy(delta + elements.slice.begin, of->slice,
                elements.slice.length * sizeof *delta);
@@ -433,7 +433,7 @@ static void levels_settle(struct run *run)
     for (int i = 0; i < run->count; i++) {
         const struct selected *of = &run->layers[i];
 
-        if (of->layer->delta && !of->layer->whole)
+        if (of->layer->delta && !of->layer->fp32_fallback)
             memset(of->layer->delta, 0,
                    of->layer->matrix.count * sizeof *of->layer->delta);
     }
@@ -477,7 +477,7 @@ static int levels_run(const struct aps_compressed_site *site, int count,
     rc = levels_hand_out(&run, rc);
     if (rc == MPI_SUCCESS)
         levels_settle(&run);
-    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
+    return aps_compressed_reduce_fp32(site, rc, count, layers, cost);
 }
 
 const struct aps_compressed_ops aps_compressed_selected_hierarchical = {

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "compressed/digits.h"
-#include "compressed/whole.h"
+#include "compressed/fp32_fallback.h"
 
 /* Bytes of an owner's digits, or of its sums, of all layers. */
 static size_t ternary_digits(const struct aps_digits_run *run, int owner)
@@ -121,7 +121,7 @@ static int ternary_gather(struct aps_digits_run *run)
         const struct aps_digits *of = &run->layers[i];
         const struct aps_slice all = {0, of->layer->matrix.count};
 
-        if (!of->layer->whole)
+        if (!of->layer->fp32_fallback)
             ternary_sum_all(run, of, messages + at, bytes);
         at += aps_ternary_bytes(all.length);
     }
@@ -153,7 +153,7 @@ static void ternary_sum_own(const struct aps_digits_run *run,
     for (int i = 0; i < run->count; i++) {
         const struct aps_slice slice = aps_digits_slice(
             run->layers[i].layer->matrix.count, run->ranks, run->rank);
-        const bool whole = run->layers[i].layer->whole;
+        const bool whole = run->layers[i].layer->fp32_fallback;
         int16_t sum[APS_DIGITS_BLOCK];
 
         if (whole)
@@ -182,7 +182,7 @@ static void ternary_settle(const struct aps_digits_run *run, int owner,
         const struct aps_slice slice =
             aps_digits_slice(of->layer->matrix.count, run->ranks, owner);
 
-        if (!of->layer->whole)
+        if (!of->layer->fp32_fallback)
             aps_ternary_sum_decode(sums, slice.length, run->ranks, of->scaler,
                                    run->cpu, of->layer->out + slice.begin);
         sums += aps_ternary_sum_bytes(run->ranks, slice.length);
@@ -283,7 +283,7 @@ static int ternary_run(const struct aps_compressed_site *site, int count,
     aps_digits_agree(&run);
     rc = site->plan->reduce == APS_REDUCE_GATHER ? ternary_gather(&run)
                                                  : ternary_direct(&run);
-    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
+    return aps_compressed_reduce_fp32(site, rc, count, layers, cost);
 }
 
 const struct aps_compressed_ops aps_compressed_ternary = {

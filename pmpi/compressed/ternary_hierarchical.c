@@ -23,7 +23,7 @@
 #include <string.h>
 
 #include "compressed/digits.h"
-#include "compressed/whole.h"
+#include "compressed/fp32_fallback.h"
 
 /* Where messages lie: digits for owners, and from ranks of the group; sums of parts
  * for peers, and from them; results of all owners, of which each has as many parts.
@@ -236,7 +236,7 @@ static void levels_add_groups(const struct levels *levels)
     for (int i = 0; i < run->count; i++) {
         const size_t length =
             levels_part_of(levels, i, levels->own, levels->peer).length;
-        const bool whole = run->layers[i].layer->whole;
+        const bool whole = run->layers[i].layer->fp32_fallback;
         int16_t sum[APS_DIGITS_BLOCK];
 
         if (whole)
@@ -399,7 +399,7 @@ static void levels_settle(const struct levels *levels, int owner)
             const struct aps_digits *of = &run->layers[i];
             const struct aps_slice part = levels_part_of(levels, i, owner, j);
 
-            if (!of->layer->whole)
+            if (!of->layer->fp32_fallback)
                 aps_ternary_sum_decode(sums, part.length, run->ranks,
                                        of->scaler, run->cpu,
                                        of->layer->out + part.begin);
@@ -433,7 +433,7 @@ static int levels_run(const struct aps_compressed_site *site, int count,
     rc = rc == MPI_SUCCESS ? now : rc;
     for (int i = 0; i < levels.owners && rc == MPI_SUCCESS; i++)
         levels_settle(&levels, i);
-    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
+    return aps_compressed_reduce_fp32(site, rc, count, layers, cost);
 }
 
 const struct aps_compressed_ops aps_compressed_ternary_hierarchical = {

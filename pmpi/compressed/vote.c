@@ -25,7 +25,7 @@
 
 #include "compress/magnitudes.h"
 #include "compress/vote.h"
-#include "compressed/whole.h"
+#include "compressed/fp32_fallback.h"
 
 struct run {
     const struct aps_compressed_site *site;
@@ -171,7 +171,7 @@ static void vote_restore(const struct run *run, int i,
                          const struct aps_slice *slice, float magnitude,
                          const unsigned char *outcome)
 {
-    if (!run->layers[i].whole)
+    if (!run->layers[i].fp32_fallback)
         aps_vote_decode(outcome, run->ranks, slice->length, magnitude,
                         run->layers[i].out + slice->begin);
 }
@@ -212,7 +212,7 @@ static int vote_gather(struct run *run)
         const float magnitude =
             vote_count(run, messages + at, bytes, all.length, outcome);
 
-        run->layers[i].whole = !isfinite(magnitude);
+        run->layers[i].fp32_fallback = !isfinite(magnitude);
         vote_restore(run, i, &all, magnitude, outcome);
         at += vote_ballot(all.length);
     }
@@ -265,7 +265,7 @@ static void vote_settle(const struct run *run, int owner,
         float magnitude;
 
         memcpy(&magnitude, outcomes, sizeof magnitude);
-        run->layers[i].whole |= !isfinite(magnitude);
+        run->layers[i].fp32_fallback |= !isfinite(magnitude);
         vote_restore(run, i, &slice, magnitude, outcomes + sizeof magnitude);
         outcomes += vote_outcome(run->ranks, slice.length);
     }
@@ -336,7 +336,7 @@ static int vote_run(const struct aps_compressed_site *site, int count,
     vote_measure(&run);
     rc = site->plan->reduce == APS_REDUCE_GATHER ? vote_gather(&run)
                                                  : vote_direct(&run);
-    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
+    return aps_compressed_reduce_fp32(site, rc, count, layers, cost);
 }
 
 const struct aps_compressed_ops aps_compressed_vote = {

@@ -88,9 +88,10 @@ int aps_hierarchical_create(const struct aps_algorithm_site *site,
         goto hierarchical_fail;
     h->owners = h->groups.smallest;
     if (h->groups.groups == vcomm->size) {
-        h->whole = aps_direct_create_alone(vcomm, site->devices, site->granule);
-        if (!aps_agree_all(vcomm, h->whole != NULL)) {
-            snprintf(cause, size, "%s", h->whole ? "" : "out of memory");
+        h->direct_only =
+            aps_direct_create_alone(vcomm, site->devices, site->granule);
+        if (!aps_agree_all(vcomm, h->direct_only != NULL)) {
+            snprintf(cause, size, "%s", h->direct_only ? "" : "out of memory");
             goto hierarchical_fail;
         }
     } else if (hierarchical_equip(h, site, cause, size) < 0) {
@@ -108,7 +109,7 @@ void aps_hierarchical_destroy(struct aps_hierarchical *h)
 {
     if (!h)
         return;
-    aps_direct_destroy(h->whole);
+    aps_direct_destroy(h->direct_only);
     aps_direct_destroy(h->across);
     aps_store_selector_clear(&h->handoff);
     aps_chunk_buffers_clear(&h->host, &h->devices);
@@ -250,8 +251,8 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
     struct aps_stage_scale scales[APS_VECTORS_MOST];
     size_t chunks;
     const struct aps_chunk_layout layout =
-        h->whole ? (struct aps_chunk_layout){0}
-                 : hierarchical_host_layout(h, wire, exact_inside);
+        h->direct_only ? (struct aps_chunk_layout){0}
+                       : hierarchical_host_layout(h, wire, exact_inside);
     const struct aps_wire outside = aps_wire_across(wire);
     struct aps_hierarchical_run run = {
         .h = h,
@@ -270,8 +271,8 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         .cost = cost,
     };
 
-    if (h->whole)
-        return aps_direct_run(h->whole, wire, count, vectors, cost);
+    if (h->direct_only)
+        return aps_direct_run(h->direct_only, wire, count, vectors, cost);
     if (h->broken)
         return MPI_ERR_TRUNCATE;
     h->calls++;
@@ -314,7 +315,7 @@ static bool hierarchical_is_exact(const struct aps_algorithm *algorithm,
     const struct aps_hierarchical *h =
         (const struct aps_hierarchical *)algorithm;
 
-    return plan->node == APS_NODE_FP32 && !h->whole &&
+    return plan->node == APS_NODE_FP32 && !h->direct_only &&
            aps_hierarchical_is_alone(h);
 }
 

@@ -22,7 +22,8 @@
 struct aps_hierarchical {
     struct aps_algorithm algorithm; /* of aps_hierarchical_algorithm */
     struct aps_groups groups;
-    struct aps_direct *whole;   /* every group is one rank: `direct` alone */
+    struct aps_direct
+        *direct_only;           /* every group is one rank: `direct` alone */
     struct aps_shm_group *node; /* of the slots */
     struct aps_chunk_buffers host;
     struct aps_store_selector handoff; /* of the host's slots and results */

@@ -63,7 +63,7 @@ sim_engine = \
 	pmpi/compressed/ternary.c \
 	pmpi/compressed/ternary_hierarchical.c \
 	pmpi/compressed/vote.c \
-	pmpi/compressed/whole.c \
+	pmpi/compressed/fp32_fallback.c \
 	pmpi/group/topology.c
 sim_common = \
 	tests/sim/device.c \

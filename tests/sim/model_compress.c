@@ -15,7 +15,7 @@
 #include "compress/sparse.h"
 #include "compress/ternary.h"
 #include "compressed/elements.h"
-#include "compressed/whole.h"
+#include "compressed/fp32_fallback.h"
 #include "model.h"
 
 /* The names that the linker gives what it wraps. */

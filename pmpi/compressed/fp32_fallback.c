@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "compressed/whole.h"
+#include "compressed/fp32_fallback.h"
 
 #include "compress/select.h"
 #include "number/philox.h"
@@ -12,7 +12,7 @@ uint64_t aps_compressed_number(const struct aps_compressed *layer,
     return aps_stream_mix(layer->number ^ part);
 }
 
-struct aps_plan aps_compressed_full(const struct aps_plan *plan)
+struct aps_plan aps_compressed_fp32_plan(const struct aps_plan *plan)
 {
     struct aps_plan full = *plan;
 
@@ -24,16 +24,16 @@ struct aps_plan aps_compressed_full(const struct aps_plan *plan)
     return full;
 }
 
-int aps_compressed_reduce_whole(const struct aps_compressed_site *site, int rc,
-                                int count, const struct aps_compressed layers[],
-                                struct aps_cost *cost)
+int aps_compressed_reduce_fp32(const struct aps_compressed_site *site, int rc,
+                               int count, const struct aps_compressed layers[],
+                               struct aps_cost *cost)
 {
-    const struct aps_plan plan = aps_compressed_full(site->plan);
+    const struct aps_plan plan = aps_compressed_fp32_plan(site->plan);
     struct aps_vector vectors[APS_VECTORS_MOST];
     int whole = 0;
 
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
-        if (layers[i].whole)
+        if (layers[i].fp32_fallback)
             vectors[whole++] = (struct aps_vector){
                 .in = layers[i].in,
                 .out = layers[i].out,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the messages of all compressors share. */
-#ifndef APS_PMPI_COMPRESSED_WHOLE_H
-#define APS_PMPI_COMPRESSED_WHOLE_H
+#ifndef APS_PMPI_COMPRESSED_FP32_FALLBACK_H
+#define APS_PMPI_COMPRESSED_FP32_FALLBACK_H
 
 #include "compress/bracket.h"
 #include "compressed/compressed.h"
@@ -12,12 +12,12 @@
  * the MPI error code of the call so far; after an error nothing is reduced. Returns
  * an MPI error code: rc, or that of this reduction.
  */
-int aps_compressed_reduce_whole(const struct aps_compressed_site *site, int rc,
-                                int count, const struct aps_compressed layers[],
-                                struct aps_cost *cost);
+int aps_compressed_reduce_fp32(const struct aps_compressed_site *site, int rc,
+                               int count, const struct aps_compressed layers[],
+                               struct aps_cost *cost);
 
 /* The plan in full floats. */
-struct aps_plan aps_compressed_full(const struct aps_plan *plan);
+struct aps_plan aps_compressed_fp32_plan(const struct aps_plan *plan);
 
 /*
  * Write the layer's `delta` (with feedback), and which of its elements the plan's
