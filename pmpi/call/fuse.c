@@ -233,7 +233,7 @@ static bool fuse_follows_another(const struct group *group, int first, int i)
     const struct aps_deferred *call = group->calls[i];
     const struct aps_plan *plan = &call->segment.plan;
     const struct aps_place place = aps_segment_place(&call->segment);
-    const bool keeps = aps_plan_keeps(plan);
+    const bool keeps = aps_plan_carries_state(plan);
 
     for (int j = first; j < i && (keeps || plan->auto_format); j++) {
         const struct aps_deferred *other = group->calls[j];

@@ -12,7 +12,7 @@
 void aps_candidates_clear(struct aps_candidates *candidates)
 {
     for (int i = 0; i < APS_CANDIDATES_MOST; i++) {
-        struct aps_kept *kept = &candidates->kept[i];
+        struct aps_carried_state *kept = &candidates->kept[i];
 
         aps_scales_destroy(kept->scales);
         aps_compressions_destroy(kept->compressions);

@@ -18,7 +18,7 @@
 
 /* Zeros: nothing yet. */
 struct aps_candidates {
-    struct aps_kept kept[APS_CANDIDATES_MOST];
+    struct aps_carried_state kept[APS_CANDIDATES_MOST];
     bool complained[APS_CANDIDATES_MOST]; /* it cannot run here: it is said */
     float *out;                           /* [room], of candidates */
     size_t room;

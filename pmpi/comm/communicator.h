@@ -28,7 +28,7 @@ struct aps_compressions; /* comm/compressions.h */
 
 /* What calls leave behind for later ones: each by the first call that needs it.
  * {0}: nothing. */
-struct aps_kept {
+struct aps_carried_state {
     struct aps_scales *scales;
     struct aps_compressions *compressions;
 };
@@ -74,8 +74,8 @@ struct aps_context {
     struct aps_operation start, end; /* first and last in the queue */
     /* A cache (call/allreduce.c). */
     struct aps_passing_count passing[1 << APS_CONTEXT_PASSING_BITS];
-    struct aps_autotune autotune; /* of `reduce: auto` */
-    struct aps_kept kept;         /* of the calls that are rewritten */
+    struct aps_autotune autotune;  /* of `reduce: auto` */
+    struct aps_carried_state kept; /* of the calls that are rewritten */
     bool shadowed; /* the policy has candidates, and rank 0 a log */
     struct aps_shadows *shadows;           /* then; otherwise NULL */
     struct aps_auto_formats *auto_formats; /* the policy has some; or NULL */

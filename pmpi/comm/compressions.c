@@ -51,7 +51,7 @@ struct aps_compressions {
 /* The layers of one call. */
 struct run {
     struct aps_context *context;
-    struct aps_kept *kept;
+    struct aps_carried_state *kept;
     const struct aps_plan *plan;
     struct aps_compressed_ranks ranks;
     const struct aps_groups *groups;      /* NULL: the compressor needs none */
@@ -428,7 +428,8 @@ static unsigned long long compressions_fp32(const struct run *run)
     return bytes;
 }
 
-int aps_compressions_run(struct aps_context *context, struct aps_kept *kept,
+int aps_compressions_run(struct aps_context *context,
+                         struct aps_carried_state *kept,
                          const struct aps_plan *plan, int count,
                          const struct aps_place places[],
                          struct aps_vector vectors[], struct aps_cost *cost)

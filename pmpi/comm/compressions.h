@@ -22,7 +22,8 @@
  * the places follows another; they go on from what is kept. Returns an MPI error
  * code.
  */
-int aps_compressions_run(struct aps_context *context, struct aps_kept *kept,
+int aps_compressions_run(struct aps_context *context,
+                         struct aps_carried_state *kept,
                          const struct aps_plan *plan, int count,
                          const struct aps_place places[],
                          struct aps_vector vectors[], struct aps_cost *cost);

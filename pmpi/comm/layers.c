@@ -23,7 +23,7 @@ static void layers_add(struct part *part, const struct aps_place *place,
 /* COLLECTIVE over the context's communicator. Their values. Where nothing is cast,
  * a state needs no message, and learns nothing. */
 static int layers_reduce_values(struct aps_context *context,
-                                struct aps_kept *kept,
+                                struct aps_carried_state *kept,
                                 const struct aps_plan *plan, int count,
                                 const struct aps_place places[],
                                 struct aps_vector vectors[],
@@ -47,7 +47,7 @@ static int layers_reduce_values(struct aps_context *context,
 /* COLLECTIVE over the context's communicator. By the compressor, which takes
  * some of them, depending on their shapes alone. */
 static __attribute__((noinline)) int
-layers_compress(struct aps_context *context, struct aps_kept *kept,
+layers_compress(struct aps_context *context, struct aps_carried_state *kept,
                 const struct aps_plan *plan, int count,
                 const struct aps_place places[], struct aps_vector vectors[],
                 struct aps_cost *cost)
@@ -72,7 +72,8 @@ layers_compress(struct aps_context *context, struct aps_kept *kept,
     return rc == MPI_SUCCESS ? now : rc;
 }
 
-int aps_context_reduce(struct aps_context *context, struct aps_kept *kept,
+int aps_context_reduce(struct aps_context *context,
+                       struct aps_carried_state *kept,
                        const struct aps_plan *plan, int count,
                        const struct aps_place places[],
                        struct aps_vector vectors[], struct aps_cost *cost)

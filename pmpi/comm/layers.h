@@ -15,7 +15,8 @@
  * the places follows another (aps_place_follows); they go on from what is kept. An
  * MPI error code.
  */
-int aps_context_reduce(struct aps_context *context, struct aps_kept *kept,
+int aps_context_reduce(struct aps_context *context,
+                       struct aps_carried_state *kept,
                        const struct aps_plan *plan, int count,
                        const struct aps_place places[],
                        struct aps_vector vectors[], struct aps_cost *cost);

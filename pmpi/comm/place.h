@@ -42,7 +42,7 @@ static inline uint64_t aps_place_layer_key(const struct aps_place *place)
 }
 
 /* Do calls of the plan leave anything behind for later ones? */
-static inline bool aps_plan_keeps(const struct aps_plan *plan)
+static inline bool aps_plan_carries_state(const struct aps_plan *plan)
 {
     return aps_plan_is_compressed(plan) ||
            aps_scale_state_bytes(&plan->scale) > 0;

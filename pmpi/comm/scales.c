@@ -31,7 +31,7 @@ struct aps_scales {
 /* The layers of one call. */
 struct run {
     struct aps_context *context;
-    struct aps_kept *kept;
+    struct aps_carried_state *kept;
     const struct aps_plan *plan;
     int count;
     const struct aps_place *places;
@@ -228,7 +228,7 @@ static void scales_predict(struct run *run)
     }
 }
 
-int aps_scales_run(struct aps_context *context, struct aps_kept *kept,
+int aps_scales_run(struct aps_context *context, struct aps_carried_state *kept,
                    const struct aps_plan *plan, int count,
                    const struct aps_place places[], struct aps_vector vectors[],
                    struct aps_cost *cost)

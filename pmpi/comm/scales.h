@@ -23,7 +23,7 @@
  * aps_comm_resources_reduce, with the exponents that the states predict; none of the
  * places follows another. Returns an MPI error code.
  */
-int aps_scales_run(struct aps_context *context, struct aps_kept *kept,
+int aps_scales_run(struct aps_context *context, struct aps_carried_state *kept,
                    const struct aps_plan *plan, int count,
                    const struct aps_place places[], struct aps_vector vectors[],
                    struct aps_cost *cost);
