@@ -36,7 +36,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/context.c pmpi/comm/context.h \
 	pmpi/comm/other_collectives_state.c pmpi/comm/other_collectives_state.h \
 	pmpi/comm/compressions.c pmpi/comm/compressions.h \
-	pmpi/comm/spares.c pmpi/comm/spares.h \
+	pmpi/comm/scratch_pool.c pmpi/comm/scratch_pool.h \
 	pmpi/comm/first_call.c pmpi/comm/first_call.h \
 	pmpi/comm/group_exchanges.c pmpi/comm/group_exchanges.h \
 	pmpi/comm/layers.c pmpi/comm/layers.h \

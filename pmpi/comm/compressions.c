@@ -11,7 +11,7 @@
 
 #include "base/bucket.h"
 #include "comm/group_exchanges.h"
-#include "comm/spares.h"
+#include "comm/scratch_pool.h"
 #include "compressed/table.h"
 #include "cut/exchange.h"
 
@@ -37,9 +37,9 @@ struct memory {
 struct aps_compressions {
     struct memory *buckets[1 << BUCKET_BITS];
     int count;
-    long generation;          /* of all memories */
-    long drops;               /* the same */
-    struct aps_spare *spares; /* for what is to be remembered */
+    long generation;                  /* of all memories */
+    long drops;                       /* the same */
+    struct aps_scratch_array *spares; /* for what is to be remembered */
     float *scratch;
     size_t scratch_floats;
     struct aps_exchange
@@ -60,7 +60,7 @@ struct run {
     const struct aps_place *places;
     struct aps_vector *vectors;
     struct memory *memories[APS_VECTORS_MOST];
-    struct aps_spare *spares[APS_VECTORS_MOST]; /* NULL: no feedback */
+    struct aps_scratch_array *spares[APS_VECTORS_MOST]; /* NULL: no feedback */
     struct aps_compressed layers[APS_VECTORS_MOST];
     unsigned char *messages;
 };
@@ -110,7 +110,7 @@ static void compressions_clear(struct aps_compressions *compressions)
         }
     }
     compressions->count = 0;
-    aps_spares_clear(&compressions->spares);
+    aps_scratch_pool_clear(&compressions->spares);
 }
 
 void aps_compressions_destroy(struct aps_compressions *compressions)
@@ -311,8 +311,8 @@ static bool compressions_equip(struct run *run)
         run->memories[i] = compressions_get(run, &run->places[i]);
         run->spares[i] = NULL;
         if (run->plan->feedback)
-            run->spares[i] =
-                aps_spares_lend(&compressions->spares, run->places[i].count);
+            run->spares[i] = aps_scratch_pool_take(&compressions->spares,
+                                                   run->places[i].count);
         if (!run->memories[i] || (run->plan->feedback && !run->spares[i]))
             return false;
     }
@@ -393,7 +393,7 @@ static double compressions_norm(const struct run *run, bool given)
 
 /* The layer remembers what was left in the spare array. */
 static void compressions_remember(struct memory *memory,
-                                  struct aps_spare *spare)
+                                  struct aps_scratch_array *spare)
 {
     float *error = memory->error;
 
@@ -409,7 +409,7 @@ static void compressions_settle(struct run *run)
         if (run->spares[i]) {
             if (!run->layers[i].fp32_fallback)
                 compressions_remember(run->memories[i], run->spares[i]);
-            run->spares[i]->lent = false;
+            run->spares[i]->in_use = false;
         }
         run->memories[i]->calls++;
         if (vector->memory != &aps_memory_host)

@@ -88,7 +88,7 @@ UNIT_TESTS = \
 	tests/unit/scale/scale_underflow \
 	tests/unit/scale/scale_unit \
 	tests/unit/pmpi/redone_pieces \
-	tests/unit/pmpi/spares \
+	tests/unit/pmpi/scratch_pool \
 	tests/unit/compress/select \
 	tests/unit/pmpi/slices \
 	tests/unit/compress/sparse \
@@ -485,9 +485,9 @@ tests_unit_pmpi_redone_pieces_SOURCES = tests/unit/pmpi/redone_pieces.c \
 	pmpi/cut/chunk.c pmpi/cut/chunk.h pmpi/cut/history.c
 tests_unit_pmpi_redone_pieces_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_redone_pieces_LDADD = $(UNIT_LIBS)
-tests_unit_pmpi_spares_SOURCES = tests/unit/pmpi/spares.c pmpi/comm/spares.c
-tests_unit_pmpi_spares_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
-tests_unit_pmpi_spares_LDADD = $(UNIT_LIBS)
+tests_unit_pmpi_scratch_pool_SOURCES = tests/unit/pmpi/scratch_pool.c pmpi/comm/scratch_pool.c
+tests_unit_pmpi_scratch_pool_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_pmpi_scratch_pool_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_chunk_layout_SOURCES = tests/unit/pmpi/chunk_layout.c \
 	pmpi/block/block.c pmpi/block/block.h \
 	pmpi/group/chunk_layout.c pmpi/group/chunk_layout.h

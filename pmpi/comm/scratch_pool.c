@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "comm/spares.h"
+#include "comm/scratch_pool.h"
 
 #include <stdlib.h>
 
-struct aps_spare *aps_spares_lend(struct aps_spare **spares, size_t count)
+struct aps_scratch_array *
+aps_scratch_pool_take(struct aps_scratch_array **spares, size_t count)
 {
-    struct aps_spare *spare = *spares;
+    struct aps_scratch_array *spare = *spares;
 
-    while (spare && (spare->lent || spare->count != count))
+    while (spare && (spare->in_use || spare->count != count))
         spare = spare->next;
     if (!spare) {
         spare = malloc(sizeof *spare);
         if (!spare)
             return NULL;
-        *spare = (struct aps_spare){.next = *spares, .count = count};
+        *spare = (struct aps_scratch_array){.next = *spares, .count = count};
         spare->floats = malloc(count * sizeof *spare->floats);
         if (!spare->floats) {
             free(spare);
@@ -23,14 +24,14 @@ struct aps_spare *aps_spares_lend(struct aps_spare **spares, size_t count)
         }
         *spares = spare;
     }
-    spare->lent = true;
+    spare->in_use = true;
     return spare;
 }
 
-void aps_spares_clear(struct aps_spare **spares)
+void aps_scratch_pool_clear(struct aps_scratch_array **spares)
 {
     while (*spares) {
-        struct aps_spare *spare = *spares;
+        struct aps_scratch_array *spare = *spares;
 
         *spares = spare->next;
         free(spare->floats);
