@@ -69,7 +69,7 @@ static int segment_try_candidate(struct aps_context *context,
                                  struct aps_cost *cost, int64_t *taken)
 {
     struct aps_autotune_class *class;
-    enum aps_candidate candidate;
+    enum aps_autotune_algorithm candidate;
     char text[256];
     int64_t begin;
     int rc, ended;
@@ -85,7 +85,7 @@ static int segment_try_candidate(struct aps_context *context,
                                "are left to MPI",
                                APS_AUTOTUNE_CLASSES);
     begin = aps_clock_ns(CLOCK_MONOTONIC);
-    if (candidate == APS_CANDIDATE_NATIVE)
+    if (candidate == APS_AUTOTUNE_NATIVE)
         rc = segment_pass(call, segment);
     else
         rc = segment_carry_out(context, call, segment, cost);

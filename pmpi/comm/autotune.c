@@ -19,11 +19,11 @@
 static const struct {
     const char *name;
     enum aps_reduce_kind reduce;
-} candidates[APS_CANDIDATES] = {
-    [APS_CANDIDATE_NATIVE] = {"native", APS_REDUCE_AUTO},
-    [APS_CANDIDATE_HIERARCHICAL] = {"hierarchical", APS_REDUCE_HIERARCHICAL},
-    [APS_CANDIDATE_DIRECT] = {"direct", APS_REDUCE_DIRECT},
-    [APS_CANDIDATE_RING] = {"ring", APS_REDUCE_RING},
+} candidates[APS_AUTOTUNE_ALGORITHMS] = {
+    [APS_AUTOTUNE_NATIVE] = {"native", APS_REDUCE_AUTO},
+    [APS_AUTOTUNE_HIERARCHICAL] = {"hierarchical", APS_REDUCE_HIERARCHICAL},
+    [APS_AUTOTUNE_DIRECT] = {"direct", APS_REDUCE_DIRECT},
+    [APS_AUTOTUNE_RING] = {"ring", APS_REDUCE_RING},
 };
 
 static int autotune_size_of(size_t count)
@@ -60,7 +60,7 @@ void aps_autotune_apply(const struct aps_autotune *choice, size_t count,
     }
     if (!choice->classes[i].settled)
         return;
-    plan->rewrite = choice->classes[i].chosen != APS_CANDIDATE_NATIVE;
+    plan->rewrite = choice->classes[i].chosen != APS_AUTOTUNE_NATIVE;
     plan->reduce = candidates[choice->classes[i].chosen].reduce;
 }
 
@@ -71,23 +71,22 @@ static void autotune_list_candidates(struct aps_autotune_class *class,
 {
     char cause[256];
 
-    for (int i = 0; i < APS_CANDIDATES; i++) {
+    for (int i = 0; i < APS_AUTOTUNE_ALGORITHMS; i++) {
         struct aps_plan plan_of = *plan;
 
         plan_of.reduce = candidates[i].reduce;
-        if (i != APS_CANDIDATE_NATIVE &&
+        if (i != APS_AUTOTUNE_NATIVE &&
             aps_comm_resources_prepare(resources, &plan_of, count, cause,
                                        sizeof cause) < 0)
             continue;
         class->best[class->candidates] = INT_MAX;
-        class->list[class->candidates++] = (enum aps_candidate)i;
+        class->list[class->candidates++] = (enum aps_autotune_algorithm)i;
     }
 }
 
-struct aps_autotune_class *
-aps_autotune_begin(struct aps_autotune *choice,
-                   struct aps_comm_resources *resources, size_t count,
-                   struct aps_plan *plan, enum aps_candidate *candidate)
+struct aps_autotune_class *aps_autotune_begin(
+    struct aps_autotune *choice, struct aps_comm_resources *resources,
+    size_t count, struct aps_plan *plan, enum aps_autotune_algorithm *candidate)
 {
     struct aps_autotune_class *class;
     int i = autotune_find(choice, plan, count);
@@ -131,7 +130,7 @@ static void autotune_settle(struct aps_autotune_class *class)
                            1000LL * APS_AUTO_GAIN_US <=
                        100LL * class->best[0];
 
-    class->chosen = gains ? class->list[fastest] : APS_CANDIDATE_NATIVE;
+    class->chosen = gains ? class->list[fastest] : APS_AUTOTUNE_NATIVE;
     class->settled = true;
 }
 
@@ -150,7 +149,7 @@ static void autotune_tell(const struct aps_autotune_class *class, char *text,
                              class->best[i] / 10, class->best[i] % 10);
     if (used >= size)
         return;
-    if (class->chosen == APS_CANDIDATE_NATIVE && autotune_fastest(class) > 0)
+    if (class->chosen == APS_AUTOTUNE_NATIVE && autotune_fastest(class) > 0)
         snprintf(text + used, size - used,
                  "); a reduction must save %d %% of its own time and %d us",
                  APS_AUTO_GAIN_PERCENT, APS_AUTO_GAIN_US);

@@ -21,12 +21,12 @@
 #include "comm/resources.h"
 
 /* What a class may settle on. */
-enum aps_candidate {
-    APS_CANDIDATE_NATIVE,
-    APS_CANDIDATE_HIERARCHICAL,
-    APS_CANDIDATE_DIRECT,
-    APS_CANDIDATE_RING,
-    APS_CANDIDATES
+enum aps_autotune_algorithm {
+    APS_AUTOTUNE_NATIVE,
+    APS_AUTOTUNE_HIERARCHICAL,
+    APS_AUTOTUNE_DIRECT,
+    APS_AUTOTUNE_RING,
+    APS_AUTOTUNE_ALGORITHMS
 };
 
 struct aps_autotune_class {
@@ -35,10 +35,11 @@ struct aps_autotune_class {
     size_t granule; /* aps_pipeline_granule of the format */
     int trials;     /* made so far */
     bool settled;
-    enum aps_candidate chosen; /* once settled */
-    int candidates;            /* how many can run here */
-    enum aps_candidate list[APS_CANDIDATES];
-    int best[APS_CANDIDATES]; /* [candidates], as in `list`; in 0.1 us */
+    enum aps_autotune_algorithm chosen; /* once settled */
+    int candidates;                     /* how many can run here */
+    enum aps_autotune_algorithm list[APS_AUTOTUNE_ALGORITHMS];
+    int best
+        [APS_AUTOTUNE_ALGORITHMS]; /* [candidates], as in `list`; in 0.1 us */
 };
 
 #define APS_AUTOTUNE_CLASSES 64
@@ -68,7 +69,8 @@ void aps_autotune_apply(const struct aps_autotune *choice, size_t count,
 struct aps_autotune_class *
 aps_autotune_begin(struct aps_autotune *choice,
                    struct aps_comm_resources *resources, size_t count,
-                   struct aps_plan *plan, enum aps_candidate *candidate);
+                   struct aps_plan *plan,
+                   enum aps_autotune_algorithm *candidate);
 
 /*
  * COLLECTIVE over the resources. End a trial, which took so many nanoseconds on
