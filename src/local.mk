@@ -169,7 +169,7 @@ libpolicy_la_SOURCES = \
 	src/steps/discovery.c src/steps/discovery.h \
 	src/steps/discovery_files.c src/steps/discovery_files.h \
 	src/steps/layer_order.c src/steps/layer_order.h \
-	src/steps/pace.c src/steps/pace.h \
+	src/steps/sample_budget.c src/steps/sample_budget.h \
 	src/steps/period.c src/steps/period.h \
 	src/steps/steps.c src/steps/steps.h \
 	src/steps/tiling.c src/steps/tiling.h

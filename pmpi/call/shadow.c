@@ -41,7 +41,7 @@ static size_t shadow_class(const struct aps_context *context,
                            const struct aps_segment *segment)
 {
     return aps_policy_steps(context->job->policy)->kind == APS_STEPS_NONE
-               ? aps_pace_class(segment->count)
+               ? aps_sample_budget_class(segment->count)
                : 0;
 }
 
@@ -62,8 +62,8 @@ static bool shadow_is_due(struct aps_context *context,
         return false;
     if (shadow_is_stated(context))
         return segment->number % context->sample_every == 0;
-    return aps_pace_is_due(&shadows->pace, shadow_class(context, segment),
-                           segment->number);
+    return aps_sample_budget_is_due(
+        &shadows->budget, shadow_class(context, segment), segment->number);
 }
 
 /* --- one layer ------------------------------------------------------------ */

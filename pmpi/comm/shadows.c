@@ -24,7 +24,7 @@ struct aps_shadows *aps_shadows_create(double share)
 
     if (!shadows)
         return NULL;
-    shadows->pace.share = MEASURED * share;
+    shadows->budget.share = MEASURED * share;
     shadows->candidates.needed = &aps_counters.shadow_bytes;
     return shadows;
 }
@@ -49,7 +49,7 @@ bool aps_shadows_equip(struct aps_context *context, size_t n, size_t class,
         "shadow: a sample of %zu elements is lost: a rank has no memory for "
         "it, or for another copy of a nonblocking call's inputs",
         n);
-    aps_pace_put_off(&shadows->pace, class, number);
+    aps_sample_budget_postpone(&shadows->budget, class, number);
     return false;
 }
 
@@ -75,9 +75,9 @@ void aps_shadows_end(struct aps_context *context, size_t class, long number,
         aps_agree_max(aps_comm_resources_vcomm(context->resources), VALUES,
                       values));
     if (!aps_policy_log(context->job->policy)->stated)
-        aps_pace_end(&shadows->pace, class, number,
-                     aps_float_from_bits((uint32_t)values[COST]),
-                     aps_float_from_bits((uint32_t)-values[ELAPSED]));
+        aps_sample_budget_end(&shadows->budget, class, number,
+                              aps_float_from_bits((uint32_t)values[COST]),
+                              aps_float_from_bits((uint32_t)-values[ELAPSED]));
 }
 
 void aps_shadows_add_copy(struct aps_shadows *shadows, size_t bytes)

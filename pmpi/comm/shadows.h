@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 #include "comm/candidates.h"
-#include "steps/pace.h"
+#include "steps/sample_budget.h"
 
 struct aps_shadows {
     struct aps_candidates candidates;
-    struct aps_pace pace;
+    struct aps_sample_budget budget;
     int64_t begin; /* when the first call came, by the clock; 0: none yet */
     bool lost;     /* a sample: it is said */
     bool starts;   /* candidates of nonblocking calls, too */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "steps/pace.h"
+#include "steps/sample_budget.h"
 #include "steps/period.h"
 
 /*
@@ -32,11 +32,12 @@ struct aps_steps {
     uint64_t lost; /* elements since the step was lost, of its own part too */
     uint64_t held; /* elements since it was found */
     long outside;  /* calls since the last step ended */
-    long numbers[APS_PACE_CLASSES]; /* APS_STEPS_NONE */
-    long apart[APS_PACE_CLASSES];   /* the same of calls numbered apart */
-    long generation;                /* breaks so far */
-    long now_step;                  /* of the call just advanced */
-    long now_epoch;                 /* and its epoch */
+    long numbers[APS_SAMPLE_BUDGET_CLASSES]; /* APS_STEPS_NONE */
+    long
+        apart[APS_SAMPLE_BUDGET_CLASSES]; /* the same of calls numbered apart */
+    long generation;                      /* breaks so far */
+    long now_step;                        /* of the call just advanced */
+    long now_epoch;                       /* and its epoch */
 };
 
 struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
@@ -294,7 +295,7 @@ static void steps_advance(struct aps_steps *steps, size_t count, long *numbers,
     case APS_STEPS_NONE:
         position->active = true;
         position->segments = 1;
-        position->step = numbers[aps_pace_class(count)]++;
+        position->step = numbers[aps_sample_budget_class(count)]++;
         break;
     case APS_STEPS_TABLE:
         steps_advance_table(steps, count, position);

@@ -61,7 +61,7 @@ UNIT_TESTS = \
 	tests/unit/policy/policy-mutated \
 	tests/unit/policy/policy-rules \
 	tests/unit/policy/policy-compress \
-	tests/unit/steps/pace \
+	tests/unit/steps/sample_budget \
 	tests/unit/policy/policy-scales \
 	tests/unit/policy/policy-auto-format \
 	tests/unit/policy/policy-chosen \
@@ -403,9 +403,9 @@ tests_unit_roundoff_binades_LDADD = $(UNIT_LIBS) -lm
 tests_unit_codec_entropy_SOURCES = tests/unit/codec/entropy.c
 tests_unit_codec_entropy_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_entropy_LDADD = $(UNIT_LIBS) -lm
-tests_unit_steps_pace_SOURCES = tests/unit/steps/pace.c
-tests_unit_steps_pace_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_steps_pace_LDADD = $(UNIT_LIBS) -lm
+tests_unit_steps_sample_budget_SOURCES = tests/unit/steps/sample_budget.c
+tests_unit_steps_sample_budget_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_steps_sample_budget_LDADD = $(UNIT_LIBS) -lm
 tests_unit_base_quiet_allocate_SOURCES = tests/unit/base/quiet_allocate.c
 tests_unit_base_quiet_allocate_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_base_quiet_allocate_LDADD = $(UNIT_LIBS) -lrt

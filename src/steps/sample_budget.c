@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "steps/pace.h"
+#include "steps/sample_budget.h"
 
 #include <limits.h>
 #include <math.h>
@@ -20,44 +20,45 @@
 /* No sample is later than so many steps after the last one. */
 #define GAP_MOST 1e9
 
-size_t aps_pace_class(size_t count)
+size_t aps_sample_budget_class(size_t count)
 {
-    return aps_bucket(count, APS_PACE_CLASS_BITS);
+    return aps_bucket(count, APS_SAMPLE_BUDGET_CLASS_BITS);
 }
 
-bool aps_pace_is_due(struct aps_pace *pace, size_t class, long number)
+bool aps_sample_budget_is_due(struct aps_sample_budget *budget, size_t class,
+                              long number)
 {
-    struct aps_pace_class *this = &pace->list[class];
+    struct aps_sample_budget_class *this = &budget->list[class];
 
     if (!this->seen) {
-        *this = (struct aps_pace_class){.seen = true,
-                                        .first = number,
-                                        .sampled = -1,
-                                        .next = number + STEPS_BEFORE};
-        pace->classes++;
+        *this = (struct aps_sample_budget_class){.seen = true,
+                                                 .first = number,
+                                                 .sampled = -1,
+                                                 .next = number + STEPS_BEFORE};
+        budget->classes++;
     }
     return number == this->sampled || number >= this->next;
 }
 
-static double pace_spent(const struct aps_pace *pace)
+static double budget_spent(const struct aps_sample_budget *budget)
 {
     double spent = 0;
 
-    for (size_t i = 0; i < APS_PACE_CLASSES; i++)
-        spent += pace->list[i].spent;
+    for (size_t i = 0; i < APS_SAMPLE_BUDGET_CLASSES; i++)
+        spent += budget->list[i].spent;
     return spent;
 }
 
-static long pace_later(long number, long steps)
+static long budget_later(long number, long steps)
 {
     return number < LONG_MAX - steps ? number + steps : LONG_MAX;
 }
 
-void aps_pace_end(struct aps_pace *pace, size_t class, long number, double cost,
-                  double elapsed)
+void aps_sample_budget_end(struct aps_sample_budget *budget, size_t class,
+                           long number, double cost, double elapsed)
 {
-    struct aps_pace_class *this = &pace->list[class];
-    const double share = pace->share / pace->classes;
+    struct aps_sample_budget_class *this = &budget->list[class];
+    const double share = budget->share / budget->classes;
     const double steps =
         number > this->first ? (double)(number - this->first) : 1;
     double step, own, gap, even;
@@ -69,7 +70,7 @@ void aps_pace_end(struct aps_pace *pace, size_t class, long number, double cost,
     this->sampled = number;
     this->cost += cost;
     this->spent += cost;
-    own = elapsed - pace_spent(pace);
+    own = elapsed - budget_spent(budget);
     if (!(own > steps * STEP_LEAST))
         own = steps * STEP_LEAST;
     step = own / steps;
@@ -82,13 +83,14 @@ void aps_pace_end(struct aps_pace *pace, size_t class, long number, double cost,
         gap = 1;
     if (!(gap < GAP_MOST))
         gap = GAP_MOST;
-    this->next = pace_later(number, (long)gap);
+    this->next = budget_later(number, (long)gap);
 }
 
-void aps_pace_put_off(struct aps_pace *pace, size_t class, long number)
+void aps_sample_budget_postpone(struct aps_sample_budget *budget, size_t class,
+                                long number)
 {
-    struct aps_pace_class *this = &pace->list[class];
-    const long later = pace_later(number, PUT_OFF);
+    struct aps_sample_budget_class *this = &budget->list[class];
+    const long later = budget_later(number, PUT_OFF);
 
     /* Other layers of the step may have been sampled, and owe more. */
     if (this->next < later)

@@ -12,20 +12,20 @@
  * Pure arithmetic: on numbers that all ranks have agreed on it is the same on all
  * of them.
  */
-#ifndef APS_STEPS_PACE_H
-#define APS_STEPS_PACE_H
+#ifndef APS_STEPS_SAMPLE_BUDGET_H
+#define APS_STEPS_SAMPLE_BUDGET_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define APS_PACE_CLASS_BITS 8
-#define APS_PACE_CLASSES (1 << APS_PACE_CLASS_BITS)
+#define APS_SAMPLE_BUDGET_CLASS_BITS 8
+#define APS_SAMPLE_BUDGET_CLASSES (1 << APS_SAMPLE_BUDGET_CLASS_BITS)
 
 /* {.share = S}: none so far. */
-struct aps_pace {
+struct aps_sample_budget {
     double share; /* of the time without samples, above 0 */
     int classes;  /* that have been seen */
-    struct aps_pace_class {
+    struct aps_sample_budget_class {
         bool seen;
         long first;   /* number of the first call */
         long sampled; /* number of the step that was sampled last, or -1 */
@@ -33,25 +33,27 @@ struct aps_pace {
         long samples; /* steps that have been sampled */
         double cost;  /* of the last sampled step, in seconds */
         double spent; /* on all */
-    } list[APS_PACE_CLASSES];
+    } list[APS_SAMPLE_BUDGET_CLASSES];
 };
 
 /* The class of calls of `count` elements, where no step tells them apart: calls of a
  * class are numbered together (steps.h), too. */
-size_t aps_pace_class(size_t count);
+size_t aps_sample_budget_class(size_t count);
 
 /* Is step `number` of the class sampled? */
-bool aps_pace_is_due(struct aps_pace *pace, size_t class, long number);
+bool aps_sample_budget_is_due(struct aps_sample_budget *budget, size_t class,
+                              long number);
 
 /*
  * A call of step `number` has been sampled, which took `cost` seconds more.
  * `elapsed` seconds have gone by since the first call, samples included.
  */
-void aps_pace_end(struct aps_pace *pace, size_t class, long number, double cost,
-                  double elapsed);
+void aps_sample_budget_end(struct aps_sample_budget *budget, size_t class,
+                           long number, double cost, double elapsed);
 
 /* A call of step `number` was to be sampled, and could not: the next few steps are
  * not; what is owed for others of its class stays. */
-void aps_pace_put_off(struct aps_pace *pace, size_t class, long number);
+void aps_sample_budget_postpone(struct aps_sample_budget *budget, size_t class,
+                                long number);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "steps/pace.h"
+#include "steps/sample_budget.h"
 #include "tests/tap/tap.h"
 
 struct outcome {
@@ -21,7 +21,7 @@ struct outcome {
 static struct outcome run(double share, double step, double cost, int layers,
                           long steps)
 {
-    struct aps_pace pace = {.share = share};
+    struct aps_sample_budget budget = {.share = share};
     struct outcome outcome = {0};
     double now = 0;
 
@@ -30,13 +30,13 @@ static struct outcome run(double share, double step, double cost, int layers,
 
         for (int layer = 0; layer < layers; layer++) {
             now += step / layers;
-            if (!aps_pace_is_due(&pace, 0, i))
+            if (!aps_sample_budget_is_due(&budget, 0, i))
                 continue;
             sampled = true;
             now += cost / layers * (1 + (i > steps / 2));
             outcome.cost += cost / layers * (1 + (i > steps / 2));
-            aps_pace_end(&pace, 0, i, cost / layers * (1 + (i > steps / 2)),
-                         now);
+            aps_sample_budget_end(&budget, 0, i,
+                                  cost / layers * (1 + (i > steps / 2)), now);
         }
         outcome.samples += sampled;
         if (outcome.samples > 2 && i != steps / 2 + 1)
@@ -76,19 +76,19 @@ static void test_share(void)
 /* All calls of a step that is sampled are. */
 static void test_whole_steps(void)
 {
-    struct aps_pace pace = {.share = 0.05};
+    struct aps_sample_budget budget = {.share = 0.05};
     bool whole = true;
     double now = 0;
 
     for (long i = 0; i < 3000; i++) {
-        const bool first = aps_pace_is_due(&pace, 0, i);
+        const bool first = aps_sample_budget_is_due(&budget, 0, i);
 
         for (int layer = 0; layer < 5; layer++) {
-            whole &= aps_pace_is_due(&pace, 0, i) == first;
+            whole &= aps_sample_budget_is_due(&budget, 0, i) == first;
             now += 0.002;
             if (first) {
                 now += 0.01;
-                aps_pace_end(&pace, 0, i, 0.01, now);
+                aps_sample_budget_end(&budget, 0, i, 0.01, now);
             }
         }
     }
@@ -97,7 +97,7 @@ static void test_whole_steps(void)
 
 static void test_classes(void)
 {
-    struct aps_pace pace = {.share = 0.05};
+    struct aps_sample_budget budget = {.share = 0.05};
     double now = 0, cost = 0;
     long numbers[2] = {0};
 
@@ -105,16 +105,16 @@ static void test_classes(void)
         const size_t class = i % 4 == 0;
 
         now += 0.01;
-        if (aps_pace_is_due(&pace, class, numbers[class])) {
+        if (aps_sample_budget_is_due(&budget, class, numbers[class])) {
             now += 0.02;
             cost += 0.02;
-            aps_pace_end(&pace, class, numbers[class], 0.02, now);
+            aps_sample_budget_end(&budget, class, numbers[class], 0.02, now);
         }
         numbers[class]++;
     }
     ok(cost / (now - cost) <= 0.051, "classes share the share");
-    ok(aps_pace_class(1000) < APS_PACE_CLASSES &&
-           aps_pace_class(SIZE_MAX) < APS_PACE_CLASSES,
+    ok(aps_sample_budget_class(1000) < APS_SAMPLE_BUDGET_CLASSES &&
+           aps_sample_budget_class(SIZE_MAX) < APS_SAMPLE_BUDGET_CLASSES,
        "any count has a class");
 }
 
@@ -134,7 +134,7 @@ static void test_spread(void)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct aps_pace pace = {.share = 0.05};
+        struct aps_sample_budget budget = {.share = 0.05};
         long last = 0, nearest = LONG_MAX, farthest = 0, samples = 0,
              eighths[8];
         double now = 0, cost = 0.02;
@@ -143,12 +143,12 @@ static void test_spread(void)
         memset(eighths, 0, sizeof eighths);
         for (long k = 0; k < 16000; k++) {
             now += 0.01 + (k % 4000 == 3999 ? cases[i].pause : 0);
-            if (!aps_pace_is_due(&pace, 0, k))
+            if (!aps_sample_budget_is_due(&budget, 0, k))
                 continue;
             random = random * 1664525 + 1013904223;
             cost = 0.02 * (1 + cases[i].noise * ((random >> 16) / 32768. - 1));
             now += cost;
-            aps_pace_end(&pace, 0, k, cost, now);
+            aps_sample_budget_end(&budget, 0, k, cost, now);
             if (++samples > 10) {
                 nearest = k - last < nearest ? k - last : nearest;
                 farthest = k - last > farthest ? k - last : farthest;
@@ -168,39 +168,46 @@ static void test_spread(void)
 
 static void test_put_off(void)
 {
-    struct aps_pace pace = {.share = 0.05};
+    struct aps_sample_budget budget = {.share = 0.05};
 
-    ok(!aps_pace_is_due(&pace, 3, 0) && aps_pace_is_due(&pace, 3, 2),
+    ok(!aps_sample_budget_is_due(&budget, 3, 0) &&
+           aps_sample_budget_is_due(&budget, 3, 2),
        "a sample is due");
-    aps_pace_put_off(&pace, 3, 2);
-    ok(!aps_pace_is_due(&pace, 3, 2) && !aps_pace_is_due(&pace, 3, 3) &&
-           aps_pace_is_due(&pace, 3, 102),
+    aps_sample_budget_postpone(&budget, 3, 2);
+    ok(!aps_sample_budget_is_due(&budget, 3, 2) &&
+           !aps_sample_budget_is_due(&budget, 3, 3) &&
+           aps_sample_budget_is_due(&budget, 3, 102),
        "one that could not be taken is put off");
-    aps_pace_put_off(&pace, 3, LONG_MAX - 1);
-    ok(!aps_pace_is_due(&pace, 3, LONG_MAX - 1), "... for good at the end");
+    aps_sample_budget_postpone(&budget, 3, LONG_MAX - 1);
+    ok(!aps_sample_budget_is_due(&budget, 3, LONG_MAX - 1),
+       "... for good at the end");
 }
 
 /* A layer that was sampled owes more steps than one that could not be puts off. */
 static void test_put_off_owed(void)
 {
-    struct aps_pace pace = {.share = 0.05};
+    struct aps_sample_budget budget = {.share = 0.05};
 
-    ok(!aps_pace_is_due(&pace, 0, 0) && aps_pace_is_due(&pace, 0, 2),
+    ok(!aps_sample_budget_is_due(&budget, 0, 0) &&
+           aps_sample_budget_is_due(&budget, 0, 2),
        "two layers of a step are due");
-    aps_pace_end(&pace, 0, 2, 1, 1.02);
-    aps_pace_put_off(&pace, 0, 2);
-    ok(!aps_pace_is_due(&pace, 0, 1000) && aps_pace_is_due(&pace, 0, 1000000),
+    aps_sample_budget_end(&budget, 0, 2, 1, 1.02);
+    aps_sample_budget_postpone(&budget, 0, 2);
+    ok(!aps_sample_budget_is_due(&budget, 0, 1000) &&
+           aps_sample_budget_is_due(&budget, 0, 1000000),
        "what one has cost is earned, also where the other is put off");
 }
 
 static void test_no_time(void)
 {
-    struct aps_pace pace = {.share = 0.05};
+    struct aps_sample_budget budget = {.share = 0.05};
 
-    ok(!aps_pace_is_due(&pace, 0, 0) && aps_pace_is_due(&pace, 0, 2),
+    ok(!aps_sample_budget_is_due(&budget, 0, 0) &&
+           aps_sample_budget_is_due(&budget, 0, 2),
        "the first steps tell how long a step takes");
-    aps_pace_end(&pace, 0, 2, 1, 1);
-    ok(!aps_pace_is_due(&pace, 0, 1000) && !aps_pace_is_due(&pace, 0, 3),
+    aps_sample_budget_end(&budget, 0, 2, 1, 1);
+    ok(!aps_sample_budget_is_due(&budget, 0, 1000) &&
+           !aps_sample_budget_is_due(&budget, 0, 3),
        "steps that take no time do not make it divide by zero");
 }
 
