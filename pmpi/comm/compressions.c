@@ -442,7 +442,7 @@ int aps_compressions_run(struct aps_context *context,
         .places = places,
         .vectors = vectors,
     };
-    struct aps_compressed_site site = {
+    struct aps_compressed_env site = {
         .reductions = aps_comm_resources_reductions(context->resources),
         .vcomm = aps_comm_resources_vcomm(context->resources),
         .plan = plan,

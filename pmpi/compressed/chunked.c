@@ -49,7 +49,7 @@ struct chunked {
 };
 
 struct run {
-    const struct aps_compressed_site *site;
+    const struct aps_compressed_env *site;
     int count;
     bool rounded; /* and what that loses is remembered */
     struct chunked layers[APS_VECTORS_MOST];
@@ -300,7 +300,7 @@ static void chunked_settle(const struct chunked *of)
 
 /* --- a call --------------------------------------------------------------- */
 
-static int chunked_run(const struct aps_compressed_site *site, int count,
+static int chunked_run(const struct aps_compressed_env *site, int count,
                        struct aps_compressed layers[], struct aps_cost *cost)
 {
     struct run run = {

@@ -43,7 +43,7 @@ struct aps_compressed_ranks {
     int groups, smallest, largest;
 };
 
-struct aps_compressed_site {
+struct aps_compressed_env {
     struct aps_reductions *reductions; /* prepared for the plan */
     const struct aps_vcomm *vcomm;     /* theirs */
     /* Of ops that are `grouped`, otherwise NULL: the plan's groups; exchanges inside
@@ -93,7 +93,7 @@ struct aps_compressed_ops {
     /* COLLECTIVE over the reductions' communicator. Reduce `count` layers,
      * APS_VECTORS_MOST at most, each to what it would be alone. An MPI error
      * code; then nothing is remembered of the call. */
-    int (*run)(const struct aps_compressed_site *site, int count,
+    int (*run)(const struct aps_compressed_env *site, int count,
                struct aps_compressed layers[], struct aps_cost *cost);
 };
 

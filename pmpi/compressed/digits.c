@@ -35,7 +35,7 @@ static void digits_measure(const struct aps_digits_run *run,
 }
 
 void aps_digits_begin(struct aps_digits_run *run,
-                      const struct aps_compressed_site *site, int count,
+                      const struct aps_compressed_env *site, int count,
                       struct aps_compressed layers[], struct aps_cost *cost)
 {
     *run = (struct aps_digits_run){

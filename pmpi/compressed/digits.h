@@ -23,7 +23,7 @@ struct aps_digits {
 };
 
 struct aps_digits_run {
-    const struct aps_compressed_site *site;
+    const struct aps_compressed_env *site;
     int ranks, rank;
     enum aps_cpu cpu;
     int count;
@@ -37,7 +37,7 @@ struct aps_slice aps_digits_slice(size_t n, int parts, int i);
 
 /* Local. The scales of a call's layers on this rank; with feedback their deltas. */
 void aps_digits_begin(struct aps_digits_run *run,
-                      const struct aps_compressed_site *site, int count,
+                      const struct aps_compressed_env *site, int count,
                       struct aps_compressed layers[], struct aps_cost *cost);
 
 /*

@@ -24,7 +24,7 @@ struct aps_plan aps_compressed_fp32_plan(const struct aps_plan *plan)
     return full;
 }
 
-int aps_compressed_reduce_fp32(const struct aps_compressed_site *site, int rc,
+int aps_compressed_reduce_fp32(const struct aps_compressed_env *site, int rc,
                                int count, const struct aps_compressed layers[],
                                struct aps_cost *cost)
 {

@@ -12,7 +12,7 @@
  * the MPI error code of the call so far; after an error nothing is reduced. Returns
  * an MPI error code: rc, or that of this reduction.
  */
-int aps_compressed_reduce_fp32(const struct aps_compressed_site *site, int rc,
+int aps_compressed_reduce_fp32(const struct aps_compressed_env *site, int rc,
                                int count, const struct aps_compressed layers[],
                                struct aps_cost *cost);
 

@@ -44,7 +44,7 @@ struct factors {
 };
 
 struct run {
-    const struct aps_compressed_site *site;
+    const struct aps_compressed_env *site;
     int count;
     struct factors factors[APS_VECTORS_MOST];
     struct aps_cost *cost;
@@ -264,7 +264,7 @@ static int powersgd_reduce(struct run *run, enum part part)
     return rc;
 }
 
-static int powersgd_run(const struct aps_compressed_site *site, int count,
+static int powersgd_run(const struct aps_compressed_env *site, int count,
                         struct aps_compressed layers[], struct aps_cost *cost)
 {
     struct run run = {.site = site, .count = count, .cost = cost};

@@ -47,7 +47,7 @@ struct rounded {
 /* A message to or from the owner of slices has a section a layer. Messages lie
  * `stride` bytes apart: rank 0 owns the most. */
 struct run {
-    const struct aps_compressed_site *site;
+    const struct aps_compressed_env *site;
     struct aps_wire wire;
     int rank, ranks;
     int count;
@@ -415,7 +415,7 @@ static int rounded_exchange_sums(struct run *run)
     return aps_exchange_run(run->site->exchange, &sums);
 }
 
-static int rounded_run(const struct aps_compressed_site *site, int count,
+static int rounded_run(const struct aps_compressed_env *site, int count,
                        struct aps_compressed layers[], struct aps_cost *cost)
 {
     struct run run = {

@@ -63,7 +63,7 @@ struct selected {
 };
 
 struct run {
-    const struct aps_compressed_site *site;
+    const struct aps_compressed_env *site;
     const struct aps_compressor *compressor;
     struct aps_wire wire;
     int count;
@@ -279,7 +279,7 @@ static void selected_sum(struct run *run, struct selected *of)
  * those of the others. */
 static int selected_exchange(const struct run *run)
 {
-    const struct aps_compressed_site *site = run->site;
+    const struct aps_compressed_env *site = run->site;
     unsigned char *messages = site->messages;
     const unsigned char *own =
         messages + (size_t)site->vcomm->rank * run->bytes;
@@ -298,7 +298,7 @@ static int selected_exchange(const struct run *run)
     return rc;
 }
 
-static int selected_run(const struct aps_compressed_site *site, int count,
+static int selected_run(const struct aps_compressed_env *site, int count,
                         struct aps_compressed layers[], struct aps_cost *cost)
 {
     const size_t rank = (size_t)site->vcomm->rank;

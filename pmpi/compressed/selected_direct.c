@@ -42,7 +42,7 @@ struct selected {
 };
 
 struct run {
-    const struct aps_compressed_site *site;
+    const struct aps_compressed_env *site;
     const struct aps_compressor *compressor;
     struct aps_wire wire;
     int ranks, rank;
@@ -305,7 +305,7 @@ static void direct_settle(struct run *run)
 
 /* --- a call --------------------------------------------------------------- */
 
-static int direct_run(const struct aps_compressed_site *site, int count,
+static int direct_run(const struct aps_compressed_env *site, int count,
                       struct aps_compressed layers[], struct aps_cost *cost)
 {
     const size_t ranks = (size_t)site->vcomm->size;

@@ -50,7 +50,7 @@ struct selected {
 };
 
 struct run {
-    const struct aps_compressed_site *site;
+    const struct aps_compressed_env *site;
     const struct aps_compressor *compressor;
     struct aps_wire wire; /* between groups */
     struct aps_wire full; /* inside */
@@ -445,7 +445,7 @@ static void levels_settle(struct run *run)
 
 /* --- a call --------------------------------------------------------------- */
 
-static int levels_run(const struct aps_compressed_site *site, int count,
+static int levels_run(const struct aps_compressed_env *site, int count,
                       struct aps_compressed layers[], struct aps_cost *cost)
 {
     const struct aps_groups *groups = site->groups;

@@ -273,7 +273,7 @@ static int ternary_direct(struct aps_digits_run *run)
     return rc;
 }
 
-static int ternary_run(const struct aps_compressed_site *site, int count,
+static int ternary_run(const struct aps_compressed_env *site, int count,
                        struct aps_compressed layers[], struct aps_cost *cost)
 {
     struct aps_digits_run run;

@@ -409,7 +409,7 @@ static void levels_settle(const struct levels *levels, int owner)
 
 /* --- a call --------------------------------------------------------------- */
 
-static int levels_run(const struct aps_compressed_site *site, int count,
+static int levels_run(const struct aps_compressed_env *site, int count,
                       struct aps_compressed layers[], struct aps_cost *cost)
 {
     const struct aps_groups *groups = site->groups;

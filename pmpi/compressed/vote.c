@@ -28,7 +28,7 @@
 #include "compressed/fp32_fallback.h"
 
 struct run {
-    const struct aps_compressed_site *site;
+    const struct aps_compressed_env *site;
     int ranks, rank;
     int count;
     struct aps_compressed *layers;
@@ -320,7 +320,7 @@ static int vote_direct(struct run *run)
     return rc;
 }
 
-static int vote_run(const struct aps_compressed_site *site, int count,
+static int vote_run(const struct aps_compressed_env *site, int count,
                     struct aps_compressed layers[], struct aps_cost *cost)
 {
     struct run run = {

@@ -40,7 +40,7 @@ struct aps_algorithm {
 };
 
 /* Where it is to run. */
-struct aps_algorithm_site {
+struct aps_algorithm_params {
     const struct aps_vcomm *vcomm; /* not owned; outlives the object */
     struct aps_grouping grouping;
     enum aps_devices devices; /* the same on all ranks */
@@ -53,7 +53,7 @@ struct aps_algorithm_site {
  * and "" on the others; perhaps on some ranks only.
  */
 typedef struct aps_algorithm *
-aps_algorithm_create_fn(const struct aps_algorithm_site *site, char *cause,
+aps_algorithm_create_fn(const struct aps_algorithm_params *site, char *cause,
                         size_t size);
 
 #endif

@@ -188,8 +188,8 @@ static void gather_sum_destroy(struct aps_algorithm *algorithm)
 }
 
 struct aps_algorithm *
-aps_allgather_sum_algorithm(const struct aps_algorithm_site *site, char *cause,
-                            size_t size)
+aps_allgather_sum_algorithm(const struct aps_algorithm_params *site,
+                            char *cause, size_t size)
 {
     static const struct aps_algorithm_ops ops = {.run = gather_sum_run,
                                                  .destroy = gather_sum_destroy};

@@ -474,7 +474,7 @@ static void direct_destroy(struct aps_algorithm *algorithm)
 }
 
 struct aps_algorithm *
-aps_direct_algorithm(const struct aps_algorithm_site *site, char *cause,
+aps_direct_algorithm(const struct aps_algorithm_params *site, char *cause,
                      size_t size)
 {
     static const struct aps_algorithm_ops ops = {.run = direct_run,

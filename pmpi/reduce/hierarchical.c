@@ -32,7 +32,7 @@ static void hierarchical_count_cores(const struct aps_vcomm *group)
 
 /* Local: what this rank needs beside the slots. 0 or -1. */
 static int hierarchical_equip_local(struct aps_hierarchical *h,
-                                    const struct aps_algorithm_site *site)
+                                    const struct aps_algorithm_params *site)
 {
     if (site->devices != APS_DEVICES_NONE &&
         aps_chunk_buffers_init_devices(&h->devices, &h->host) < 0)
@@ -48,7 +48,7 @@ static int hierarchical_equip_local(struct aps_hierarchical *h,
 
 /* COLLECTIVE over vcomm. */
 static int hierarchical_equip(struct aps_hierarchical *h,
-                              const struct aps_algorithm_site *site,
+                              const struct aps_algorithm_params *site,
                               char *cause, size_t size)
 {
     bool good = aps_chunk_buffers_init(
@@ -70,7 +70,7 @@ static int hierarchical_equip(struct aps_hierarchical *h,
     return 0;
 }
 
-int aps_hierarchical_create(const struct aps_algorithm_site *site,
+int aps_hierarchical_create(const struct aps_algorithm_params *site,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size)
 {
@@ -331,7 +331,7 @@ static void hierarchical_destroy(struct aps_algorithm *algorithm)
 }
 
 struct aps_algorithm *
-aps_hierarchical_algorithm(const struct aps_algorithm_site *site, char *cause,
+aps_hierarchical_algorithm(const struct aps_algorithm_params *site, char *cause,
                            size_t size)
 {
     static const struct aps_algorithm_ops ops = {

@@ -435,7 +435,7 @@ static void master_destroy(struct aps_algorithm *algorithm)
 }
 
 struct aps_algorithm *
-aps_master_algorithm(const struct aps_algorithm_site *site, char *cause,
+aps_master_algorithm(const struct aps_algorithm_params *site, char *cause,
                      size_t size)
 {
     static const struct aps_algorithm_ops ops = {

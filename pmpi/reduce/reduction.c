@@ -165,7 +165,7 @@ static struct prepared *reduction_make(struct aps_reductions *reductions,
     const size_t longest = row.sized && devices == APS_DEVICES_NONE
                                ? reduction_size_of(n)
                                : SIZE_MAX;
-    const struct aps_algorithm_site site = {
+    const struct aps_algorithm_params site = {
         .vcomm = vcomm,
         .grouping = {.kind = plan->group,
                      .number = plan->group_size,

@@ -431,8 +431,9 @@ static void ring_destroy(struct aps_algorithm *algorithm)
     aps_ring_destroy((struct aps_ring *)algorithm);
 }
 
-struct aps_algorithm *aps_ring_algorithm(const struct aps_algorithm_site *site,
-                                         char *cause, size_t size)
+struct aps_algorithm *
+aps_ring_algorithm(const struct aps_algorithm_params *site, char *cause,
+                   size_t size)
 {
     static const struct aps_algorithm_ops ops = {.run = ring_run,
                                                  .destroy = ring_destroy};

@@ -148,11 +148,11 @@ static int reduce_taken(struct step *step, const struct batch *batch,
     const struct aps_plan *plan = &batch->plan;
     const struct aps_compressed_ops *ops = aps_compressed_ops_of(plan);
     const struct aps_compressed_ranks *ranks = &step->ranks;
-    struct aps_compressed_site site = {.reductions = step->reductions,
-                                       .vcomm = plan_vcomm(),
-                                       .plan = plan,
-                                       .exchange = &step->exchange,
-                                       .messages = step->messages};
+    struct aps_compressed_env site = {.reductions = step->reductions,
+                                      .vcomm = plan_vcomm(),
+                                      .plan = plan,
+                                      .exchange = &step->exchange,
+                                      .messages = step->messages};
     struct aps_compressed layers[APS_VECTORS_MOST];
     float *kept = step->kept, *scratch = step->scratch;
 
