@@ -172,7 +172,7 @@ pmpi_measure_apsmpi_measure_SOURCES = \
 	pmpi/measure/main.c \
 	pmpi/measure/natives.c pmpi/measure/natives.h \
 	pmpi/measure/output.c pmpi/measure/output.h \
-	pmpi/measure/site.c pmpi/measure/site.h \
+	pmpi/measure/rank_layout.c pmpi/measure/rank_layout.h \
 	pmpi/world/nodes.c pmpi/world/nodes.h \
 	pmpi/native/error_text.h \
 	pmpi/message/agree.c pmpi/message/agree.h \

@@ -19,10 +19,10 @@ static double batches_one(const struct aps_batches *batches, int times)
 {
     double begin;
 
-    (void)aps_site_max(batches->site, 0); /* all begin together */
+    (void)aps_rank_layout_max(batches->site, 0); /* all begin together */
     begin = now();
     batches->run(batches->state, times);
-    return aps_site_max(batches->site, (now() - begin) / times);
+    return aps_rank_layout_max(batches->site, (now() - begin) / times);
 }
 
 static int compare(const void *a, const void *b)

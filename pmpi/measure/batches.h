@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "measure/site.h"
+#include "measure/rank_layout.h"
 
 /* How far repetitions disagree: of five the second greatest less the second least,
  * divided by the median. */
@@ -17,7 +17,7 @@ struct aps_spread {
 };
 
 struct aps_batches {
-    struct aps_site *site;
+    struct aps_rank_layout *site;
     const char *what; /* is measured, for its spread */
     struct aps_spread *spread;
     double seconds;  /* that a batch takes, about */

@@ -37,7 +37,7 @@
 
 /* A pattern of messages, `times` times; a wrong outcome is MPI's. */
 struct pattern {
-    struct aps_site *site;
+    struct aps_rank_layout *site;
     bool between;
     int peers;
     size_t bytes;
@@ -52,8 +52,8 @@ typedef void run_fn(struct pattern *pattern, int times);
 
 static int peer_of(const struct pattern *pattern, int distance)
 {
-    return pattern->between ? aps_site_host_on(pattern->site, distance)
-                            : aps_site_place_on(pattern->site, distance);
+    return pattern->between ? aps_rank_layout_host_on(pattern->site, distance)
+                            : aps_rank_layout_place_on(pattern->site, distance);
 }
 
 /* --- time ------------------------------------------------------------------- */
@@ -188,12 +188,12 @@ static double used_seconds(struct pattern *pattern, double crowd)
     for (int i = 0; i < BATCHES; i++) {
         int64_t used;
 
-        (void)aps_site_max(pattern->site, 0);
+        (void)aps_rank_layout_max(pattern->site, 0);
         used = aps_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
         run_stream(pattern, CORE_ROUNDS);
         used = aps_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - used;
-        batches[i] =
-            aps_site_max(pattern->site, 1e-9 * (double)used / CORE_ROUNDS);
+        batches[i] = aps_rank_layout_max(pattern->site,
+                                         1e-9 * (double)used / CORE_ROUNDS);
     }
     pattern->naps = false;
     return crowd * aps_batches_middle(batches, BATCHES);
@@ -261,10 +261,10 @@ static double burst_bytes(struct pattern *pattern, const struct aps_link *link)
         double begin;
 
         nanosleep(&(struct timespec){.tv_nsec = REST_NS}, NULL);
-        (void)aps_site_max(pattern->site, 0);
+        (void)aps_rank_layout_max(pattern->site, 0);
         begin = now();
         run_stream(pattern, BURST_ROUNDS);
-        batches[i] = aps_site_max(pattern->site, now() - begin);
+        batches[i] = aps_rank_layout_max(pattern->site, now() - begin);
     }
     ahead = bytes -
             (aps_batches_middle(batches, BATCHES) - link->latency) * link->rate;
@@ -272,7 +272,7 @@ static double burst_bytes(struct pattern *pattern, const struct aps_link *link)
     return ahead > 2 * LONG ? ahead : 0;
 }
 
-int aps_links_measure(struct aps_site *site, bool between, double crowd,
+int aps_links_measure(struct aps_rank_layout *site, bool between, double crowd,
                       struct aps_link *link, struct aps_spread *spread)
 {
     const size_t room = ROUNDS * MESSAGES_MOST * LONG;
@@ -286,7 +286,8 @@ int aps_links_measure(struct aps_site *site, bool between, double crowd,
         .spread = spread,
         .rc = MPI_SUCCESS,
     };
-    const bool good = aps_site_agree(site, pattern.out && pattern.in) == 0;
+    const bool good =
+        aps_rank_layout_agree(site, pattern.out && pattern.in) == 0;
     double few, many;
 
     if (good) {
@@ -313,14 +314,14 @@ int aps_links_measure(struct aps_site *site, bool between, double crowd,
         free(pattern.out);
         free(pattern.in);
     }
-    return aps_site_agree(site, good && pattern.rc == MPI_SUCCESS);
+    return aps_rank_layout_agree(site, good && pattern.rc == MPI_SUCCESS);
 }
 
 /* --- marks ----------------------------------------------------------------- */
 
 #define MARKS 200
 
-int aps_links_mark(struct aps_site *site, double *mark, char *cause,
+int aps_links_mark(struct aps_rank_layout *site, double *mark, char *cause,
                    size_t size)
 {
     struct aps_shm_group *group;
@@ -329,7 +330,7 @@ int aps_links_mark(struct aps_site *site, double *mark, char *cause,
     const bool made =
         aps_shm_group_create(&site->local, 64, 64, &group, cause, size) == 0;
 
-    if (aps_site_agree(site, made) < 0) { /* perhaps on another host */
+    if (aps_rank_layout_agree(site, made) < 0) { /* perhaps on another host */
         if (made)
             aps_shm_group_destroy(group);
         aps_agree_cause(&site->vcomm, cause, size);
@@ -338,16 +339,16 @@ int aps_links_mark(struct aps_site *site, double *mark, char *cause,
     for (int i = 0; i < BATCHES; i++) {
         double begin;
 
-        (void)aps_site_max(site, 0);
+        (void)aps_rank_layout_max(site, 0);
         begin = now();
         for (int k = 0; k < MARKS; k++) {
             aps_shm_group_mark(group, APS_SHM_GROUP_CONTRIBUTED);
             aps_shm_group_await(group, APS_SHM_GROUP_CONTRIBUTED,
                                 site->per_host, ++times, false);
         }
-        batches[i] = aps_site_max(site, (now() - begin) / MARKS);
+        batches[i] = aps_rank_layout_max(site, (now() - begin) / MARKS);
     }
     *mark = aps_batches_middle(batches, BATCHES);
     aps_shm_group_destroy(group);
-    return aps_site_agree(site, true);
+    return aps_rank_layout_agree(site, true);
 }

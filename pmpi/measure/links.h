@@ -9,19 +9,19 @@
 #include <stdbool.h>
 
 #include "measure/batches.h"
-#include "measure/site.h"
+#include "measure/rank_layout.h"
 #include "predict/machine.h"
 
 /* COLLECTIVE over the site, which has several hosts if `between` and several ranks
  * a host otherwise. So many ranks share a core (aps_clocked_crowd). Notes how far
  * repetitions disagree. 0, or -1 on all ranks: MPI or memory fails. */
-int aps_links_measure(struct aps_site *site, bool between, double crowd,
+int aps_links_measure(struct aps_rank_layout *site, bool between, double crowd,
                       struct aps_link *link, struct aps_spread *spread);
 
 /* COLLECTIVE over the site: seconds from a rank's mark in shared memory until all of
  * its host have made theirs and each has seen them. 0, or -1 on all ranks, with the
  * same `cause`: a host has no shared memory, or MPI fails ("": no rank knows more). */
-int aps_links_mark(struct aps_site *site, double *mark, char *cause,
+int aps_links_mark(struct aps_rank_layout *site, double *mark, char *cause,
                    size_t size);
 
 #endif

@@ -17,7 +17,7 @@
 #include "measure/links.h"
 #include "measure/natives.h"
 #include "measure/output.h"
-#include "measure/site.h"
+#include "measure/rank_layout.h"
 #include "predict/clocked.h"
 #include "predict/measured.h"
 
@@ -43,33 +43,33 @@ static int parse(int argc, char **argv, const char **output)
 /* --- measuring ------------------------------------------------------------- */
 
 /* Codecs and memory, of the slowest rank, while all measure the same. */
-static int measure_cores(struct aps_site *site, struct aps_measured *measured,
-                         double crowd)
+static int measure_cores(struct aps_rank_layout *site,
+                         struct aps_measured *measured, double crowd)
 {
     struct aps_clocked *clocked = aps_clocked_create();
-    const bool good = aps_site_agree(site, clocked != NULL) == 0;
+    const bool good = aps_rank_layout_agree(site, clocked != NULL) == 0;
     struct aps_error error;
 
     if (good) {
         measured->machine.copy =
-            crowd * aps_site_max(site, aps_clocked_copy(clocked));
+            crowd * aps_rank_layout_max(site, aps_clocked_copy(clocked));
         measured->machine.add =
-            crowd * aps_site_max(site, aps_clocked_add(clocked));
+            crowd * aps_rank_layout_max(site, aps_clocked_add(clocked));
         aps_clocked_memory(clocked, measured->machine.memory);
         for (int i = 0; i < APS_MEMORY_SIZES; i++)
             measured->machine.memory[i] =
-                crowd * aps_site_max(site, measured->machine.memory[i]);
+                crowd * aps_rank_layout_max(site, measured->machine.memory[i]);
         for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
             struct aps_codec_rates rates;
 
             (void)aps_format_parse(formats[i], &measured->codecs[i].format,
                                    &error);
             aps_clocked_codec(clocked, &measured->codecs[i].format, &rates);
-            rates.magnitude = aps_site_max(site, rates.magnitude);
-            rates.encode = aps_site_max(site, rates.encode);
-            rates.decode = aps_site_max(site, rates.decode);
-            rates.add = aps_site_max(site, rates.add);
-            rates.round = aps_site_max(site, rates.round);
+            rates.magnitude = aps_rank_layout_max(site, rates.magnitude);
+            rates.encode = aps_rank_layout_max(site, rates.encode);
+            rates.decode = aps_rank_layout_max(site, rates.decode);
+            rates.add = aps_rank_layout_max(site, rates.add);
+            rates.round = aps_rank_layout_max(site, rates.round);
             aps_codec_rates_crowd(&rates, crowd);
             measured->codecs[i].rates = rates;
             measured->formats = (int)i + 1;
@@ -79,8 +79,8 @@ static int measure_cores(struct aps_site *site, struct aps_measured *measured,
     return good ? 0 : -1;
 }
 
-static int measure_link(struct aps_site *site, bool between, double crowd,
-                        const struct aps_machine *machine,
+static int measure_link(struct aps_rank_layout *site, bool between,
+                        double crowd, const struct aps_machine *machine,
                         struct aps_link *link, struct aps_spread *spread)
 {
     return aps_links_measure(site, between, crowd, link, spread) < 0 ||
@@ -89,14 +89,14 @@ static int measure_link(struct aps_site *site, bool between, double crowd,
                : 0;
 }
 
-static int measure(struct aps_site *site, struct aps_measured *measured,
+static int measure(struct aps_rank_layout *site, struct aps_measured *measured,
                    struct aps_spread *spread, char *cause, size_t size)
 {
     struct aps_machine *machine = &measured->machine;
     double crowd;
 
-    (void)aps_site_max(site, 0); /* all compute at the same time */
-    crowd = aps_site_max(site, aps_clocked_crowd());
+    (void)aps_rank_layout_max(site, 0); /* all compute at the same time */
+    crowd = aps_rank_layout_max(site, aps_clocked_crowd());
     machine->hosts = site->hosts;
     machine->ranks_per_host = site->per_host;
     snprintf(cause, size, "out of memory, or a message was lost");
@@ -170,7 +170,7 @@ static int run(const char *path)
     struct aps_options options;
     struct aps_spread spread = {0};
     struct aps_output output = {.stream = NULL};
-    struct aps_site site;
+    struct aps_rank_layout site;
     char cause[256] = "", busy[240];
     int rank, rc, status = 1;
     MPI_Comm comm;
@@ -183,7 +183,8 @@ static int run(const char *path)
         return 1;
     }
     aps_options_read(&options, &errors, &warnings);
-    rc = aps_site_find(comm, options.test_nodes, &site, cause, sizeof cause);
+    rc = aps_rank_layout_find(comm, options.test_nodes, &site, cause,
+                              sizeof cause);
     if (rc == 0)
         rc = measure(&site, &measured, &spread, cause, sizeof cause);
     measured.spread = spread.greatest;
@@ -205,7 +206,7 @@ static int run(const char *path)
                     100 * spread.greatest, spread.what);
     aps_output_drop(&output);
     aps_options_clear(&options);
-    aps_site_clear(&site);
+    aps_rank_layout_clear(&site);
     PMPI_Comm_free(&comm);
     return status;
 }

@@ -45,8 +45,9 @@ static void run_reduced(void *state, int times)
                            MPI_FLOAT, MPI_SUM, reduced->comm);
 }
 
-static double median(struct aps_site *site, MPI_Comm comm, float *const x[2],
-                     size_t count, struct aps_spread *spread, int *rc)
+static double median(struct aps_rank_layout *site, MPI_Comm comm,
+                     float *const x[2], size_t count, struct aps_spread *spread,
+                     int *rc)
 {
     struct reduced reduced = {comm, x, count, rc};
 
@@ -109,7 +110,7 @@ static void fit(const struct point points[COUNTS], struct aps_link *link)
     link->bulk = 1 / slow;
 }
 
-int aps_natives_measure(struct aps_site *site, bool between,
+int aps_natives_measure(struct aps_rank_layout *site, bool between,
                         const struct aps_machine *machine,
                         struct aps_link *link, struct aps_spread *spread)
 {
@@ -120,10 +121,10 @@ int aps_natives_measure(struct aps_site *site, bool between,
     MPI_Comm comm = MPI_COMM_NULL;
     int rc = MPI_ERR_OTHER;
 
-    if (aps_site_agree(site, x[0] && x[1]) == 0)
+    if (aps_rank_layout_agree(site, x[0] && x[1]) == 0)
         rc = PMPI_Comm_split(site->vcomm.comm, between ? place : site->host,
                              site->vcomm.rank, &comm);
-    if (aps_site_agree(site, rc == MPI_SUCCESS) == 0) {
+    if (aps_rank_layout_agree(site, rc == MPI_SUCCESS) == 0) {
         for (size_t i = 0; i < COUNTS; i++) {
             set_line(machine, between ? site->hosts : site->per_host,
                      site->per_host, counts[i], &points[i]);
@@ -135,5 +136,5 @@ int aps_natives_measure(struct aps_site *site, bool between,
         PMPI_Comm_free(&comm);
     free(x[0]);
     free(x[1]);
-    return aps_site_agree(site, rc == MPI_SUCCESS);
+    return aps_rank_layout_agree(site, rc == MPI_SUCCESS);
 }

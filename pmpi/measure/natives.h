@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "measure/batches.h"
-#include "measure/site.h"
+#include "measure/rank_layout.h"
 #include "predict/machine.h"
 
 /*
@@ -18,7 +18,7 @@
  * `machine` has `copy` and `add`. Notes how far repetitions disagree. 0, or -1 on
  * all ranks: MPI or memory fails.
  */
-int aps_natives_measure(struct aps_site *site, bool between,
+int aps_natives_measure(struct aps_rank_layout *site, bool between,
                         const struct aps_machine *machine,
                         struct aps_link *link, struct aps_spread *spread);
 

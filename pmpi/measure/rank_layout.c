@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "measure/site.h"
+#include "measure/rank_layout.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "message/agree.h"
 #include "message/wait.h"
 
-void aps_site_clear(struct aps_site *site)
+void aps_rank_layout_clear(struct aps_rank_layout *site)
 {
     aps_vcomm_clear(&site->local);
     free(site->host_of);
@@ -22,7 +22,7 @@ void aps_site_clear(struct aps_site *site)
 }
 
 /* Tests pretend so many hosts (APSMPI_TEST_NODES), consecutive ranks each. */
-static void pretend_hosts(struct aps_site *site, int hosts)
+static void pretend_hosts(struct aps_rank_layout *site, int hosts)
 {
     const int size = site->vcomm.size;
 
@@ -34,7 +34,7 @@ static void pretend_hosts(struct aps_site *site, int hosts)
 }
 
 /* Hosts are numbered by their lowest ranks. How many there are. */
-static int number_hosts(struct aps_site *site)
+static int number_hosts(struct aps_rank_layout *site)
 {
     const int size = site->vcomm.size;
     int hosts = 0;
@@ -55,7 +55,7 @@ static int number_hosts(struct aps_site *site)
     return hosts;
 }
 
-static int arrange(struct aps_site *site, char *cause, size_t size)
+static int arrange(struct aps_rank_layout *site, char *cause, size_t size)
 {
     const int ranks = site->vcomm.size;
 
@@ -78,7 +78,7 @@ static int arrange(struct aps_site *site, char *cause, size_t size)
 }
 
 /* So that waits give way where ranks outnumber the cores. */
-static void count_cores(const struct aps_site *site)
+static void count_cores(const struct aps_rank_layout *site)
 {
     cpu_set_t cpus;
 
@@ -88,8 +88,8 @@ static void count_cores(const struct aps_site *site)
         aps_wait_set_ranks(site->per_host, CPU_COUNT(&cpus));
 }
 
-int aps_site_find(MPI_Comm comm, int pretended, struct aps_site *site,
-                  char *cause, size_t size)
+int aps_rank_layout_find(MPI_Comm comm, int pretended,
+                         struct aps_rank_layout *site, char *cause, size_t size)
 {
     size_t count;
 
@@ -116,7 +116,7 @@ int aps_site_find(MPI_Comm comm, int pretended, struct aps_site *site,
     return 0;
 }
 
-int aps_site_host_on(const struct aps_site *site, int hosts)
+int aps_rank_layout_host_on(const struct aps_rank_layout *site, int hosts)
 {
     const int host = (site->host + hosts + site->hosts) % site->hosts;
 
@@ -124,7 +124,7 @@ int aps_site_host_on(const struct aps_site *site, int hosts)
         ->ranks[host * site->per_host + site->local_of[site->vcomm.rank]];
 }
 
-int aps_site_place_on(const struct aps_site *site, int places)
+int aps_rank_layout_place_on(const struct aps_rank_layout *site, int places)
 {
     const int place =
         (site->local_of[site->vcomm.rank] + places + site->per_host) %
@@ -133,7 +133,7 @@ int aps_site_place_on(const struct aps_site *site, int places)
     return site->ranks[site->host * site->per_host + place];
 }
 
-double aps_site_max(struct aps_site *site, double value)
+double aps_rank_layout_max(struct aps_rank_layout *site, double value)
 {
     /* Floats above 0 are in the order of their bits. */
     float number = (float)value;
@@ -149,7 +149,7 @@ double aps_site_max(struct aps_site *site, double value)
     return (double)number;
 }
 
-int aps_site_agree(struct aps_site *site, bool good)
+int aps_rank_layout_agree(struct aps_rank_layout *site, bool good)
 {
-    return aps_site_max(site, good ? 0 : 1) == 0 ? 0 : -1;
+    return aps_rank_layout_max(site, good ? 0 : 1) == 0 ? 0 : -1;
 }
