@@ -74,9 +74,10 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
         .parts = groups->groups,
         .results = groups->smallest,
         .granule = granule,
-        .result_turns =
-            groups->groups > 1 ? APS_RESULT_TURNS : APS_ALONE_RESULT_TURNS,
-        .sum_turns = groups->groups > 1 ? APS_SUM_TURNS : APS_ALONE_SUM_TURNS,
+        .result_turns = groups->groups > 1 ? APS_RESULT_TURNS
+                                           : APS_SINGLE_GROUP_RESULT_DEPTH,
+        .sum_turns =
+            groups->groups > 1 ? APS_SUM_TURNS : APS_SINGLE_GROUP_SUM_DEPTH,
     };
     buffers_choose_chunk(slots, groups->largest, longest);
     slots->sum = aps_chunk_room_sum(&slots->room, narrow);

@@ -89,8 +89,8 @@ aps_chunk_layout_longest(const struct aps_chunk_room *room,
                          const struct aps_codec *codec, size_t slice)
 {
     const struct aps_chunk_layout as_ever = aps_chunk_layout_of(room, codec);
-    const size_t chunk = aps_pipeline_group_elements_alone(codec, room->owners,
-                                                           room->chunk, slice);
+    const size_t chunk = aps_pipeline_single_group_elements(codec, room->owners,
+                                                            room->chunk, slice);
     const size_t bytes = aps_block_stride_widest(
         aps_slice_longest(room->chunk, APS_CODEC_GRANULE, room->owners));
 

@@ -95,9 +95,9 @@ static size_t direct_stride_alone(const struct aps_direct *direct)
     return aps_block_stride_bytes(direct->room);
 }
 
-struct aps_direct *aps_direct_create_alone(const struct aps_vcomm *vcomm,
-                                           enum aps_devices devices,
-                                           size_t granule)
+struct aps_direct *aps_direct_create_standalone(const struct aps_vcomm *vcomm,
+                                                enum aps_devices devices,
+                                                size_t granule)
 {
     const int ranks = vcomm->size;
     const bool is_long = devices == APS_DEVICES_AWARE;
@@ -480,7 +480,7 @@ aps_direct_algorithm(const struct aps_algorithm_params *site, char *cause,
     static const struct aps_algorithm_ops ops = {.run = direct_run,
                                                  .destroy = direct_destroy};
     struct aps_direct *direct =
-        aps_direct_create_alone(site->vcomm, site->devices, site->granule);
+        aps_direct_create_standalone(site->vcomm, site->devices, site->granule);
 
     if (!direct) {
         snprintf(cause, size, "out of memory for reduce: direct");

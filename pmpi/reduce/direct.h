@@ -36,9 +36,9 @@ struct aps_direct *aps_direct_create(const struct aps_vcomm *vcomm,
  * memory. If the vectors of a call are there, blocks are, too: each rank sees
  * to that by itself. `granule` is as in pipeline_sizes.h.
  */
-struct aps_direct *aps_direct_create_alone(const struct aps_vcomm *vcomm,
-                                           enum aps_devices devices,
-                                           size_t granule);
+struct aps_direct *aps_direct_create_standalone(const struct aps_vcomm *vcomm,
+                                                enum aps_devices devices,
+                                                size_t granule);
 void aps_direct_destroy(struct aps_direct *direct); /* NULL: nothing */
 
 /*

@@ -37,7 +37,7 @@ static int hierarchical_equip_local(struct aps_hierarchical *h,
     if (site->devices != APS_DEVICES_NONE &&
         aps_chunk_buffers_init_devices(&h->devices, &h->host) < 0)
         return -1;
-    if (aps_hierarchical_is_alone(h) ||
+    if (aps_hierarchical_is_single_group(h) ||
         aps_shm_group_rank(h->node) >= h->owners)
         return 0;
     h->across = aps_direct_create(&h->groups.peers,
@@ -89,7 +89,7 @@ int aps_hierarchical_create(const struct aps_algorithm_params *site,
     h->owners = h->groups.smallest;
     if (h->groups.groups == vcomm->size) {
         h->direct_only =
-            aps_direct_create_alone(vcomm, site->devices, site->granule);
+            aps_direct_create_standalone(vcomm, site->devices, site->granule);
         if (!aps_agree_all(vcomm, h->direct_only != NULL)) {
             snprintf(cause, size, "%s", h->direct_only ? "" : "out of memory");
             goto hierarchical_fail;
@@ -202,7 +202,7 @@ hierarchical_host_layout(const struct aps_hierarchical *h,
 
     if (exact_inside)
         return aps_chunk_layout_of(&host->room, &wire->codec);
-    if (!aps_hierarchical_is_alone(h))
+    if (!aps_hierarchical_is_single_group(h))
         return aps_chunk_layout_across(&host->room, &wire->codec);
     return aps_chunk_layout_longest(&host->room, &wire->codec,
                                     fills ? host->sum
@@ -212,7 +212,7 @@ hierarchical_host_layout(const struct aps_hierarchical *h,
 static void hierarchical_move_to_devices(struct aps_hierarchical_run *run)
 {
     run->slots = &run->h->devices;
-    if (aps_hierarchical_is_alone(run->h)) {
+    if (aps_hierarchical_is_single_group(run->h)) {
         run->results = run->slots;
         run->layout = aps_chunk_layout_of(&run->slots->room, &run->wire->codec);
     }
@@ -283,7 +283,7 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         hierarchical_move_to_devices(&run);
     chunks = aps_cut_chunks(&run.cut);
     hierarchical_group_scales(&run, count, vectors, scales);
-    if (aps_hierarchical_is_alone(h))
+    if (aps_hierarchical_is_single_group(h))
         aps_pipeline_run(chunks, 3, alone, &run);
     else
         aps_pipeline_run(chunks, 6, across, &run);
@@ -316,7 +316,7 @@ static bool hierarchical_is_exact(const struct aps_algorithm *algorithm,
         (const struct aps_hierarchical *)algorithm;
 
     return plan->node == APS_NODE_FP32 && !h->direct_only &&
-           aps_hierarchical_is_alone(h);
+           aps_hierarchical_is_single_group(h);
 }
 
 static const struct aps_groups *

@@ -67,7 +67,7 @@ void aps_hierarchical_devices_sum(struct aps_hierarchical_run *run, size_t k,
                                   struct aps_magnitude *magnitude)
 {
     const struct aps_hierarchical *h = run->h;
-    const bool alone = aps_hierarchical_is_alone(h);
+    const bool alone = aps_hierarchical_is_single_group(h);
     const struct aps_scale_ops *scale = aps_scale_ops_of(&run->wire->scale);
     const int rank = aps_shm_group_rank(h->node);
     const size_t c = h->done + k;

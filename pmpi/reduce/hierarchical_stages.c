@@ -71,7 +71,7 @@ static void stages_watch_device(const struct aps_hierarchical_run *run)
 /* Nothing is rounded: one group, whose sums stay FP32. */
 static bool stages_is_exact(const struct aps_hierarchical_run *run)
 {
-    return run->exact_inside && aps_hierarchical_is_alone(run->h);
+    return run->exact_inside && aps_hierarchical_is_single_group(run->h);
 }
 
 /* Count n values sent inside the group as FP32. */
@@ -250,7 +250,7 @@ static void stages_leave_exact(struct aps_hierarchical_run *run, size_t k,
  * need not be stored. */
 static bool stages_leaves_blocks(const struct aps_hierarchical_run *run)
 {
-    return aps_hierarchical_is_alone(run->h) && !run->exact_inside &&
+    return aps_hierarchical_is_single_group(run->h) && !run->exact_inside &&
            !aps_stage_is_on_devices(run);
 }
 
@@ -314,7 +314,7 @@ void aps_hierarchical_sum(void *state, size_t k)
         max[p] = magnitudes[p].max;
     }
     aps_shm_group_mark(h->node, APS_SHM_GROUP_SUMMED);
-    if (aps_hierarchical_is_alone(h)) {
+    if (aps_hierarchical_is_single_group(h)) {
         stages_await_result(run, k);
         for (int p = 0; p < chunk->count && stages_is_exact(run); p++)
             stages_leave_exact(run, k, &chunk->pieces[p]);

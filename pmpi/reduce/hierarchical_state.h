@@ -59,7 +59,8 @@ struct aps_hierarchical_run {
 };
 
 /* Is there a single group? */
-static inline bool aps_hierarchical_is_alone(const struct aps_hierarchical *h)
+static inline bool
+aps_hierarchical_is_single_group(const struct aps_hierarchical *h)
 {
     return h->groups.groups == 1;
 }

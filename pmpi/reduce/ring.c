@@ -67,8 +67,8 @@ destroy:
     return NULL;
 }
 
-struct aps_ring *aps_ring_create_alone(const struct aps_vcomm *vcomm,
-                                       size_t granule)
+struct aps_ring *aps_ring_create_standalone(const struct aps_vcomm *vcomm,
+                                            size_t granule)
 {
     const size_t room = aps_pipeline_room(vcomm->size, granule);
 
@@ -437,7 +437,8 @@ aps_ring_algorithm(const struct aps_algorithm_params *site, char *cause,
 {
     static const struct aps_algorithm_ops ops = {.run = ring_run,
                                                  .destroy = ring_destroy};
-    struct aps_ring *ring = aps_ring_create_alone(site->vcomm, site->granule);
+    struct aps_ring *ring =
+        aps_ring_create_standalone(site->vcomm, site->granule);
 
     if (!ring) {
         snprintf(cause, size, "out of memory for reduce: ring");

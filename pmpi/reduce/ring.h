@@ -31,8 +31,8 @@ struct aps_ring *aps_ring_create(const struct aps_vcomm *vcomm, size_t elements,
                                  size_t bytes);
 
 /* The same for aps_ring_run; `granule` is as in pipeline_sizes.h. */
-struct aps_ring *aps_ring_create_alone(const struct aps_vcomm *vcomm,
-                                       size_t granule);
+struct aps_ring *aps_ring_create_standalone(const struct aps_vcomm *vcomm,
+                                            size_t granule);
 void aps_ring_destroy(struct aps_ring *ring); /* NULL: nothing */
 
 /*

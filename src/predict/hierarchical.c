@@ -22,8 +22,8 @@ static double group_chunk(const struct aps_plan *plan, int ranks, int groups)
     aps_codec_init(&plan->format, &codec);
     if (groups > 1)
         return (double)aps_pipeline_group_elements_across(&codec, chunk);
-    return (double)aps_pipeline_group_elements_alone(&codec, ranks, chunk,
-                                                     APS_PIPELINE_GROUP_SLICE);
+    return (double)aps_pipeline_single_group_elements(&codec, ranks, chunk,
+                                                      APS_PIPELINE_GROUP_SLICE);
 }
 
 /* Groups that exchange the sums of their slices; each rank with its peers. */

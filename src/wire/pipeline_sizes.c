@@ -29,7 +29,7 @@
 #define GROUP_CHUNK_MOST ((size_t)256 * 1024)
 #define GROUP_MESSAGE_LEAST ((size_t)1024)
 #define GROUP_ALONE_SLICE_LEAST ((size_t)16 * 1024)
-#define GROUP_ALONE_CHUNK_MOST ((size_t)128 * 1024)
+#define SINGLE_GROUP_CHUNK_MOST ((size_t)128 * 1024)
 
 /* Chunks are shorter than they should be where all would not fit into the 64 MiB
  * of shared memory that a container gets by default; a single group leaves room for
@@ -175,7 +175,8 @@ size_t aps_pipeline_group_result(size_t chunk, int owners, int parts,
 static size_t pipeline_group_bytes(size_t chunk, int owners, int parts,
                                    int ranks)
 {
-    const size_t turns = parts > 1 ? APS_RESULT_TURNS : APS_ALONE_RESULT_TURNS;
+    const size_t turns =
+        parts > 1 ? APS_RESULT_TURNS : APS_SINGLE_GROUP_RESULT_DEPTH;
 
     return APS_SLOT_TURNS * (size_t)ranks *
                aps_pipeline_group_slot(chunk, owners, GROUP_GRANULE) +
@@ -188,7 +189,7 @@ size_t aps_pipeline_group_elements(int owners, int parts, int ranks)
     const bool alone = parts == 1;
     const size_t few = (size_t)owners * APS_CODEC_GRANULE;
     const size_t part = alone ? GROUP_ALONE_SLICE_LEAST : GROUP_MESSAGE_LEAST;
-    const size_t most = alone ? GROUP_ALONE_CHUNK_MOST : GROUP_CHUNK_MOST;
+    const size_t most = alone ? SINGLE_GROUP_CHUNK_MOST : GROUP_CHUNK_MOST;
     const size_t bytes = alone ? GROUP_ALONE_SHARED_BYTES : GROUP_SHARED_BYTES;
     size_t chunk = (size_t)owners * (size_t)parts * part;
 
@@ -242,8 +243,8 @@ static size_t pipeline_group_slice(const struct aps_codec *codec, int owners,
  * time in chunks of 64 Ki elements: in 128 Ki, 256 Ki and 512 Ki 8 ranks take 0.87,
  * 0.79 and 0.72, 4 ranks 0.86, 0.76 and 0.70, and 2 ranks, each with a core, as long.
  */
-size_t aps_pipeline_group_elements_alone(const struct aps_codec *codec,
-                                         int owners, size_t chunk, size_t most)
+size_t aps_pipeline_single_group_elements(const struct aps_codec *codec,
+                                          int owners, size_t chunk, size_t most)
 {
     const size_t granule = aps_codec_granule(codec);
     const size_t least = (chunk + granule - 1) / granule * granule;

@@ -68,7 +68,8 @@ size_t aps_pipeline_group_elements_across(const struct aps_codec *codec,
  * for each owner; and never fewer than `chunk`, in whole granules. The host's caches
  * hold what follows from APS_PIPELINE_GROUP_SLICE. */
 #define APS_PIPELINE_GROUP_SLICE ((size_t)64 * 1024)
-size_t aps_pipeline_group_elements_alone(const struct aps_codec *codec,
-                                         int owners, size_t chunk, size_t most);
+size_t aps_pipeline_single_group_elements(const struct aps_codec *codec,
+                                          int owners, size_t chunk,
+                                          size_t most);
 
 #endif

@@ -32,7 +32,7 @@
 /* A single group's sums, which are encoded by the stage that adds them. Measured, 1 Mi
  * floats in e4m3 on 2 cores: in two places, which the L2 cache does not hold both,
  * 1.08 times the time. */
-#define APS_ALONE_SUM_TURNS 1
+#define APS_SINGLE_GROUP_SUM_DEPTH 1
 
 /* Results of a group: of several groups they are written by the stages of
  * `direct`, from the offer on, and read one lag after the last of them. A result
@@ -44,7 +44,7 @@
  * place more than that needs: before a rank contributes to a chunk it has read the
  * result that lies where the chunk's is to be, so that no owner has to wait for
  * readers. */
-#define APS_ALONE_RESULT_TURNS (2 * APS_GROUP_LAG + 1)
+#define APS_SINGLE_GROUP_RESULT_DEPTH (2 * APS_GROUP_LAG + 1)
 
 /* The same in GPUs' memory, which is scarce: there owners may have to wait. */
 #define APS_DEVICE_RESULT_TURNS 2
@@ -68,7 +68,7 @@ _Static_assert(APS_DIRECT_TURNS >= 2 * APS_EXCHANGE_TURNS - 1,
 _Static_assert(APS_RESULT_TURNS > APS_DIRECT_TURNS,
                "a result outlives the chunk of direct that writes it");
 _Static_assert(
-    APS_ALONE_RESULT_TURNS > 2 * APS_GROUP_LAG,
+    APS_SINGLE_GROUP_RESULT_DEPTH > 2 * APS_GROUP_LAG,
     "a result is read before its reader contributes to the next one in "
     "its place");
 _Static_assert(APS_DEVICE_RESULT_TURNS > APS_GROUP_LAG,

@@ -271,7 +271,7 @@ static size_t shared_bytes(size_t chunk, int owners, int parts, int ranks)
         aps_chunk_room_of(owners, parts, owners, chunk, 256);
 
     return (size_t)ranks * APS_SLOT_TURNS * room.slot_bytes +
-           (parts > 1 ? APS_RESULT_TURNS : APS_ALONE_RESULT_TURNS) *
+           (parts > 1 ? APS_RESULT_TURNS : APS_SINGLE_GROUP_RESULT_DEPTH) *
                room.result_bytes;
 }
 
@@ -307,8 +307,8 @@ static size_t alone(int width, int block, size_t chunk)
 {
     const struct aps_codec codec = {.format = {.width = width, .block = block}};
 
-    return aps_pipeline_group_elements_alone(&codec, 8, chunk,
-                                             APS_PIPELINE_GROUP_SLICE);
+    return aps_pipeline_single_group_elements(&codec, 8, chunk,
+                                              APS_PIPELINE_GROUP_SLICE);
 }
 
 static void test_alone(void)
