@@ -101,7 +101,7 @@ libcore_la_SOURCES = \
 	src/scale/scale.c src/scale/scale.h \
 	src/scale/table.c \
 	src/scale/underflow.c src/scale/unit.c \
-	src/wire/pipeline_sizes.c src/wire/pipeline_sizes.h src/wire/turns.h
+	src/wire/pipeline_sizes.c src/wire/pipeline_sizes.h src/wire/buffer_depth.h
 libcore_la_LIBADD = libkernels.la -lm
 
 # What libapsmpi.so and the apsmpi command share.

@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-#include "wire/turns.h"
+#include "wire/buffer_depth.h"
 
 struct aps_pipeline_stage {
     /* One stage of one chunk. A stage that fails notes that in `state`, and the

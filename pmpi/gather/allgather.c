@@ -25,7 +25,7 @@ struct aps_allgather {
     int outcome;   /* of the call under way */
     size_t stride; /* of slots, from one block to the next at most */
     struct aps_block_batch batch;
-    struct slot slots[APS_EXCHANGE_TURNS];
+    struct slot slots[APS_EXCHANGE_DEPTH];
 };
 
 struct aps_allgather *aps_allgather_create(const struct aps_vcomm *vcomm,
@@ -40,7 +40,7 @@ struct aps_allgather *aps_allgather_create(const struct aps_vcomm *vcomm,
     gather->rank = vcomm->rank;
     gather->ranks = vcomm->size;
     gather->stride = stride;
-    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_DEPTH; i++) {
         struct slot *slot = &gather->slots[i];
 
         slot->blocks = malloc(stride * (size_t)gather->ranks);
@@ -58,7 +58,7 @@ void aps_allgather_destroy(struct aps_allgather *gather)
 {
     if (!gather)
         return;
-    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_DEPTH; i++) {
         free(gather->slots[i].blocks);
         aps_exchange_clear(&gather->slots[i].exchange);
     }
@@ -80,7 +80,7 @@ static void allgather_send_values(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_allgather *gather = run->gather;
-    struct slot *slot = &gather->slots[k % APS_EXCHANGE_TURNS];
+    struct slot *slot = &gather->slots[k % APS_EXCHANGE_DEPTH];
     const size_t n = aps_chunk_length(run->n, run->chunk, k);
     const size_t stride = aps_block_stride(run->wire, n);
     const size_t bytes = aps_block_bytes(run->wire, n);
@@ -105,7 +105,7 @@ static void allgather_take_values(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_allgather *gather = run->gather;
-    struct slot *slot = &gather->slots[k % APS_EXCHANGE_TURNS];
+    struct slot *slot = &gather->slots[k % APS_EXCHANGE_DEPTH];
     const size_t n = aps_chunk_length(run->n, run->chunk, k);
     const size_t stride = aps_block_stride(run->wire, n);
 

@@ -28,7 +28,7 @@ struct aps_broadcast {
     int outcome;   /* of the call under way */
     size_t stride; /* of slots, from one block to the next at most */
     struct aps_block_batch batch;
-    struct slot slots[APS_DIRECT_TURNS];
+    struct slot slots[APS_DIRECT_DEPTH];
 };
 
 struct aps_broadcast *aps_broadcast_create(const struct aps_vcomm *vcomm,
@@ -43,7 +43,7 @@ struct aps_broadcast *aps_broadcast_create(const struct aps_vcomm *vcomm,
     broadcast->rank = vcomm->rank;
     broadcast->ranks = vcomm->size;
     broadcast->stride = stride;
-    for (int i = 0; i < APS_DIRECT_TURNS; i++) {
+    for (int i = 0; i < APS_DIRECT_DEPTH; i++) {
         struct slot *slot = &broadcast->slots[i];
 
         slot->blocks = malloc(stride * (size_t)broadcast->ranks);
@@ -63,7 +63,7 @@ void aps_broadcast_destroy(struct aps_broadcast *broadcast)
 {
     if (!broadcast)
         return;
-    for (int i = 0; i < APS_DIRECT_TURNS; i++) {
+    for (int i = 0; i < APS_DIRECT_DEPTH; i++) {
         free(broadcast->slots[i].blocks);
         aps_exchange_clear(&broadcast->slots[i].slices);
         aps_exchange_clear(&broadcast->slots[i].rest);
@@ -84,7 +84,7 @@ struct run {
 
 static struct slot *broadcast_slot(const struct run *run, size_t k)
 {
-    return &run->broadcast->slots[k % APS_DIRECT_TURNS];
+    return &run->broadcast->slots[k % APS_DIRECT_DEPTH];
 }
 
 /* What rank `owner`, which is not the root, passes on of chunk k. */

@@ -26,7 +26,7 @@ struct aps_reduce_root {
     int ranks;
     int outcome; /* of the call under way, as the scatter's */
     struct aps_block_batch batch;
-    struct slot slots[APS_EXCHANGE_TURNS];
+    struct slot slots[APS_EXCHANGE_DEPTH];
 };
 
 struct aps_reduce_root *aps_reduce_root_create(const struct aps_vcomm *vcomm,
@@ -44,7 +44,7 @@ struct aps_reduce_root *aps_reduce_root_create(const struct aps_vcomm *vcomm,
     rooted->scatter = aps_reduce_scatter_create(vcomm, granule);
     if (!rooted->scatter)
         goto destroy;
-    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_DEPTH; i++) {
         struct slot *slot = &rooted->slots[i];
 
         slot->results = malloc(stride * (size_t)rooted->ranks);
@@ -64,7 +64,7 @@ void aps_reduce_root_destroy(struct aps_reduce_root *rooted)
 {
     if (!rooted)
         return;
-    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_DEPTH; i++) {
         free(rooted->slots[i].results);
         aps_exchange_clear(&rooted->slots[i].exchange);
     }
@@ -135,7 +135,7 @@ static void root_turn(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_reduce_root *rooted = run->rooted;
-    struct slot *slot = &rooted->slots[k % APS_EXCHANGE_TURNS];
+    struct slot *slot = &rooted->slots[k % APS_EXCHANGE_DEPTH];
     const struct aps_wire *wire = run->wire;
     const size_t stride = aps_block_stride(wire, run->shares.longest);
     const struct aps_slice own = root_slice_of(&run->shares, rooted->rank, k);
@@ -172,7 +172,7 @@ static void root_finish(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_reduce_root *rooted = run->rooted;
-    struct slot *slot = &rooted->slots[k % APS_EXCHANGE_TURNS];
+    struct slot *slot = &rooted->slots[k % APS_EXCHANGE_DEPTH];
     const size_t chunk = root_chunk_of(&run->shares);
 
     if (aps_exchange_wait(&slot->exchange) != MPI_SUCCESS) {

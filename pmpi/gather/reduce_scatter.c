@@ -26,7 +26,7 @@ struct aps_reduce_scatter {
     int outcome; /* of the call under way */
     float *sum;  /* our part */
     struct aps_block_batch batch;
-    struct slot slots[APS_EXCHANGE_TURNS];
+    struct slot slots[APS_EXCHANGE_DEPTH];
 };
 
 struct aps_reduce_scatter *
@@ -47,7 +47,7 @@ aps_reduce_scatter_create(const struct aps_vcomm *vcomm, size_t granule)
                           sizeof *scatter->sum);
     if (!scatter->sum)
         goto destroy;
-    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_DEPTH; i++) {
         struct slot *slot = &scatter->slots[i];
 
         slot->outgoing = malloc(bytes);
@@ -68,7 +68,7 @@ void aps_reduce_scatter_destroy(struct aps_reduce_scatter *scatter)
 {
     if (!scatter)
         return;
-    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_DEPTH; i++) {
         free(scatter->slots[i].outgoing);
         free(scatter->slots[i].incoming);
         aps_exchange_clear(&scatter->slots[i].exchange);
@@ -132,7 +132,7 @@ int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,
                              const float *in, int exponent,
                              struct aps_cost *cost)
 {
-    struct slot *slot = &scatter->slots[k % APS_EXCHANGE_TURNS];
+    struct slot *slot = &scatter->slots[k % APS_EXCHANGE_DEPTH];
     const struct offer offer = {shares, slot, k, in, exponent};
     const int ranks = scatter->ranks;
     const size_t own =
@@ -167,7 +167,7 @@ int aps_reduce_scatter_turn(struct aps_reduce_scatter *scatter,
                             const struct aps_shares *shares, size_t k,
                             const float **sum, struct aps_magnitude *magnitude)
 {
-    struct slot *slot = &scatter->slots[k % APS_EXCHANGE_TURNS];
+    struct slot *slot = &scatter->slots[k % APS_EXCHANGE_DEPTH];
     const size_t n = shares->part(shares, scatter->rank, k).length;
     int rc = aps_exchange_wait(&slot->exchange);
 

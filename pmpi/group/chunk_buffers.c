@@ -9,7 +9,7 @@
 #include "base/cache.h"
 #include "block/block.h"
 #include "wire/pipeline_sizes.h"
-#include "wire/turns.h"
+#include "wire/buffer_depth.h"
 
 #define CHUNK_UNIT APS_CODEC_GRANULE
 
@@ -25,12 +25,12 @@
 
 static size_t buffers_slot_bytes(const struct aps_chunk_buffers *slots)
 {
-    return APS_SLOT_TURNS * slots->room.slot_bytes;
+    return APS_SLOT_DEPTH * slots->room.slot_bytes;
 }
 
 static size_t buffers_result_bytes(const struct aps_chunk_buffers *slots)
 {
-    return slots->result_turns * slots->room.result_bytes;
+    return slots->result_depth * slots->room.result_bytes;
 }
 
 static void buffers_set_chunk(struct aps_chunk_buffers *slots, size_t chunk)
@@ -54,7 +54,7 @@ static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
 
 static int buffers_allocate_sums(struct aps_chunk_buffers *slots)
 {
-    for (size_t i = 0; i < slots->sum_turns; i++) {
+    for (size_t i = 0; i < slots->sum_depth; i++) {
         /* Codecs add cache lines, none of which is to be in two. */
         slots->sums[i] = aligned_alloc(
             APS_CACHE_LINE, aps_block_aligned(slots->sum * sizeof(float)));
@@ -74,10 +74,10 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
         .parts = groups->groups,
         .results = groups->smallest,
         .granule = granule,
-        .result_turns = groups->groups > 1 ? APS_RESULT_TURNS
+        .result_depth = groups->groups > 1 ? APS_RESULT_DEPTH
                                            : APS_SINGLE_GROUP_RESULT_DEPTH,
-        .sum_turns =
-            groups->groups > 1 ? APS_SUM_TURNS : APS_SINGLE_GROUP_SUM_DEPTH,
+        .sum_depth =
+            groups->groups > 1 ? APS_SUM_DEPTH : APS_SINGLE_GROUP_SUM_DEPTH,
     };
     buffers_choose_chunk(slots, groups->largest, longest);
     slots->sum = aps_chunk_room_sum(&slots->room, narrow);
@@ -99,7 +99,7 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
 /* In a rank's region: its sums, its slot, the results of what it owns. */
 static size_t buffers_region_sums(const struct aps_chunk_buffers *slots)
 {
-    return slots->sum_turns * aps_block_stride_widest(slots->sum);
+    return slots->sum_depth * aps_block_stride_widest(slots->sum);
 }
 
 static size_t buffers_region_bytes(const struct aps_chunk_buffers *slots)
@@ -130,8 +130,8 @@ int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
         .parts = host->parts,
         .results = 1,
         .granule = host->granule,
-        .result_turns = alone ? APS_DEVICE_RESULT_TURNS : 0,
-        .sum_turns = APS_SUM_TURNS,
+        .result_depth = alone ? APS_DEVICE_RESULT_DEPTH : 0,
+        .sum_depth = APS_SUM_DEPTH,
     };
     buffers_set_device_chunk(slots, alone ? DEVICE_CHUNK : host->room.chunk);
     while (slots->room.chunk / 2 >= least &&
@@ -148,7 +148,7 @@ void aps_chunk_buffers_clear(struct aps_chunk_buffers *host,
         aps_gpu_ipc_destroy(devices->peers); /* and the node */
     else
         aps_shm_group_destroy(host->node);
-    for (int i = 0; i < APS_SUM_TURNS; i++)
+    for (int i = 0; i < APS_SUM_DEPTH; i++)
         free(host->sums[i]);
 }
 
@@ -168,7 +168,7 @@ unsigned char *aps_chunk_buffers_slice(const struct aps_chunk_buffers *slots,
                                        const struct aps_chunk_layout *layout,
                                        size_t c, int rank, int owner)
 {
-    const size_t turn = c % APS_SLOT_TURNS;
+    const size_t turn = c % APS_SLOT_DEPTH;
 
     return buffers_slot_of(slots, rank) + turn * slots->room.slot_bytes +
            (size_t)owner * layout->slice_stride;
@@ -178,7 +178,7 @@ unsigned char *aps_chunk_buffers_result(const struct aps_chunk_buffers *slots,
                                         const struct aps_chunk_layout *layout,
                                         size_t c, int owner)
 {
-    const size_t turn = c % slots->result_turns;
+    const size_t turn = c % slots->result_depth;
     unsigned char *results =
         slots->peers ? buffers_slot_of(slots, owner) + buffers_slot_bytes(slots)
                      : aps_shm_group_result(slots->node) +
@@ -189,7 +189,7 @@ unsigned char *aps_chunk_buffers_result(const struct aps_chunk_buffers *slots,
 
 float *aps_chunk_buffers_sum(const struct aps_chunk_buffers *slots, size_t c)
 {
-    const size_t turn = c % slots->sum_turns;
+    const size_t turn = c % slots->sum_depth;
 
     if (slots->peers)
         return (float *)(void *)(aps_gpu_ipc_region(

@@ -15,7 +15,7 @@
 #include "group/shm_group.h"
 #include "group/chunk_layout.h"
 #include "group/gpu_ipc.h"
-#include "wire/turns.h"
+#include "wire/buffer_depth.h"
 #include "group/topology.h"
 
 struct aps_block_header;
@@ -29,9 +29,9 @@ struct aps_chunk_buffers {
                                    or, with peers, of one */
     size_t granule;             /* of codecs, at most */
     struct aps_chunk_room room; /* of each turn */
-    size_t result_turns;
-    size_t sum_turns;
-    float *sums[APS_SUM_TURNS]; /* the host's, of an owner; owned */
+    size_t result_depth;
+    size_t sum_depth;
+    float *sums[APS_SUM_DEPTH]; /* the host's, of an owner; owned */
     size_t sum;                 /* elements that a sum has room for */
 };
 

@@ -14,7 +14,7 @@
 #include "message/messages.h"
 #include "message/wait.h"
 #include "group/shm_group.h"
-#include "wire/turns.h"
+#include "wire/buffer_depth.h"
 
 /* The lengths of messages: those of a pipeline, and short ones. */
 #define LONG ((size_t)16 * 1024)

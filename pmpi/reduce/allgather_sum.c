@@ -26,7 +26,7 @@ struct aps_allgather_sum {
     int size;
     int outcome; /* of the call under way */
     float *sum;  /* of a piece */
-    struct slot slots[APS_EXCHANGE_TURNS];
+    struct slot slots[APS_EXCHANGE_DEPTH];
 };
 
 struct aps_allgather_sum *
@@ -44,7 +44,7 @@ aps_allgather_sum_create(const struct aps_vcomm *vcomm, size_t granule)
         malloc(aps_pipeline_elements_most(1, granule) * sizeof *gather->sum);
     if (!gather->sum)
         goto destroy;
-    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_DEPTH; i++) {
         struct slot *slot = &gather->slots[i];
 
         slot->blocks = malloc(stride * (size_t)gather->size);
@@ -64,7 +64,7 @@ void aps_allgather_sum_destroy(struct aps_allgather_sum *gather)
 {
     if (!gather)
         return;
-    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_DEPTH; i++) {
         free(gather->slots[i].blocks);
         aps_exchange_clear(&gather->slots[i].exchange);
     }
@@ -83,7 +83,7 @@ static void gather_sum_send_values(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_allgather_sum *gather = run->gather;
-    struct slot *slot = &gather->slots[k % APS_EXCHANGE_TURNS];
+    struct slot *slot = &gather->slots[k % APS_EXCHANGE_DEPTH];
     struct aps_chunk *chunk = &slot->chunk;
     const size_t others = (size_t)gather->size - 1;
     unsigned char *own;
@@ -116,7 +116,7 @@ static void gather_sum_sum_values(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_allgather_sum *gather = run->gather;
-    struct slot *slot = &gather->slots[k % APS_EXCHANGE_TURNS];
+    struct slot *slot = &gather->slots[k % APS_EXCHANGE_DEPTH];
     const struct aps_chunk *chunk = &slot->chunk;
 
     if (aps_exchange_wait(&slot->exchange) != MPI_SUCCESS)

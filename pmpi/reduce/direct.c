@@ -23,7 +23,7 @@ struct blocks {
 /* In one kind of memory. */
 struct scratch {
     float *sum; /* our slice */
-    struct blocks blocks[APS_DIRECT_TURNS];
+    struct blocks blocks[APS_DIRECT_DEPTH];
 };
 
 /* The messages of one chunk. */
@@ -44,7 +44,7 @@ struct aps_direct {
     size_t room;
     size_t elements;
     bool is_long;
-    struct slot slots[APS_DIRECT_TURNS];
+    struct slot slots[APS_DIRECT_DEPTH];
     struct scratch host;
     struct aps_block_batch batch;
     struct scratch device; /* as soon as it is needed, if it can be had */
@@ -69,7 +69,7 @@ struct aps_direct *aps_direct_create(const struct aps_vcomm *vcomm,
     direct->host.sum = malloc(elements * sizeof *direct->host.sum);
     if (!direct->host.sum)
         goto destroy;
-    for (int i = 0; i < APS_DIRECT_TURNS; i++) {
+    for (int i = 0; i < APS_DIRECT_DEPTH; i++) {
         struct slot *slot = &direct->slots[i];
         struct blocks *blocks = &direct->host.blocks[i];
 
@@ -112,7 +112,7 @@ struct aps_direct *aps_direct_create_standalone(const struct aps_vcomm *vcomm,
         direct->elements = elements;
         direct->is_long = is_long;
     }
-    for (int i = 0; i < APS_DIRECT_TURNS && direct; i++) {
+    for (int i = 0; i < APS_DIRECT_DEPTH && direct; i++) {
         direct->host.blocks[i].results = malloc(bytes * (size_t)ranks);
         if (!direct->host.blocks[i].results) {
             aps_direct_destroy(direct);
@@ -126,7 +126,7 @@ void aps_direct_destroy(struct aps_direct *direct)
 {
     if (!direct)
         return;
-    for (int i = 0; i < APS_DIRECT_TURNS; i++) {
+    for (int i = 0; i < APS_DIRECT_DEPTH; i++) {
         struct blocks *blocks = &direct->host.blocks[i];
 
         free(blocks->outgoing);
@@ -156,14 +156,14 @@ static bool direct_allocate_on_device(struct aps_direct *direct,
     direct->steps = aps_direct_devices_create(direct->rank, direct->size);
     direct->allocation =
         aps_direct_devices_allocate(direct->steps, memory->device, near,
-                                    sum + 3 * APS_DIRECT_TURNS * blocks + 16);
+                                    sum + 3 * APS_DIRECT_DEPTH * blocks + 16);
     if (!direct->allocation)
         return false;
     direct->verbs = memory->device;
     direct->number = device;
     direct->device.sum = direct->allocation;
     next = (unsigned char *)direct->allocation + sum + APS_BLOCK_SKEW;
-    for (int i = 0; i < APS_DIRECT_TURNS; i++, next += 3 * blocks)
+    for (int i = 0; i < APS_DIRECT_DEPTH; i++, next += 3 * blocks)
         direct->device.blocks[i] = (struct blocks){
             .outgoing = next,
             .incoming = next + blocks,
@@ -262,7 +262,7 @@ int aps_direct_send_contributions(struct aps_direct *direct,
                                   const struct aps_chunk *chunk,
                                   struct aps_cost *cost)
 {
-    const size_t turn = k % APS_DIRECT_TURNS;
+    const size_t turn = k % APS_DIRECT_DEPTH;
     struct slot *slot = &direct->slots[turn];
     const struct blocks *blocks =
         &direct_scratch_of(direct, wire)->blocks[turn];
@@ -334,7 +334,7 @@ int aps_direct_reduce_slice(struct aps_direct *direct,
                             const struct aps_chunk *chunk,
                             struct aps_cost *cost)
 {
-    const size_t turn = k % APS_DIRECT_TURNS;
+    const size_t turn = k % APS_DIRECT_DEPTH;
     struct slot *slot = &direct->slots[turn];
     const struct scratch *scratch = direct_scratch_of(direct, wire);
     const unsigned char *incoming = scratch->blocks[turn].incoming;
@@ -358,7 +358,7 @@ int aps_direct_reduce_slice(struct aps_direct *direct,
 
 int aps_direct_receive_results(struct aps_direct *direct, size_t k)
 {
-    return aps_exchange_wait(&direct->slots[k % APS_DIRECT_TURNS].results);
+    return aps_exchange_wait(&direct->slots[k % APS_DIRECT_DEPTH].results);
 }
 
 /* --- the reduction ------------------------------------------------------- */
@@ -373,7 +373,7 @@ struct run {
 
 static struct aps_chunk *direct_chunk_of(const struct run *run, size_t k)
 {
-    return &run->direct->slots[k % APS_DIRECT_TURNS].chunk;
+    return &run->direct->slots[k % APS_DIRECT_DEPTH].chunk;
 }
 
 static void direct_offer(void *state, size_t k)
@@ -384,7 +384,7 @@ static void direct_offer(void *state, size_t k)
 
     aps_cut_next(&run->cut, chunk);
     chunk->blocks = direct_scratch_of(direct, &run->wire)
-                        ->blocks[k % APS_DIRECT_TURNS]
+                        ->blocks[k % APS_DIRECT_DEPTH]
                         .results;
     chunk->stride = aps_chunk_stride(chunk);
     (void)aps_direct_send_contributions(direct, &run->wire, k, chunk,

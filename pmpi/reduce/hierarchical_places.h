@@ -12,13 +12,13 @@
 static inline struct aps_chunk *
 aps_stage_chunk(const struct aps_hierarchical_run *run, size_t k)
 {
-    return &run->h->chunks[k % APS_HIERARCHICAL_TURNS];
+    return &run->h->chunks[k % APS_HIERARCHICAL_DEPTH];
 }
 
 static inline struct aps_chunk *
 aps_stage_across_chunk(const struct aps_hierarchical_run *run, size_t k)
 {
-    return &run->h->across_chunks[k % APS_DIRECT_TURNS];
+    return &run->h->across_chunks[k % APS_DIRECT_DEPTH];
 }
 
 /* How many elements of chunk k this rank owns. */

@@ -27,7 +27,7 @@ static void stages_await_result(const struct aps_hierarchical_run *run,
                                 size_t k)
 {
     stages_await(run, APS_SHM_GROUP_COLLECTED, aps_shm_group_size(run->h->node),
-                 k, run->results->result_turns);
+                 k, run->results->result_depth);
 }
 
 static void stages_fail(struct aps_hierarchical_run *run, int rc)
@@ -155,7 +155,7 @@ void aps_hierarchical_contribute(void *state, size_t k)
         aps_shm_group_tell_elements(h->node, h->calls,
                                     aps_hierarchical_elements(run));
     aps_cut_next(&run->cut, chunk);
-    stages_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_TURNS);
+    stages_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_DEPTH);
     aps_stage_measure_handoff(run, k);
     aps_block_batch_begin(&h->batch, &run->inside, run->cost);
     for (int p = 0; p < chunk->count; p++)
@@ -322,7 +322,7 @@ void aps_hierarchical_sum(void *state, size_t k)
         return;
     }
     if (aps_stage_own_elements(run, k) > 0)
-        stages_fail(run, aps_exponent_begin(&h->sums[k % APS_SUM_TURNS],
+        stages_fail(run, aps_exponent_begin(&h->sums[k % APS_SUM_DEPTH],
                                             &h->groups.peers, run->wire,
                                             chunk->count, max));
 }
@@ -366,7 +366,7 @@ void aps_hierarchical_offer(void *state, size_t k)
     if (h->broken || aps_stage_own_elements(run, k) == 0)
         return;
     stages_await_result(run, k);
-    stages_fail(run, aps_exponent_end(&h->sums[k % APS_SUM_TURNS], run->wire,
+    stages_fail(run, aps_exponent_end(&h->sums[k % APS_SUM_DEPTH], run->wire,
                                       exponents));
     across = stages_begin_across(
         run, k, aps_scale_ops_of(&run->wire->scale)->agreed ? exponents : NULL);

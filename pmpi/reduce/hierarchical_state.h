@@ -15,7 +15,7 @@
 #include "reduce/direct.h"
 #include "cut/exponent.h"
 #include "group/store_selector.h"
-#include "wire/turns.h"
+#include "wire/buffer_depth.h"
 #include "group/shm_group.h"
 #include "group/topology.h"
 
@@ -33,9 +33,9 @@ struct aps_hierarchical {
     struct aps_block_queue queue; /* of steps on our GPU */
     struct aps_block_batch
         batch; /* of blocks in the host's slots and results */
-    struct aps_exponents sums[APS_SUM_TURNS]; /* on their way across groups */
-    struct aps_chunk chunks[APS_HIERARCHICAL_TURNS];
-    struct aps_chunk across_chunks[APS_DIRECT_TURNS]; /* between groups */
+    struct aps_exponents sums[APS_SUM_DEPTH]; /* on their way across groups */
+    struct aps_chunk chunks[APS_HIERARCHICAL_DEPTH];
+    struct aps_chunk across_chunks[APS_DIRECT_DEPTH]; /* between groups */
     size_t done;    /* chunks of all calls before this one */
     uint64_t calls; /* this one included */
     bool broken;    /* ranks of the group have made calls that do not fit */

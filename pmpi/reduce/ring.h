@@ -18,7 +18,7 @@
 #include "reduce/algorithm.h"
 #include "block/block.h"
 #include "cut/chunk.h"
-#include "wire/turns.h"
+#include "wire/buffer_depth.h"
 
 struct aps_ring; /* opaque: a virtual communicator and scratch */
 

@@ -10,7 +10,7 @@
 #include "codec/codec.h"
 #include "predict/stages.h"
 #include "wire/pipeline_sizes.h"
-#include "wire/turns.h"
+#include "wire/buffer_depth.h"
 
 static double group_chunk(const struct aps_plan *plan, int ranks, int groups)
 {

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "predict/stages.h"
-#include "wire/turns.h"
+#include "wire/buffer_depth.h"
 
 /* A stage in which the master of each group sends or receives `count` messages
  * of `bytes`, and every member one. */

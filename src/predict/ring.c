@@ -10,7 +10,7 @@
 #include "kernel/ops.h"
 #include "predict/stages.h"
 #include "wire/pipeline_sizes.h"
-#include "wire/turns.h"
+#include "wire/buffer_depth.h"
 
 static double greater(double a, double b)
 {

@@ -7,7 +7,7 @@
 
 #include "kernel/ops.h"
 #include "wire/pipeline_sizes.h"
-#include "wire/turns.h"
+#include "wire/buffer_depth.h"
 
 /* Of a block; pmpi/block/block.h. */
 #define HEADER 4

@@ -3,7 +3,7 @@
 
 #include "wire/pipeline_sizes.h"
 
-#include "wire/turns.h"
+#include "wire/buffer_depth.h"
 
 /*
  * How the sizes were found: tests/bench/allreduce.sh lab, two hosts at 1
@@ -176,9 +176,9 @@ static size_t pipeline_group_bytes(size_t chunk, int owners, int parts,
                                    int ranks)
 {
     const size_t turns =
-        parts > 1 ? APS_RESULT_TURNS : APS_SINGLE_GROUP_RESULT_DEPTH;
+        parts > 1 ? APS_RESULT_DEPTH : APS_SINGLE_GROUP_RESULT_DEPTH;
 
-    return APS_SLOT_TURNS * (size_t)ranks *
+    return APS_SLOT_DEPTH * (size_t)ranks *
                aps_pipeline_group_slot(chunk, owners, GROUP_GRANULE) +
            turns * (size_t)owners *
                aps_pipeline_group_result(chunk, owners, parts, GROUP_GRANULE);

@@ -10,7 +10,7 @@
 #include "block/block.h"
 #include "group/chunk_layout.h"
 #include "wire/pipeline_sizes.h"
-#include "wire/turns.h"
+#include "wire/buffer_depth.h"
 #include "tests/tap/tap.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -270,8 +270,8 @@ static size_t shared_bytes(size_t chunk, int owners, int parts, int ranks)
     const struct aps_chunk_room room =
         aps_chunk_room_of(owners, parts, owners, chunk, 256);
 
-    return (size_t)ranks * APS_SLOT_TURNS * room.slot_bytes +
-           (parts > 1 ? APS_RESULT_TURNS : APS_SINGLE_GROUP_RESULT_DEPTH) *
+    return (size_t)ranks * APS_SLOT_DEPTH * room.slot_bytes +
+           (parts > 1 ? APS_RESULT_DEPTH : APS_SINGLE_GROUP_RESULT_DEPTH) *
                room.result_bytes;
 }
 

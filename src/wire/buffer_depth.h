@@ -9,8 +9,8 @@
  * is written in stage A and read last in stage B is used by turns: chunk k takes
  * place k modulo the turns, of which there are L(B) - L(A) + 1 or more.
  */
-#ifndef APS_WIRE_TURNS_H
-#define APS_WIRE_TURNS_H
+#ifndef APS_WIRE_BUFFER_DEPTH_H
+#define APS_WIRE_BUFFER_DEPTH_H
 
 /* Rounds that a message is given to arrive: so many chunks are on the wire. */
 #define APS_PIPELINE_WIRE_LAG 8
@@ -19,15 +19,15 @@
 #define APS_GROUP_LAG 1
 
 /* Exchanges of one kind: sent, and received a wire's lag later. */
-#define APS_EXCHANGE_TURNS (APS_PIPELINE_WIRE_LAG + 1)
+#define APS_EXCHANGE_DEPTH (APS_PIPELINE_WIRE_LAG + 1)
 
 /* `direct`: contributions, then results. */
-#define APS_DIRECT_TURNS (2 * APS_PIPELINE_WIRE_LAG + 1)
+#define APS_DIRECT_DEPTH (2 * APS_PIPELINE_WIRE_LAG + 1)
 
 /* `hierarchical`: the slots of a group are read one lag after they were
  * written, and its sums one lag after those. */
-#define APS_SLOT_TURNS 2
-#define APS_SUM_TURNS 2
+#define APS_SLOT_DEPTH 2
+#define APS_SUM_DEPTH 2
 
 /* A single group's sums, which are encoded by the stage that adds them. Measured, 1 Mi
  * floats in e4m3 on 2 cores: in two places, which the L2 cache does not hold both,
@@ -38,7 +38,7 @@
  * `direct`, from the offer on, and read one lag after the last of them. A result
  * must have been read by all in an *earlier* round than the next one begins in
  * its place, hence one more. */
-#define APS_RESULT_TURNS (2 * APS_PIPELINE_WIRE_LAG + APS_GROUP_LAG + 1)
+#define APS_RESULT_DEPTH (2 * APS_PIPELINE_WIRE_LAG + APS_GROUP_LAG + 1)
 
 /* A single group's results: written with the sum, read one lag later. There is one
  * place more than that needs: before a rank contributes to a chunk it has read the
@@ -47,33 +47,33 @@
 #define APS_SINGLE_GROUP_RESULT_DEPTH (2 * APS_GROUP_LAG + 1)
 
 /* The same in GPUs' memory, which is scarce: there owners may have to wait. */
-#define APS_DEVICE_RESULT_TURNS 2
+#define APS_DEVICE_RESULT_DEPTH 2
 
 /* `hierarchical`, from the contribution to the collected result. */
-#define APS_HIERARCHICAL_TURNS                                                 \
+#define APS_HIERARCHICAL_DEPTH                                                 \
     (3 * APS_GROUP_LAG + 2 * APS_PIPELINE_WIRE_LAG + 1)
 
 /* Chunks that go round the ring at a time: while one is summed, others
  * travel. `master` sums as many. */
 #define APS_RING_WINDOW 4
 
-_Static_assert(APS_SLOT_TURNS > APS_GROUP_LAG,
+_Static_assert(APS_SLOT_DEPTH > APS_GROUP_LAG,
                "a slot is written anew in a later round than it is summed in");
-_Static_assert(APS_SUM_TURNS >= APS_GROUP_LAG + 1,
+_Static_assert(APS_SUM_DEPTH >= APS_GROUP_LAG + 1,
                "a sum outlives the stage that offers it");
-_Static_assert(APS_EXCHANGE_TURNS >= APS_PIPELINE_WIRE_LAG + 1,
+_Static_assert(APS_EXCHANGE_DEPTH >= APS_PIPELINE_WIRE_LAG + 1,
                "an exchange outlives its lag");
-_Static_assert(APS_DIRECT_TURNS >= 2 * APS_EXCHANGE_TURNS - 1,
+_Static_assert(APS_DIRECT_DEPTH >= 2 * APS_EXCHANGE_DEPTH - 1,
                "a chunk of direct outlives two exchanges");
-_Static_assert(APS_RESULT_TURNS > APS_DIRECT_TURNS,
+_Static_assert(APS_RESULT_DEPTH > APS_DIRECT_DEPTH,
                "a result outlives the chunk of direct that writes it");
 _Static_assert(
     APS_SINGLE_GROUP_RESULT_DEPTH > 2 * APS_GROUP_LAG,
     "a result is read before its reader contributes to the next one in "
     "its place");
-_Static_assert(APS_DEVICE_RESULT_TURNS > APS_GROUP_LAG,
+_Static_assert(APS_DEVICE_RESULT_DEPTH > APS_GROUP_LAG,
                "a result is written anew in a later round than it is read in");
-_Static_assert(APS_HIERARCHICAL_TURNS >= APS_RESULT_TURNS + APS_GROUP_LAG,
+_Static_assert(APS_HIERARCHICAL_DEPTH >= APS_RESULT_DEPTH + APS_GROUP_LAG,
                "a chunk outlives its result");
 
 #endif
