@@ -111,9 +111,8 @@ static void root_offer(void *state, size_t k)
 {
     struct run *run = state;
 
-    (void)aps_reduce_scatter_offer(run->rooted->scatter, run->wire,
-                                   &run->shares, k, run->in, run->exponent,
-                                   run->cost);
+    (void)aps_reduce_scatter_send(run->rooted->scatter, run->wire, &run->shares,
+                                  k, run->in, run->exponent, run->cost);
 }
 
 /* What a slice of chunk k takes, for an exchange. */
@@ -154,8 +153,8 @@ static void root_turn(void *state, size_t k)
         aps_exchange_receive(&slot->exchange, slot->results, stride,
                              root_slice_bytes, &shape);
     root_note(rooted,
-              aps_reduce_scatter_turn(rooted->scatter, wire, &run->shares, k,
-                                      &sum, measure ? &magnitude : NULL));
+              aps_reduce_scatter_receive(rooted->scatter, wire, &run->shares, k,
+                                         &sum, measure ? &magnitude : NULL));
     if (own.length == 0)
         return;
     if (rooted->outcome == MPI_SUCCESS)

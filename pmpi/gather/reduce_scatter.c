@@ -82,7 +82,7 @@ size_t aps_reduce_scatter_elements(const struct aps_wire *wire, int ranks)
     return aps_pipeline_elements(&wire->codec, ranks);
 }
 
-/* What aps_reduce_scatter_offer is given. */
+/* What aps_reduce_scatter_send is given. */
 struct offer {
     const struct aps_shares *shares;
     const struct slot *slot;
@@ -126,11 +126,11 @@ static void scatter_encode_part(struct aps_reduce_scatter *scatter,
                                scatter_block(scatter, offer, owner));
 }
 
-int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,
-                             const struct aps_wire *wire,
-                             const struct aps_shares *shares, size_t k,
-                             const float *in, int exponent,
-                             struct aps_cost *cost)
+int aps_reduce_scatter_send(struct aps_reduce_scatter *scatter,
+                            const struct aps_wire *wire,
+                            const struct aps_shares *shares, size_t k,
+                            const float *in, int exponent,
+                            struct aps_cost *cost)
 {
     struct slot *slot = &scatter->slots[k % APS_EXCHANGE_DEPTH];
     const struct offer offer = {shares, slot, k, in, exponent};
@@ -162,10 +162,11 @@ int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,
     return scatter->outcome;
 }
 
-int aps_reduce_scatter_turn(struct aps_reduce_scatter *scatter,
-                            const struct aps_wire *wire,
-                            const struct aps_shares *shares, size_t k,
-                            const float **sum, struct aps_magnitude *magnitude)
+int aps_reduce_scatter_receive(struct aps_reduce_scatter *scatter,
+                               const struct aps_wire *wire,
+                               const struct aps_shares *shares, size_t k,
+                               const float **sum,
+                               struct aps_magnitude *magnitude)
 {
     struct slot *slot = &scatter->slots[k % APS_EXCHANGE_DEPTH];
     const size_t n = shares->part(shares, scatter->rank, k).length;
@@ -242,8 +243,8 @@ static void scatter_offer(void *state, size_t k)
 {
     struct run *run = state;
 
-    (void)aps_reduce_scatter_offer(run->scatter, run->wire, &run->shares, k,
-                                   run->in, run->exponent, run->cost);
+    (void)aps_reduce_scatter_send(run->scatter, run->wire, &run->shares, k,
+                                  run->in, run->exponent, run->cost);
 }
 
 /*
@@ -258,8 +259,8 @@ static void scatter_turn(void *state, size_t k)
     const struct aps_slice own = run->shares.part(&run->shares, rank, k);
     const float *sum = NULL;
 
-    if (aps_reduce_scatter_turn(run->scatter, run->wire, &run->shares, k, &sum,
-                                NULL) == MPI_SUCCESS &&
+    if (aps_reduce_scatter_receive(run->scatter, run->wire, &run->shares, k,
+                                   &sum, NULL) == MPI_SUCCESS &&
         own.length > 0)
         run->wire->memory->copy_in(
             run->out + (own.begin - run->shares.bounds[rank]), sum, own.length);

@@ -61,15 +61,16 @@ void aps_reduce_scatter_fail(struct aps_reduce_scatter *scatter, int rc);
  * sum. The outcome of the call so far: after an error the stages are gone
  * through to the end.
  */
-int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,
-                             const struct aps_wire *wire,
-                             const struct aps_shares *shares, size_t k,
-                             const float *in, int exponent,
-                             struct aps_cost *cost);
-int aps_reduce_scatter_turn(struct aps_reduce_scatter *scatter,
+int aps_reduce_scatter_send(struct aps_reduce_scatter *scatter,
                             const struct aps_wire *wire,
                             const struct aps_shares *shares, size_t k,
-                            const float **sum, struct aps_magnitude *magnitude);
+                            const float *in, int exponent,
+                            struct aps_cost *cost);
+int aps_reduce_scatter_receive(struct aps_reduce_scatter *scatter,
+                               const struct aps_wire *wire,
+                               const struct aps_shares *shares, size_t k,
+                               const float **sum,
+                               struct aps_magnitude *magnitude);
 
 /*
  * COLLECTIVE over vcomm. MPI_Reduce_scatter: in[bounds[ranks]] is

@@ -243,9 +243,9 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
     static const struct aps_pipeline_stage across[] = {
         {aps_hierarchical_contribute, 0},
         {aps_hierarchical_sum, APS_GROUP_LAG},
-        {aps_hierarchical_offer, APS_GROUP_LAG},
-        {aps_hierarchical_turn, APS_PIPELINE_WIRE_LAG},
-        {aps_hierarchical_finish, APS_PIPELINE_WIRE_LAG},
+        {aps_hierarchical_send, APS_GROUP_LAG},
+        {aps_hierarchical_sum_across, APS_PIPELINE_WIRE_LAG},
+        {aps_hierarchical_receive, APS_PIPELINE_WIRE_LAG},
         {aps_hierarchical_collect, APS_GROUP_LAG},
     };
     struct aps_stage_scale scales[APS_VECTORS_MOST];

@@ -356,7 +356,7 @@ stages_begin_across(const struct aps_hierarchical_run *run, size_t k,
     return across;
 }
 
-void aps_hierarchical_offer(void *state, size_t k)
+void aps_hierarchical_send(void *state, size_t k)
 {
     struct aps_hierarchical_run *run = state;
     struct aps_hierarchical *h = run->h;
@@ -374,7 +374,7 @@ void aps_hierarchical_offer(void *state, size_t k)
                                                    across, &run->across));
 }
 
-void aps_hierarchical_turn(void *state, size_t k)
+void aps_hierarchical_sum_across(void *state, size_t k)
 {
     struct aps_hierarchical_run *run = state;
 
@@ -385,7 +385,7 @@ void aps_hierarchical_turn(void *state, size_t k)
                                              &run->across));
 }
 
-void aps_hierarchical_finish(void *state, size_t k)
+void aps_hierarchical_receive(void *state, size_t k)
 {
     struct aps_hierarchical_run *run = state;
     struct aps_hierarchical *h = run->h;

@@ -35,9 +35,9 @@
  */
 void aps_hierarchical_contribute(void *state, size_t k);
 void aps_hierarchical_sum(void *state, size_t k);
-void aps_hierarchical_offer(void *state, size_t k);
-void aps_hierarchical_turn(void *state, size_t k);
-void aps_hierarchical_finish(void *state, size_t k);
+void aps_hierarchical_send(void *state, size_t k);
+void aps_hierarchical_sum_across(void *state, size_t k);
+void aps_hierarchical_receive(void *state, size_t k);
 void aps_hierarchical_collect(void *state, size_t k);
 
 /* Elements of the call; and a message where they are not those of another rank of
