@@ -266,8 +266,8 @@ static bool allreduce_is_possible(struct aps_context *context,
                                    (size_t)call->count, cause,
                                    sizeof cause) == 0)
         return true;
-    if (!(context->complained & bit)) {
-        context->complained |= bit;
+    if (!(context->warned_rules & bit)) {
+        context->warned_rules |= bit;
         aps_context_event(
             context,
             "the rule at line %d (reduce: %s, group: %s) cannot "

@@ -96,7 +96,7 @@ static void candidates_try(struct aps_subject *subject, size_t i)
     if (aps_comm_resources_prepare(context->resources, &plan, segment->count,
                                    cause, sizeof cause) < 0) {
         candidates_describe(&plan, text, sizeof text);
-        aps_context_event_once(context, &candidates->complained[i],
+        aps_context_event_once(context, &candidates->warned_rules[i],
                                "%s: candidate %zu (%s) cannot run here: "
                                "%s; it is not measured",
                                subject->what, i + 1, text,

@@ -101,9 +101,9 @@ static int gather_run(struct aps_context *context, const struct aps_call *call,
 {
     const struct aps_wire wire = aps_other_wire(context, call, segment);
 
-    return aps_allgather_run(context->related.gather, &wire, segment->rc,
-                             segment->exponent, segment->in, segment->out,
-                             segment->own, cost);
+    return aps_allgather_run(context->other_collectives.gather, &wire,
+                             segment->rc, segment->exponent, segment->in,
+                             segment->out, segment->own, cost);
 }
 
 /* --- unchanged ----------------------------------------------------------- */
@@ -200,7 +200,8 @@ static int gather_run_unchanged(struct aps_context *context,
     if (rc == MPI_SUCCESS)
         rc = in && out ? gather_pack(context, &packed, size, in)
                        : MPI_ERR_NO_MEM;
-    rc = aps_allgather_run_bytes(context->related.gather, rc, in, out, size);
+    rc = aps_allgather_run_bytes(context->other_collectives.gather, rc, in, out,
+                                 size);
     if (rc == MPI_SUCCESS)
         rc = gather_unpack(context, &packed, size, out);
     rc = aps_bounce_end(&bounce, rc);

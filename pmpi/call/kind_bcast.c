@@ -105,9 +105,9 @@ static int bcast_run(struct aps_context *context, const struct aps_call *call,
 {
     const struct aps_wire wire = aps_other_wire(context, call, segment);
 
-    return aps_broadcast_run(context->related.broadcast, &wire, call->root,
-                             segment->rc, segment->exponent, segment->out,
-                             segment->count, cost);
+    return aps_broadcast_run(context->other_collectives.broadcast, &wire,
+                             call->root, segment->rc, segment->exponent,
+                             segment->out, segment->count, cost);
 }
 
 /* --- unchanged ----------------------------------------------------------- */
@@ -153,8 +153,8 @@ static int bcast_run_unchanged(struct aps_context *context,
     if (rc == MPI_SUCCESS && root)
         rc = aps_derived_pack(bounce.send, call->count, call->type, bytes, size,
                               vcomm->comm);
-    rc = aps_broadcast_run_bytes(context->related.broadcast, call->root, rc,
-                                 bytes, size);
+    rc = aps_broadcast_run_bytes(context->other_collectives.broadcast,
+                                 call->root, rc, bytes, size);
     if (rc == MPI_SUCCESS && !root)
         rc = aps_derived_unpack(bytes, size, bounce.receive, call->count,
                                 call->type, vcomm->comm);

@@ -70,8 +70,9 @@ static int reduce_run(struct aps_context *context, const struct aps_call *call,
 {
     const struct aps_wire wire = aps_other_wire(context, call, segment);
 
-    return aps_reduce_root_run(context->related.rooted, &wire, call->root,
-                               segment->in, segment->out, segment->count, cost);
+    return aps_reduce_root_run(context->other_collectives.rooted, &wire,
+                               call->root, segment->in, segment->out,
+                               segment->count, cost);
 }
 
 static int reduce_sample(struct aps_context *context,

@@ -136,7 +136,7 @@ static void scatter_release(struct aps_call *call)
 static const size_t *scatter_bounds_of(struct aps_context *context,
                                        const struct aps_call *call)
 {
-    size_t *bounds = context->related.bounds;
+    size_t *bounds = context->other_collectives.bounds;
 
     bounds[0] = 0;
     for (int i = 0; i < context->size; i++)
@@ -149,8 +149,8 @@ static int scatter_run(struct aps_context *context, const struct aps_call *call,
 {
     const struct aps_wire wire = aps_other_wire(context, call, segment);
 
-    return aps_reduce_scatter_run(context->related.scatter, &wire, segment->in,
-                                  scatter_bounds_of(context, call),
+    return aps_reduce_scatter_run(context->other_collectives.scatter, &wire,
+                                  segment->in, scatter_bounds_of(context, call),
                                   segment->out, cost);
 }
 

@@ -64,8 +64,8 @@ static bool other_advance(struct aps_context *context,
     aps_policy_resolve(policy, &key, &plan);
     if (!plan.rewrite)
         return false;
-    position->number =
-        aps_other_state_number(&context->related, call->kind->which, count);
+    position->number = aps_other_state_number(&context->other_collectives,
+                                              call->kind->which, count);
     if (aps_policy_steps(policy)->kind == APS_STEPS_NONE)
         position->step = position->number;
     return true;
@@ -117,7 +117,7 @@ bool aps_other_is_possible(struct aps_context *context,
 
     if (!aps_context_has_resources(context, call->comm))
         return false;
-    rc = aps_other_state_prepare(&context->related,
+    rc = aps_other_state_prepare(&context->other_collectives,
                                  aps_comm_resources_vcomm(context->resources),
                                  call->kind->which, &plan->format);
     return aps_context_fail(context, aps_call_function(call), rc) ==

@@ -79,7 +79,8 @@ static int segment_try_candidate(struct aps_context *context,
     if (!class)
         return segment_pass(call, segment);
     if (context->autotune.count == APS_AUTOTUNE_CLASSES)
-        aps_context_event_once(context, &context->autotune.full_told,
+        aps_context_event_once(context,
+                               &context->autotune.classes_full_reported,
                                "auto: %d classes of rules and sizes are made, "
                                "and there is room for no more: calls of others "
                                "are left to MPI",

@@ -48,7 +48,7 @@ struct aps_autotune_class {
 struct aps_autotune {
     struct aps_autotune_class classes[APS_AUTOTUNE_CLASSES];
     int count;
-    bool full_told; /* that there is no room for another is said */
+    bool classes_full_reported; /* that there is no room for another is said */
 };
 
 /*

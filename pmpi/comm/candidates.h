@@ -19,8 +19,8 @@
 /* Zeros: nothing yet. */
 struct aps_candidates {
     struct aps_carried_state kept[APS_CANDIDATES_MOST];
-    bool complained[APS_CANDIDATES_MOST]; /* it cannot run here: it is said */
-    float *out;                           /* [room], of candidates */
+    bool warned_rules[APS_CANDIDATES_MOST]; /* it cannot run here: it is said */
+    float *out;                             /* [room], of candidates */
     size_t room;
     atomic_ullong
         *needed; /* counts the bytes of `out` and of the reference, of all

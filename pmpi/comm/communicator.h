@@ -84,8 +84,8 @@ struct aps_context {
     unsigned long long calls;   /* eligible calls, for messages */
     unsigned long long desyncs; /* for messages */
     struct aps_discovery discovery;
-    struct aps_other_state related; /* for the other collectives */
-    unsigned complained;            /* rules whose "cannot run" was printed */
+    struct aps_other_state other_collectives; /* for the other collectives */
+    unsigned warned_rules; /* rules whose "cannot run" was printed */
 };
 
 #endif

@@ -39,7 +39,7 @@ static void context_destroy(struct aps_context *context)
         aps_context_end_discovery(context);
     aps_discovery_clear(&context->discovery);
     aps_context_end_desyncs(context);
-    aps_other_state_clear(&context->related);
+    aps_other_state_clear(&context->other_collectives);
     aps_comm_resources_release(
         context->resources, context->damaged || context->failed != MPI_SUCCESS);
     aps_world_release(context->world);
