@@ -159,7 +159,7 @@ static void handle_tell_late(void)
     const int rank = aps_job_rank();
     char count[48] = "";
 
-    if (!aps_agree_rank_tells(rank) || atomic_flag_test_and_set(&told))
+    if (!aps_agree_rank_reports(rank) || atomic_flag_test_and_set(&told))
         return;
     if (!the_call->counts)
         snprintf(count, sizeof count, " of %lld element%s",
@@ -206,8 +206,8 @@ int aps_call_handle(const struct aps_call *call)
         return handle_pass_because(call, reason);
     the_call = call;
     the_context = context;
-    aps_wait_set_late(handle_tell_late);
+    aps_wait_set_timeout(handle_tell_late);
     rc = handle_layers(context, call, &position);
-    aps_wait_set_late(NULL);
+    aps_wait_set_timeout(NULL);
     return rc;
 }

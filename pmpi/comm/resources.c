@@ -339,7 +339,7 @@ static int resources_agreed(struct aps_comm_resources *new,
     *agreed = (struct masks){0};
     for (int i = 0; i < COPIES; i++) {
         const int now = aps_wait_requests_telling(1, &new->requests[i],
-                                                  aps_agree_tell_missing);
+                                                  aps_agree_report_missing);
 
         if (now == MPI_SUCCESS)
             *agreed = new->masks[i];

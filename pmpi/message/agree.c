@@ -216,14 +216,14 @@ bool aps_agree_all(const struct aps_vcomm *vcomm, bool good)
 }
 
 /* Under the sessions model, which has no MPI_COMM_WORLD, every process tells. */
-void aps_agree_tell_missing(void)
+void aps_agree_report_missing(void)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     int initialized = 0, rank = -1;
 
     if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (aps_agree_rank_tells(rank) && !atomic_flag_test_and_set(&told))
+    if (aps_agree_rank_reports(rank) && !atomic_flag_test_and_set(&told))
         aps_message(rank,
                     "waits at the first reduction of a communicator for ranks "
                     "that have not come yet; preload the library on all ranks "

@@ -34,10 +34,10 @@ bool aps_agree_all(const struct aps_vcomm *vcomm, bool good);
 
 /* Local. Print that this rank waits for ranks that may never come, because they
  * were given no library: what to call where ranks first meet. */
-void aps_agree_tell_missing(void);
+void aps_agree_report_missing(void);
 
 /* Is this rank of MPI_COMM_WORLD one of those that print such a line? */
-static inline bool aps_agree_rank_tells(int rank)
+static inline bool aps_agree_rank_reports(int rank)
 {
     return rank < 16 || rank % 64 == 0;
 }

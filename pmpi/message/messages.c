@@ -108,7 +108,7 @@ static bool message_may_retry(const struct aps_vcomm *vcomm,
         return true;
     if (now - tries->since > PATIENCE_NS || aps_messages_lost() != MPI_SUCCESS)
         return false;
-    aps_wait_pause(vcomm->comm, &tries->rested);
+    aps_wait_poll_or_yield(vcomm->comm, &tries->rested);
     return true;
 }
 

@@ -64,7 +64,7 @@ static void (*_Atomic idle)(void);
 /* Of a thread beside the program's. */
 static _Thread_local bool (*awaited)(void);
 
-void aps_wait_set_beside(bool (*is_awaited)(void))
+void aps_wait_set_background(bool (*is_awaited)(void))
 {
     awaited = is_awaited;
 }
@@ -97,7 +97,7 @@ static inline void wait_note_end(void)
 
 static _Thread_local void (*tell_late)(void);
 
-void aps_wait_set_late(void (*tell)(void))
+void aps_wait_set_timeout(void (*tell)(void))
 {
     tell_late = tell;
 }
@@ -184,7 +184,7 @@ static void wait_nap_beside(long waited)
     wait_nap_or_longer(length < NAP_BESIDE_NS ? length : NAP_BESIDE_NS);
 }
 
-void aps_wait_rest(long *begin)
+void aps_wait_back_off(long *begin)
 {
     const long patience = atomic_load_explicit(&crowded, memory_order_relaxed)
                               ? PATIENCE_CROWDED_NS
@@ -281,7 +281,7 @@ static int wait_for(int count, MPI_Request requests[], MPI_Status statuses[],
         } else if (turn == tests) {
             wait_take_turn();
             wait_be_idle();
-            aps_wait_rest(&begin);
+            aps_wait_back_off(&begin);
             wait_note_late(begin);
             turn = 0;
         }
@@ -332,7 +332,7 @@ bool aps_wait_for_memory(long *begin)
     return true;
 }
 
-void aps_wait_look(MPI_Comm comm)
+void aps_wait_poll(MPI_Comm comm)
 {
     int flag;
 
@@ -340,15 +340,15 @@ void aps_wait_look(MPI_Comm comm)
                       MPI_STATUS_IGNORE);
 }
 
-void aps_wait_pause(MPI_Comm comm, long *begin)
+void aps_wait_poll_or_yield(MPI_Comm comm, long *begin)
 {
     if (aps_fiber_inside()) {
         aps_fiber_yield();
         return;
     }
-    aps_wait_look(comm);
+    aps_wait_poll(comm);
     wait_be_idle();
-    aps_wait_rest(begin);
+    aps_wait_back_off(begin);
 }
 
 static bool wait_reached(const struct aps_wait_count *count, uint32_t target,
@@ -387,7 +387,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
     if (aps_fiber_inside()) {
         /* Who drives us may look into MPI nowhere else. */
         for (; !wait_reached(count, target, &now); aps_fiber_yield())
-            aps_wait_look(comm);
+            aps_wait_poll(comm);
         return;
     }
     for (int i = 0; i < spins; i++) {
@@ -396,7 +396,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
         wait_pause_core();
     }
     if (!late)
-        aps_wait_look(comm);
+        aps_wait_poll(comm);
     wait_be_idle();
     begin = aps_clock_ns(CLOCK_MONOTONIC);
     while (!wait_reached(count, target, &now)) {
@@ -406,7 +406,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
         if (wait_reached(count, target, &now))
             return;
         wait_take_turn();
-        aps_wait_look(comm);
+        aps_wait_poll(comm);
         wait_be_idle();
         wait_note_late(begin);
         if (nap.tv_nsec <= longest / 2)

@@ -68,21 +68,21 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
 bool aps_wait_for_memory(long *begin);
 
 /* Any look into MPI drives the progress of everything. */
-void aps_wait_look(MPI_Comm comm);
+void aps_wait_poll(MPI_Comm comm);
 
 /* Between two looks at what is waited for: the longer the wait has been, the
  * longer the core is given away. *begin starts as 0. */
-void aps_wait_rest(long *begin);
+void aps_wait_back_off(long *begin);
 
 /* Both, or on a fiber: give way. */
-void aps_wait_pause(MPI_Comm comm, long *begin);
+void aps_wait_poll_or_yield(MPI_Comm comm, long *begin);
 
 /*
  * The calling thread works beside the program's own, perhaps on the same core.
  * While the program does not wait for it, as is_awaited() says, it sleeps as
  * soon as it must wait, and at least as long again as it has waited.
  */
-void aps_wait_set_beside(bool (*is_awaited)(void));
+void aps_wait_set_background(bool (*is_awaited)(void));
 
 /* `turn` is called within every wait of the calling thread, between two looks at
  * what is waited for, and need not return. */
@@ -106,7 +106,7 @@ void aps_wait_end_rounds(void);
  * is called, once: the thread is in a call of the program for which other ranks may
  * never come. NULL: in no such call. Waits on fibers do not count.
  */
-void aps_wait_set_late(void (*tell)(void));
+void aps_wait_set_timeout(void (*tell)(void));
 
 /* What the blocking waits of the program's threads do in between: one function,
  * which must not wait. */

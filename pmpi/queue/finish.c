@@ -109,7 +109,7 @@ static void finish_wait_for_threads(struct finish *finish)
     aps_progress_thread_stop();
     while (aps_queue_has_busy_thread()) {
         finish_tell(finish);
-        aps_wait_rest(&rested);
+        aps_wait_back_off(&rested);
     }
     (void)aps_queue_stop_threads();
 }

@@ -208,7 +208,7 @@ void aps_queue_drain(struct aps_queue *queue, MPI_Comm comm)
     atomic_fetch_add(&blocked, 1);
     while (!aps_queue_is_empty(queue) && !atomic_load(&aps_queue_abandoned)) {
         if (!queue->fiber)
-            aps_wait_look((MPI_Comm)comm);
+            aps_wait_poll((MPI_Comm)comm);
         aps_queue_wait(&begin);
     }
     atomic_fetch_sub(&blocked, 1);
@@ -271,7 +271,7 @@ void aps_queue_wait(long *begin)
     if (atomic_load(&aps_queue_operations) < before)
         return;
     atomic_fetch_add(&aps_queue_resting, 1);
-    aps_wait_rest(begin);
+    aps_wait_back_off(begin);
     atomic_fetch_sub(&aps_queue_resting, 1);
 }
 

@@ -88,7 +88,7 @@ static void *queue_serve_on_thread(void *argument)
     struct aps_operation *operation;
     bool closed = false;
 
-    aps_wait_set_beside(queue_is_awaited);
+    aps_wait_set_background(queue_is_awaited);
     aps_wait_set_turn(aps_queue_park_abandoned);
     while ((operation = queue_await(queue, &closed))) {
         aps_queue_carry_out(queue, operation);
@@ -157,6 +157,6 @@ int aps_queue_stop_threads(void)
     pthread_mutex_unlock(&aps_queue_lock);
     while ((left = queue_count_ending() - atomic_load(&parked)) > 0 &&
            aps_clock_ns(CLOCK_MONOTONIC) - begin < STOP_NS)
-        aps_wait_rest(&rested);
+        aps_wait_back_off(&rested);
     return left;
 }

@@ -394,7 +394,7 @@ static void summary_print_summary(const struct aps_job *job)
     }
 }
 
-void aps_summary_tell(const struct aps_job *job, int world_rank)
+void aps_summary_print(const struct aps_job *job, int world_rank)
 {
     fenv_t environment;
 

@@ -10,6 +10,6 @@
 
 /* Print or write the summary on world rank 0, unless APSMPI_SUMMARY is off.
  * Local. */
-void aps_summary_tell(const struct aps_job *job, int world_rank);
+void aps_summary_print(const struct aps_job *job, int world_rank);
 
 #endif

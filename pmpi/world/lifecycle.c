@@ -66,7 +66,7 @@ static int lifecycle_end_callback(MPI_Comm comm, int key, void *value,
     (void)extra;
     rank = lifecycle_finish(true);
     aps_run_write_end(aps_job());
-    aps_summary_tell(aps_job(), rank);
+    aps_summary_print(aps_job(), rank);
     aps_final_policy_write(aps_job(), rank);
     /* The context of MPI_COMM_WORLD also holds the world, and is freed
      * later. */

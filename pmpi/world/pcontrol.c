@@ -84,7 +84,7 @@ static int pcontrol_wait_for(struct control *control, MPI_Request *request,
         if (!silent && !control->said && pcontrol_seconds() > end)
             pcontrol_tell_wait(control);
         aps_queue_drive_blocked();
-        aps_wait_rest(&begin);
+        aps_wait_back_off(&begin);
     }
 }
 

@@ -43,7 +43,7 @@ static void sessions_tell_summary(void)
 
     if (atomic_exchange(&calls_reported, calls) == calls)
         return;
-    aps_summary_tell(aps_job(), rank);
+    aps_summary_print(aps_job(), rank);
     aps_final_policy_write(aps_job(), rank);
 }
 

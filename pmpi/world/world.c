@@ -81,7 +81,7 @@ static void world_tell_missing(void)
     int rank;
 
     if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS &&
-        aps_agree_rank_tells(rank))
+        aps_agree_rank_reports(rank))
         aps_message(
             rank, "waits in MPI_Init for ranks of the job that do not preload "
                   "the library, or have APSMPI_WORLD=off; preload it on all "
@@ -105,7 +105,7 @@ int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world)
 
     if (!aps_agree_comm_first(comm, new != NULL,
                               whole_job ? world_tell_missing
-                                        : aps_agree_tell_missing)) {
+                                        : aps_agree_report_missing)) {
         free(new);
         return -1;
     }

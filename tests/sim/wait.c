@@ -57,7 +57,7 @@ int aps_wait_requests_telling(int count, MPI_Request requests[],
     return aps_wait_requests(count, requests);
 }
 
-void aps_wait_pause(MPI_Comm comm, long *begin)
+void aps_wait_poll_or_yield(MPI_Comm comm, long *begin)
 {
     (void)comm;
     (void)begin;
