@@ -24,7 +24,7 @@
 
 /* What one rank has done. Only this rank writes its counts. */
 struct counts {
-    struct aps_wait_count marks[APS_SHM_GROUP_MARKS];
+    struct aps_wait_count marks[APS_SHM_GROUP_EVENTS];
     struct aps_wait_count values; /* how often it wrote `value` */
     int32_t value[2][VALUES];     /* used in turn */
     uint64_t elements[2];         /* of its even and its odd calls */
@@ -211,14 +211,14 @@ unsigned char *aps_shm_group_result(const struct aps_shm_group *node)
     return node->slots + (size_t)node->size * node->slot_bytes;
 }
 
-void aps_shm_group_mark(struct aps_shm_group *node,
-                        enum aps_shm_group_mark mark)
+void aps_shm_group_signal(struct aps_shm_group *node,
+                          enum aps_shm_group_event mark)
 {
     aps_wait_advance(&node->shared->counts[node->rank].marks[mark]);
 }
 
 void aps_shm_group_await(struct aps_shm_group *node,
-                         enum aps_shm_group_mark mark, int ranks,
+                         enum aps_shm_group_event mark, int ranks,
                          uint32_t times, bool messages)
 {
     for (int i = 0; i < ranks; i++)

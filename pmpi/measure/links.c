@@ -342,7 +342,7 @@ int aps_links_mark(struct aps_rank_layout *site, double *mark, char *cause,
         (void)aps_rank_layout_max(site, 0);
         begin = now();
         for (int k = 0; k < MARKS; k++) {
-            aps_shm_group_mark(group, APS_SHM_GROUP_CONTRIBUTED);
+            aps_shm_group_signal(group, APS_SHM_GROUP_CONTRIBUTED);
             aps_shm_group_await(group, APS_SHM_GROUP_CONTRIBUTED,
                                 site->per_host, ++times, false);
         }

@@ -12,7 +12,7 @@
 
 /* Until `ranks` ranks have made the mark for the chunk `behind` chunks ago. */
 static void stages_await(const struct aps_hierarchical_run *run,
-                         enum aps_shm_group_mark mark, int ranks, size_t k,
+                         enum aps_shm_group_event mark, int ranks, size_t k,
                          size_t behind)
 {
     const struct aps_hierarchical *h = run->h;
@@ -162,7 +162,7 @@ void aps_hierarchical_contribute(void *state, size_t k)
         stages_contribute_piece(run, k, &chunk->pieces[p]);
     aps_block_batch_run(&h->batch);
     stages_watch_device(run);
-    aps_shm_group_mark(h->node, APS_SHM_GROUP_CONTRIBUTED);
+    aps_shm_group_signal(h->node, APS_SHM_GROUP_CONTRIBUTED);
 }
 
 /* Where a rank's values of our slice of a piece are. */
@@ -301,8 +301,8 @@ void aps_hierarchical_sum(void *state, size_t k)
     if (stages_leaves_blocks(run)) {
         for (int p = 0; p < chunk->count; p++)
             stages_leave_block(run, k, &chunk->pieces[p]);
-        aps_shm_group_mark(h->node, APS_SHM_GROUP_SUMMED);
-        aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
+        aps_shm_group_signal(h->node, APS_SHM_GROUP_SUMMED);
+        aps_shm_group_signal(h->node, APS_SHM_GROUP_FINISHED);
         return;
     }
     for (int p = 0; p < chunk->count; p++)
@@ -313,12 +313,12 @@ void aps_hierarchical_sum(void *state, size_t k)
             magnitudes[p] = (struct aps_magnitude){0, false};
         max[p] = magnitudes[p].max;
     }
-    aps_shm_group_mark(h->node, APS_SHM_GROUP_SUMMED);
+    aps_shm_group_signal(h->node, APS_SHM_GROUP_SUMMED);
     if (aps_hierarchical_is_single_group(h)) {
         stages_await_result(run, k);
         for (int p = 0; p < chunk->count && stages_is_exact(run); p++)
             stages_leave_exact(run, k, &chunk->pieces[p]);
-        aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
+        aps_shm_group_signal(h->node, APS_SHM_GROUP_FINISHED);
         return;
     }
     if (aps_stage_own_elements(run, k) > 0)
@@ -398,7 +398,7 @@ void aps_hierarchical_receive(void *state, size_t k)
     for (int p = 0; p < chunk->count && aps_shm_group_size(h->node) > 1; p++)
         aps_cost_add(run->cost, run->wire,
                      aps_stage_own_length(run, &chunk->pieces[p]), 1);
-    aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
+    aps_shm_group_signal(h->node, APS_SHM_GROUP_FINISHED);
 }
 
 static struct aps_scale_record
@@ -470,7 +470,7 @@ void aps_hierarchical_collect(void *state, size_t k)
     for (int p = 0; p < chunk->count && run->rc == MPI_SUCCESS; p++)
         stages_collect_piece(run, k, &chunk->pieces[p]);
     aps_block_batch_run(&h->batch);
-    aps_shm_group_mark(h->node, APS_SHM_GROUP_COLLECTED);
+    aps_shm_group_signal(h->node, APS_SHM_GROUP_COLLECTED);
 }
 
 void aps_hierarchical_leave_results(const struct aps_hierarchical_run *run,
