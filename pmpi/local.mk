@@ -94,7 +94,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/summary/summary.c pmpi/summary/summary.h \
 	pmpi/summary/summary_json.c pmpi/summary/summary_json.h \
 	pmpi/job/thread_level.c pmpi/job/thread_level.h \
-	pmpi/world/world.c pmpi/world/world.h \
+	pmpi/world/hidden_comm.c pmpi/world/hidden_comm.h \
 	pmpi/world/sessions.c pmpi/world/sessions.h \
 	pmpi/native/abi.h \
 	pmpi/native/error_text.h \

@@ -16,7 +16,7 @@
 #include "comm/resources.h"
 #include "comm/sample.h"
 #include "job/job.h"
-#include "world/world.h"
+#include "world/hidden_comm.h"
 #include "queue/queue.h"
 #include "steps/discovery.h"
 #include "steps/steps.h"
@@ -51,8 +51,8 @@ struct aps_context {
     enum aps_context_state state;
     enum aps_reason reason; /* why calls pass, unless the state is ACTIVE */
     struct aps_job *job;
-    struct aps_world *world; /* its ranks agreed on state and samples */
-    bool own_world;          /* the world was made for this communicator */
+    struct aps_hidden_comm *world; /* its ranks agreed on state and samples */
+    bool own_world; /* the world was made for this communicator */
     int rank;
     int size;
     int *ranks;      /* [size]: ranks in the world; NULL: every call passes */

@@ -42,7 +42,7 @@ static void context_destroy(struct aps_context *context)
     aps_other_state_clear(&context->other_collectives);
     aps_comm_resources_release(
         context->resources, context->damaged || context->failed != MPI_SUCCESS);
-    aps_world_release(context->world);
+    aps_hidden_comm_release(context->world);
     aps_steps_destroy(context->steps);
     aps_shadows_destroy(context->shadows);
     aps_auto_formats_destroy(context->auto_formats);
@@ -203,16 +203,16 @@ static int context_equip(struct aps_context *context)
     return rc;
 }
 
-/* aps_world_ranks, with patience. */
+/* aps_hidden_comm_ranks, with patience. */
 static int *context_ranks(const struct aps_context *context,
-                          const struct aps_world *world, MPI_Comm comm,
+                          const struct aps_hidden_comm *world, MPI_Comm comm,
                           bool *no_memory)
 {
     long begin = 0;
     int *ranks;
 
     do
-        ranks = aps_world_ranks(world, comm, context->size, no_memory);
+        ranks = aps_hidden_comm_ranks(world, comm, context->size, no_memory);
     while (*no_memory && aps_wait_for_memory(&begin));
     return ranks;
 }
@@ -220,13 +220,13 @@ static int *context_ranks(const struct aps_context *context,
 /*
  * COLLECTIVE over comm. A world for comm alone; or, where other ranks of it are
  * in MPI_Init, the job's: then comm is MPI_COMM_WORLD, and the calls of these
- * ranks find the job's world, too. Returns what aps_world_create returns.
+ * ranks find the job's world, too. Returns what aps_hidden_comm_create returns.
  */
 static int context_make_world(struct aps_context *context, MPI_Comm comm,
-                              struct aps_world **world)
+                              struct aps_hidden_comm **world)
 {
     MPI_Errhandler theirs = aps_errhandler_push(comm);
-    const int rc = aps_world_create(comm, false, world);
+    const int rc = aps_hidden_comm_create(comm, false, world);
     const bool made = rc == MPI_SUCCESS;
 
     aps_errhandler_pop(comm, theirs);
@@ -246,7 +246,7 @@ static int context_make_world(struct aps_context *context, MPI_Comm comm,
 static int context_find_world(struct aps_context *context, MPI_Comm comm,
                               bool make)
 {
-    struct aps_world *world = aps_world_of_job();
+    struct aps_hidden_comm *world = aps_hidden_comm_of_job();
     bool no_memory = false;
 
     if (world)
@@ -261,7 +261,7 @@ static int context_find_world(struct aps_context *context, MPI_Comm comm,
             context->ranks = context_ranks(context, world, comm, &no_memory);
     }
     if (context->ranks && !context->own_world)
-        aps_world_hold(world);
+        aps_hidden_comm_ref(world);
     if (context->ranks || context->own_world)
         context->world = world;
     return no_memory ? -1 : 0;

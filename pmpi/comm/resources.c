@@ -21,7 +21,7 @@
 /* A world keeps at most so many resources that no communicator uses. */
 #define KEPT_MOST 4
 
-#define WORDS (APS_WORLD_BLOCKS / 64)
+#define WORDS (APS_HIDDEN_COMM_BLOCKS / 64)
 
 /* The ranks agree so many times at once: a rank on which MPI fails in one of the
  * agreements has the other. A second round would come too late for calls that the
@@ -38,7 +38,7 @@ struct masks {
 
 struct aps_comm_resources {
     struct aps_comm_resources *next; /* in the world's list */
-    struct aps_world *world;
+    struct aps_hidden_comm *world;
     enum { AGREEING, USED, KEPT, LOST } state;
     bool offered; /* KEPT, and offered in an agreement that is not complete */
     unsigned long released; /* KEPT: the lowest was released first */
@@ -89,7 +89,7 @@ static bool resources_same_ranks(const struct aps_vcomm *a,
  * and blocks of kept resources of the same ranks. */
 static void resources_fill_masks_locked(struct aps_comm_resources *new)
 {
-    const struct aps_world *world = new->world;
+    const struct aps_hidden_comm *world = new->world;
 
     for (int i = 0; i < world->blocks; i++)
         resources_set_bit(new->offer.free, i, true);
@@ -121,7 +121,7 @@ static int resources_count(const uint64_t mask[WORDS])
  * all but the first few of the rest. */
 static void resources_limit_offer_locked(struct aps_comm_resources *new)
 {
-    struct aps_world *world = new->world;
+    struct aps_hidden_comm *world = new->world;
     int offers;
 
     for (const struct aps_comm_resources *other = world->resources; other;
@@ -183,7 +183,7 @@ resources_find_kept_locked(const struct aps_comm_resources *new, int number)
 /* Unlist and return the resources that were released longest ago, if the world
  * keeps too many; otherwise NULL. */
 static struct aps_comm_resources *
-resources_evict_locked(struct aps_world *world)
+resources_evict_locked(struct aps_hidden_comm *world)
 {
     struct aps_comm_resources *oldest = NULL;
     int kept = 0;
@@ -224,7 +224,7 @@ static uint64_t resources_number(void)
            atomic_fetch_add(&numbered, 1);
 }
 
-int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
+int aps_comm_resources_begin(struct aps_hidden_comm *world, MPI_Comm comm,
                              const struct aps_members *members,
                              struct aps_comm_resources **resources)
 {
@@ -313,7 +313,7 @@ resources_choose_locked(struct aps_comm_resources *new,
         if (new->vcomm.rank == 0)
             new->world->next_block = number + 1;
         new->number = number;
-        new->vcomm.tag = aps_world_tag(new->world, new->owner, number);
+        new->vcomm.tag = aps_hidden_comm_tag(new->world, new->owner, number);
     } else {
         /* The next communicator need not be offered the same ones. */
         if (new->vcomm.rank == 0)
@@ -373,7 +373,7 @@ void aps_comm_resources_release(struct aps_comm_resources *resources,
 {
     static atomic_ulong releases; /* worlds have locks of their own */
     struct aps_comm_resources *evicted = NULL;
-    struct aps_world *world;
+    struct aps_hidden_comm *world;
 
     if (!resources)
         return;
@@ -392,7 +392,7 @@ void aps_comm_resources_release(struct aps_comm_resources *resources,
         resources_destroy(evicted);
 }
 
-void aps_comm_resources_forget(struct aps_world *world)
+void aps_comm_resources_forget(struct aps_hidden_comm *world)
 {
     while (world->resources) {
         struct aps_comm_resources *first = world->resources;

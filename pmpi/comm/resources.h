@@ -16,7 +16,7 @@
 
 #include <mpi.h>
 
-#include "world/world.h"
+#include "world/hidden_comm.h"
 #include "reduce/reduction.h"
 
 /* The ranks of a communicator of the program; all belong to one world. */
@@ -32,7 +32,7 @@ struct aps_members {
  * MPI error code; *resources is set only on success. After MPI_ERR_NO_MEM it may begin
  * again; after another error comm is in the middle of an agreement.
  */
-int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
+int aps_comm_resources_begin(struct aps_hidden_comm *world, MPI_Comm comm,
                              const struct aps_members *members,
                              struct aps_comm_resources **resources);
 
@@ -53,7 +53,7 @@ void aps_comm_resources_release(struct aps_comm_resources *resources,
                                 bool failed);
 
 /* Local. Free all resources of a world that is about to be destroyed. */
-void aps_comm_resources_forget(struct aps_world *world);
+void aps_comm_resources_forget(struct aps_hidden_comm *world);
 
 /* As aps_reductions_are_exact. */
 bool aps_comm_resources_are_exact(const struct aps_comm_resources *resources,

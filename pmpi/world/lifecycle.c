@@ -18,7 +18,7 @@
 #include "world/pcontrol.h"
 #include "summary/final_policy.h"
 #include "summary/summary.h"
-#include "world/world.h"
+#include "world/hidden_comm.h"
 #include "queue/finish.h"
 
 /* The exit status of a job whose policy is bad. */
@@ -28,7 +28,7 @@
 static int lifecycle_finish(bool inside)
 {
     static bool together; /* the ranks of the job have met here before */
-    const struct aps_world *world = aps_world_of_job();
+    const struct aps_hidden_comm *world = aps_hidden_comm_of_job();
     const bool meet = world && !together;
     int rank = -1;
 
@@ -70,8 +70,8 @@ static int lifecycle_end_callback(MPI_Comm comm, int key, void *value,
     aps_final_policy_write(aps_job(), rank);
     /* The context of MPI_COMM_WORLD also holds the world, and is freed
      * later. */
-    aps_world_release(aps_world_of_job());
-    aps_world_set_job(NULL);
+    aps_hidden_comm_release(aps_hidden_comm_of_job());
+    aps_hidden_comm_set_job(NULL);
     return MPI_SUCCESS;
 }
 
@@ -114,21 +114,21 @@ int aps_lifecycle_thread_level(int required)
     return required;
 }
 
-void aps_lifecycle_take_world(struct aps_world *world)
+void aps_lifecycle_take_world(struct aps_hidden_comm *world)
 {
     if (world->vcomm.rank == 0 && world->agreed.cause[0] != '\0')
         aps_message(-1, "%s: every call passes through", world->agreed.cause);
-    aps_world_set_job(world);
+    aps_hidden_comm_set_job(world);
 }
 
 /* COLLECTIVE over MPI_COMM_WORLD. Make the hidden communicator of the job; its
  * ranks agree on the policy. */
 static void lifecycle_make_world(int rank)
 {
-    struct aps_world *world = NULL;
+    struct aps_hidden_comm *world = NULL;
     /* Without a communicator for the library the program goes on. */
     MPI_Errhandler theirs = aps_errhandler_push(MPI_COMM_WORLD);
-    const int rc = aps_world_create(MPI_COMM_WORLD, true, &world);
+    const int rc = aps_hidden_comm_create(MPI_COMM_WORLD, true, &world);
 
     aps_errhandler_pop(MPI_COMM_WORLD, theirs);
     if (rc > 0)

@@ -15,8 +15,8 @@ void aps_lifecycle_begin(int required);
 
 /* Local. The job's world has been made: by all ranks in MPI_Init, or by some of
  * them at a call, which met the others there (handshake.h: mixed). */
-struct aps_world;
-void aps_lifecycle_take_world(struct aps_world *world);
+struct aps_hidden_comm;
+void aps_lifecycle_take_world(struct aps_hidden_comm *world);
 
 /* The thread level to pass to MPI_Init_thread if the program asks for
  * `required`: nonblocking reductions need MPI_THREAD_MULTIPLE. */

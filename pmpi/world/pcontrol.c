@@ -10,7 +10,7 @@
 #include "base/message.h"
 #include "job/job.h"
 #include "job/log_event.h"
-#include "world/world.h"
+#include "world/hidden_comm.h"
 #include "native/error_text.h"
 #include "message/agree.h"
 #include "queue/queue.h"
@@ -164,7 +164,7 @@ static void pcontrol_tell_difference(const struct control *control)
 
 /* COLLECTIVE over the job. */
 static void pcontrol_control_all(int level, struct aps_job *job,
-                                 const struct aps_world *world)
+                                 const struct aps_hidden_comm *world)
 {
     static struct control control; /* MPI may write to it after an error */
     char text[MPI_MAX_ERROR_STRING];
@@ -213,7 +213,7 @@ static void pcontrol_tell_nothing_changes(const struct aps_job *job, int level)
 /* Whether the ranks agreed in MPI_Init on a policy that MPI_Pcontrol
  * controls. */
 static bool pcontrol_is_collective(const struct aps_job *job,
-                                   const struct aps_world *world)
+                                   const struct aps_hidden_comm *world)
 {
     return world && world->agreed.outcome == APS_AGREED_POLICY &&
            aps_policy_pcontrol(job->policy);
@@ -221,7 +221,7 @@ static bool pcontrol_is_collective(const struct aps_job *job,
 
 void aps_pcontrol(int level)
 {
-    const struct aps_world *world = aps_world_of_job();
+    const struct aps_hidden_comm *world = aps_hidden_comm_of_job();
     struct aps_job *job = aps_job();
 
     if (level == LEVEL_FLUSH)

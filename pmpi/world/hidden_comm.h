@@ -10,8 +10,8 @@
  * APSMPI_WORLD=off) the first blocking call on a communicator makes a world for
  * this communicator alone.
  */
-#ifndef APS_PMPI_WORLD_WORLD_H
-#define APS_PMPI_WORLD_WORLD_H
+#ifndef APS_PMPI_WORLD_HIDDEN_COMM_H
+#define APS_PMPI_WORLD_HIDDEN_COMM_H
 
 #include <mpi.h>
 #include <pthread.h>
@@ -24,9 +24,9 @@
 struct aps_comm_resources; /* comm/resources.h */
 
 /* MPICH has some 2000 communicators at a time; each is offered a few blocks. */
-#define APS_WORLD_BLOCKS 8192 /* of tags of one rank, at most */
+#define APS_HIDDEN_COMM_BLOCKS 8192 /* of tags of one rank, at most */
 
-struct aps_world {
+struct aps_hidden_comm {
     atomic_int holders; /* the contexts and the job that hold it */
     MPI_Comm comm;
     MPI_Group group;
@@ -41,7 +41,7 @@ struct aps_world {
     pthread_mutex_t lock; /* of next_block and what follows */
     struct aps_comm_resources *resources; /* on this rank: in use, or kept */
     /* Frees the resources; NULL if none were made. */
-    void (*forget)(struct aps_world *world);
+    void (*forget)(struct aps_hidden_comm *world);
 };
 
 /*
@@ -51,17 +51,18 @@ struct aps_world {
  * MPI out of communicators. After an MPI error, perhaps of this rank alone, it prints
  * a line and returns the code.
  */
-int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world);
+int aps_hidden_comm_create(MPI_Comm comm, bool whole_job,
+                           struct aps_hidden_comm **world);
 
 /* Local. Add or take away a holder. A new world has one holder; the release of
  * the last one destroys the world. Releasing NULL does nothing. */
-void aps_world_hold(struct aps_world *world);
-void aps_world_release(struct aps_world *world);
+void aps_hidden_comm_ref(struct aps_hidden_comm *world);
+void aps_hidden_comm_release(struct aps_hidden_comm *world);
 
-/* The job's world, set once. aps_world_of_job gives NULL if the job has none,
+/* The job's world, set once. aps_hidden_comm_of_job gives NULL if the job has none,
  * and after MPI_Finalize has begun. */
-void aps_world_set_job(struct aps_world *world);
-struct aps_world *aps_world_of_job(void);
+void aps_hidden_comm_set_job(struct aps_hidden_comm *world);
+struct aps_hidden_comm *aps_hidden_comm_of_job(void);
 
 /*
  * Local. Translates the ranks of `comm` to ranks in `world`: an array of comm's
@@ -69,10 +70,11 @@ struct aps_world *aps_world_of_job(void);
  * in `world` (the same on all ranks of `comm`), or if this rank is out of
  * memory; *no_memory tells which.
  */
-int *aps_world_ranks(const struct aps_world *world, MPI_Comm comm, int size,
-                     bool *no_memory);
+int *aps_hidden_comm_ranks(const struct aps_hidden_comm *world, MPI_Comm comm,
+                           int size, bool *no_memory);
 
 /* Local. The first tag of block `number` of rank `owner`'s blocks. */
-int aps_world_tag(const struct aps_world *world, int owner, int number);
+int aps_hidden_comm_tag(const struct aps_hidden_comm *world, int owner,
+                        int number);
 
 #endif

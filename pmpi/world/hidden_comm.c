@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "world/world.h"
+#include "world/hidden_comm.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #include "native/error_text.h"
 #include "message/agree.h"
 
-static struct aps_world *_Atomic world_of_job;
+static struct aps_hidden_comm *_Atomic world_of_job;
 
-void aps_world_set_job(struct aps_world *world)
+void aps_hidden_comm_set_job(struct aps_hidden_comm *world)
 {
     atomic_store(&world_of_job, world);
 }
 
-struct aps_world *aps_world_of_job(void)
+struct aps_hidden_comm *aps_hidden_comm_of_job(void)
 {
     return atomic_load_explicit(&world_of_job, memory_order_acquire);
 }
@@ -29,7 +29,7 @@ struct aps_world *aps_world_of_job(void)
 /* MPI's greatest tag, the same on all ranks. MPI promises the attribute on
  * MPI_COMM_WORLD alone, and Open MPI has it nowhere else; under the sessions model
  * there is no MPI_COMM_WORLD. */
-static int world_greatest_tag(const struct aps_world *world)
+static int world_greatest_tag(const struct aps_hidden_comm *world)
 {
     int *greatest = NULL, found = 0, initialized = 0;
 
@@ -45,22 +45,24 @@ static int world_greatest_tag(const struct aps_world *world)
     return LEAST_TAG_UB;
 }
 
-static void world_count_blocks(struct aps_world *world)
+static void world_count_blocks(struct aps_hidden_comm *world)
 {
     const int blocks =
         (world_greatest_tag(world) / APS_VCOMM_TAGS - 1) / world->vcomm.size;
 
-    world->blocks = blocks < APS_WORLD_BLOCKS ? blocks : APS_WORLD_BLOCKS;
+    world->blocks =
+        blocks < APS_HIDDEN_COMM_BLOCKS ? blocks : APS_HIDDEN_COMM_BLOCKS;
 }
 
-int aps_world_tag(const struct aps_world *world, int owner, int number)
+int aps_hidden_comm_tag(const struct aps_hidden_comm *world, int owner,
+                        int number)
 {
     return (1 + owner * world->blocks + number) * APS_VCOMM_TAGS;
 }
 
 /* COLLECTIVE over comm. Makes the hidden communicator, its group, and room for its
  * nodes. False, perhaps on this rank alone: out of communicators, or of memory. */
-static bool world_split(struct aps_world *world, MPI_Comm comm, int rank)
+static bool world_split(struct aps_hidden_comm *world, MPI_Comm comm, int rank)
 {
     /* A split, not a dup: a dup would call the program's own attribute copy
      * functions. */
@@ -98,9 +100,10 @@ static void world_tell_failure(int rank, int rc)
                     aps_error_text(rc, text));
 }
 
-int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world)
+int aps_hidden_comm_create(MPI_Comm comm, bool whole_job,
+                           struct aps_hidden_comm **world)
 {
-    struct aps_world *new = calloc(1, sizeof *new);
+    struct aps_hidden_comm *new = calloc(1, sizeof *new);
     int rank, rc = -1;
 
     if (!aps_agree_comm_first(comm, new != NULL,
@@ -122,19 +125,19 @@ int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world)
     }
     if (rc != MPI_SUCCESS) {
         world_tell_failure(rank, rc);
-        aps_world_release(new);
+        aps_hidden_comm_release(new);
         return rc;
     }
     *world = new;
     return MPI_SUCCESS;
 }
 
-void aps_world_hold(struct aps_world *world)
+void aps_hidden_comm_ref(struct aps_hidden_comm *world)
 {
     atomic_fetch_add(&world->holders, 1);
 }
 
-void aps_world_release(struct aps_world *world)
+void aps_hidden_comm_release(struct aps_hidden_comm *world)
 {
     if (!world || atomic_fetch_sub(&world->holders, 1) > 1)
         return;
@@ -149,8 +152,8 @@ void aps_world_release(struct aps_world *world)
     free(world);
 }
 
-int *aps_world_ranks(const struct aps_world *world, MPI_Comm comm, int size,
-                     bool *no_memory)
+int *aps_hidden_comm_ranks(const struct aps_hidden_comm *world, MPI_Comm comm,
+                           int size, bool *no_memory)
 {
     int *places = malloc((size_t)size * sizeof *places);
     int *ranks = malloc((size_t)size * sizeof *ranks);
