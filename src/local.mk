@@ -53,7 +53,7 @@ libcore_la_SOURCES = \
 	src/number/family_integer.c src/number/family_levels.c \
 	src/number/family_mx.c src/number/family_nvfp4.c \
 	src/number/family_sign.c src/number/integer.h \
-	src/number/given.c src/number/given.h \
+	src/number/struct_version.c src/number/struct_version.h \
 	src/number/interned.c src/number/parse.c \
 	src/number/value.c \
 	src/number/check.c src/number/check.h \

@@ -11,7 +11,7 @@
 #include "base/plural.h"
 #include "number/format.h"
 #include "number/draw.h"
-#include "number/given.h"
+#include "number/struct_version.h"
 
 static int check_layout(const char *who, const char *what,
                         const struct aps_format *format,
@@ -127,7 +127,7 @@ int aps_check_options(const char *who, const struct aps_format *format,
                       struct aps_cast_options *options, struct aps_error *error)
 {
     static const struct aps_cast_options defaults = APS_CAST_OPTIONS_INIT;
-    static const struct aps_given_struct kind = {
+    static const struct aps_struct_version kind = {
         .name = "aps_cast_options",
         .init = "APS_CAST_OPTIONS_INIT",
         .first = offsetof(struct aps_cast_options, ranks),
@@ -136,7 +136,7 @@ int aps_check_options(const char *who, const struct aps_format *format,
     };
     struct aps_cast_options result = defaults;
 
-    if (given && aps_given_read(who, &kind, given, &result, error) < 0)
+    if (given && aps_struct_version_read(who, &kind, given, &result, error) < 0)
         return -1;
     switch (result.rounding) {
     case APS_ROUND_CPD:

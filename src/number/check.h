@@ -37,7 +37,7 @@ int aps_check_array(const char *who, const struct aps_format *format,
 
 /* A rounding that there is, and is for this format, a scale exponent in range
  * and an offset where a block begins. *options is what was given,
- * completed (number/given.h); NULL is round to nearest. */
+ * completed (number/struct_version.h); NULL is round to nearest. */
 int aps_check_options(const char *who, const struct aps_format *format,
                       const struct aps_cast_options *given,
                       struct aps_cast_options *options,

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "number/given.h"
+#include "number/struct_version.h"
 
 /* One matrix as it is stored. */
 struct matrix {
@@ -89,7 +89,7 @@ int aps_check_gemm(const char *who, const struct aps_gemm_arguments *given,
                    struct aps_error *error)
 {
     static const struct aps_gemm_arguments defaults = APS_GEMM_ARGUMENTS_INIT;
-    static const struct aps_given_struct kind = {
+    static const struct aps_struct_version kind = {
         .name = "aps_gemm_arguments",
         .init = "APS_GEMM_ARGUMENTS_INIT",
         .first = offsetof(struct aps_gemm_arguments, chunk),
@@ -101,7 +101,7 @@ int aps_check_gemm(const char *who, const struct aps_gemm_arguments *given,
     if (!given)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
                              "%s: the arguments are NULL", who);
-    if (aps_given_read(who, &kind, given, g, error) < 0)
+    if (aps_struct_version_read(who, &kind, given, g, error) < 0)
         return -1;
     bool output = g->m > 0 && g->n > 0;
     bool product = output && g->k > 0 && g->alpha != 0;

@@ -29,7 +29,7 @@ UNIT_TESTS = \
 	tests/unit/number/format \
 	tests/unit/number/format_get \
 	tests/unit/number/gemm tests/unit/number/gemm_blocks \
-	tests/unit/number/given \
+	tests/unit/number/struct_version \
 	tests/unit/pmpi/store_selector \
 	tests/unit/policy/glob \
 	tests/unit/base/json \
@@ -147,9 +147,9 @@ tests_unit_codec_array_scaled_SOURCES = tests/unit/codec/array_scaled.c \
 	tests/unit/common/formats.h tests/unit/common/wire.h
 tests_unit_codec_array_scaled_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_array_scaled_LDADD = $(UNIT_LIBS) -lm
-tests_unit_number_given_SOURCES = tests/unit/number/given.c
-tests_unit_number_given_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_number_given_LDADD = $(UNIT_LIBS)
+tests_unit_number_struct_version_SOURCES = tests/unit/number/struct_version.c
+tests_unit_number_struct_version_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_number_struct_version_LDADD = $(UNIT_LIBS)
 tests_unit_codec_array_SOURCES = tests/unit/codec/array.c tests/unit/common/formats.h \
 	tests/unit/common/wire.h
 tests_unit_codec_array_CPPFLAGS = $(UNIT_CPPFLAGS)

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "number/given.h"
+#include "number/struct_version.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -34,7 +34,7 @@ struct later {
 };
 
 static const struct present defaults = {sizeof defaults, 1, 2, 3};
-static const struct aps_given_struct kind = {
+static const struct aps_struct_version kind = {
     .name = "present",
     .init = "PRESENT_INIT",
     .first = sizeof(struct first),
@@ -46,7 +46,7 @@ static void takes(const char *name, const void *given, struct present expected)
 {
     struct present result = {.size = 0};
 
-    ok(aps_given_read("f", &kind, given, &result, NULL) == 0 &&
+    ok(aps_struct_version_read("f", &kind, given, &result, NULL) == 0 &&
            result.size == sizeof result && result.a == expected.a &&
            result.b == expected.b && result.c == expected.c,
        "%s", name);
@@ -58,7 +58,7 @@ static void refuses(const char *name, const void *given, const char *text)
     struct aps_error error = {.text = ""};
 
     errno = 0;
-    ok(aps_given_read("f", &kind, given, &result, &error) == -1 &&
+    ok(aps_struct_version_read("f", &kind, given, &result, &error) == -1 &&
            errno == EINVAL && result.a == 42,
        "%s: refused, nothing written", name);
     is(error.text, text, "... with its cause");

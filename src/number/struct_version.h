@@ -5,15 +5,15 @@
  * defaults for what came later, one that was built with a newer aps.h is
  * refused if it asks for what this library does not know.
  */
-#ifndef APS_NUMBER_GIVEN_H
-#define APS_NUMBER_GIVEN_H
+#ifndef APS_NUMBER_STRUCT_VERSION_H
+#define APS_NUMBER_STRUCT_VERSION_H
 
 #include <stddef.h>
 
 #include "aps.h"
 
 /* What a struct of a program can be. */
-struct aps_given_struct {
+struct aps_struct_version {
     const char *name;     /* "aps_cast_options": its initialiser is called
                              APS_CAST_OPTIONS_INIT */
     const char *init;     /* that name */
@@ -29,7 +29,9 @@ struct aps_given_struct {
  * version had or that is larger than any could have, and for bytes beyond
  * `kind->size` that are not zero.
  */
-int aps_given_read(const char *who, const struct aps_given_struct *kind,
-                   const void *given, void *to, struct aps_error *error);
+int aps_struct_version_read(const char *who,
+                            const struct aps_struct_version *kind,
+                            const void *given, void *to,
+                            struct aps_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "number/given.h"
+#include "number/struct_version.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,8 +12,10 @@
  * set, and reading so far could leave the program's memory. */
 #define GIVEN_MOST 1024
 
-int aps_given_read(const char *who, const struct aps_given_struct *kind,
-                   const void *given, void *to, struct aps_error *error)
+int aps_struct_version_read(const char *who,
+                            const struct aps_struct_version *kind,
+                            const void *given, void *to,
+                            struct aps_error *error)
 {
     const unsigned char *bytes = given;
     size_t size;
