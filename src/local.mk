@@ -90,7 +90,7 @@ libcore_la_SOURCES = \
 	src/compress/lowrank.c \
 	src/compress/matrix.c src/compress/matrix.h \
 	src/scale/aps.c src/scale/aps_tight.c \
-	src/scale/backoff.c src/scale/behave.c src/scale/history.h \
+	src/scale/backoff.c src/scale/explain.c src/scale/history.h \
 	src/scale/exponent.c \
 	src/scale/fixed.c src/scale/none.c \
 	src/scale/autoflex.c src/scale/delayed.c src/scale/dfxp.c \

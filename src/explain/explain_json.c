@@ -138,8 +138,8 @@ static void write_plan(struct writing *writing, const struct aps_plan *plan)
         aps_json_double(json, "scale_value", aps_scale_value(&plan->scale, 0));
     else
         aps_json_null(json, "scale_value");
-    aps_scale_behave(&plan->scale, &plan->format, layers, behaviour,
-                     sizeof behaviour);
+    aps_scale_explain(&plan->scale, &plan->format, layers, behaviour,
+                      sizeof behaviour);
     aps_json_text(json, "scale_behaviour", behaviour[0] ? behaviour : NULL);
     write_parameters(json, "scale_parameters",
                      aps_grammar_scale.choices[plan->scale.kind].parameters,

@@ -17,8 +17,8 @@ void aps_scales_notes(const struct aps_policy *policy, const bool *shown,
 
         if (!shown[i] || !plan->rewrite)
             continue;
-        aps_scale_behave(&plan->scale, &plan->format, layers, text,
-                         sizeof text);
+        aps_scale_explain(&plan->scale, &plan->format, layers, text,
+                          sizeof text);
         if (text[0] == '\0')
             continue;
         snprintf(note, sizeof note, "scale %s (line %s): %s",

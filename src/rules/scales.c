@@ -127,7 +127,7 @@ void aps_scales_warn(const struct aps_rule_keys *rule,
     char doubt[APS_SCALE_TEXT_MAX];
 
     if (plan->rewrite && !plan->format.self_scaled &&
-        aps_scale_doubt(&plan->scale, &plan->format, doubt, sizeof doubt))
+        aps_scale_warning(&plan->scale, &plan->format, doubt, sizeof doubt))
         aps_reader_warn(rule->reader, at, "%s", doubt);
 }
 

@@ -25,8 +25,8 @@ static bool fixed_doubt(const struct aps_scale *scale,
 
     fixed_describe(scale, name, sizeof name);
     snprintf(how, sizeof how, "with scale %s", name);
-    return aps_scale_doubt_constant(how, "", fixed_value(scale), format, buffer,
-                                    size);
+    return aps_scale_warning_constant(how, "", fixed_value(scale), format,
+                                      buffer, size);
 }
 
 const struct aps_scale_ops aps_scale_ops_fixed = {

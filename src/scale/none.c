@@ -8,8 +8,8 @@ static bool none_doubt(const struct aps_scale *scale,
                        size_t size)
 {
     (void)scale;
-    return aps_scale_doubt_constant("without a scale", "", 1, format, buffer,
-                                    size);
+    return aps_scale_warning_constant("without a scale", "", 1, format, buffer,
+                                      size);
 }
 
 /* Nothing is agreed on, measured or multiplied. */

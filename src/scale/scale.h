@@ -276,23 +276,23 @@ double aps_scale_value(const struct aps_scale *scale, int exponent);
  * scales without a state.
  */
 #define APS_SCALE_TEXT_MAX 800
-char *aps_scale_behave(const struct aps_scale *scale,
-                       const struct aps_format *format, bool layers,
-                       char *buffer, size_t size);
+char *aps_scale_explain(const struct aps_scale *scale,
+                        const struct aps_format *format, bool layers,
+                        char *buffer, size_t size);
 
 /* Is there something about the scale that can hardly work with that format,
  * which does not scale its blocks itself? Then `buffer` says what, as a sentence
  * without its stop. */
-bool aps_scale_doubt(const struct aps_scale *scale,
-                     const struct aps_format *format, char *buffer,
-                     size_t size);
+bool aps_scale_warning(const struct aps_scale *scale,
+                       const struct aps_format *format, char *buffer,
+                       size_t size);
 
 /* The doubt about values that are multiplied by a constant `factor`, where all
  * below the half of 1 then become 0; `how` begins the sentence, and `unit`
  * follows the number. */
-bool aps_scale_doubt_constant(const char *how, const char *unit, double factor,
-                              const struct aps_format *format, char *buffer,
-                              size_t size);
+bool aps_scale_warning_constant(const char *how, const char *unit,
+                                double factor, const struct aps_format *format,
+                                char *buffer, size_t size);
 
 /*
  * ceil(log2(ranks * max)) for max > 0, APS_EXPONENT_ZERO (aps.h) for max == 0:

@@ -140,7 +140,7 @@ static bool unit_doubt(const struct aps_scale *scale,
 {
     (void)scale;
     if (format->max >= 16)
-        return aps_scale_doubt_constant(
+        return aps_scale_warning_constant(
             "with scale unit", " standard deviations", 1, format, buffer, size);
     snprintf(buffer, size,
              "with scale unit, values beyond %g standard deviations overflow "

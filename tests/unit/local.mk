@@ -75,7 +75,7 @@ UNIT_TESTS = \
 	tests/unit/scale/scale_aps_tight \
 	tests/unit/scale/scale_autoflex \
 	tests/unit/scale/scale_backoff \
-	tests/unit/scale/scale_behave \
+	tests/unit/scale/scale_explain \
 	tests/unit/scale/scale_delayed \
 	tests/unit/scale/scale_dfxp \
 	tests/unit/scale/scale_fixed \
@@ -243,9 +243,9 @@ tests_unit_scale_scale_underflow_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_scale_unit_SOURCES = tests/unit/scale/scale_unit.c $(HISTORIES)
 tests_unit_scale_scale_unit_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_scale_scale_unit_LDADD = $(UNIT_LIBS) -lm
-tests_unit_scale_scale_behave_SOURCES = tests/unit/scale/scale_behave.c
-tests_unit_scale_scale_behave_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_behave_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_scale_explain_SOURCES = tests/unit/scale/scale_explain.c
+tests_unit_scale_scale_explain_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_scale_explain_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_scale_backoff_SOURCES = tests/unit/scale/scale_backoff.c $(HISTORIES)
 tests_unit_scale_scale_backoff_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_scale_scale_backoff_LDADD = $(UNIT_LIBS) -lm

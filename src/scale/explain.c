@@ -52,9 +52,9 @@ static const char *behave_scope(const struct aps_scale *scale, bool layers)
                     "each has its own).";
 }
 
-char *aps_scale_behave(const struct aps_scale *scale,
-                       const struct aps_format *format, bool layers,
-                       char *buffer, size_t size)
+char *aps_scale_explain(const struct aps_scale *scale,
+                        const struct aps_format *format, bool layers,
+                        char *buffer, size_t size)
 {
     const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
     size_t used;
@@ -69,9 +69,9 @@ char *aps_scale_behave(const struct aps_scale *scale,
     return buffer;
 }
 
-bool aps_scale_doubt_constant(const char *how, const char *unit, double factor,
-                              const struct aps_format *format, char *buffer,
-                              size_t size)
+bool aps_scale_warning_constant(const char *how, const char *unit,
+                                double factor, const struct aps_format *format,
+                                char *buffer, size_t size)
 {
     const double smallest = aps_format_min_positive(format);
 
@@ -84,8 +84,9 @@ bool aps_scale_doubt_constant(const char *how, const char *unit, double factor,
     return true;
 }
 
-bool aps_scale_doubt(const struct aps_scale *scale,
-                     const struct aps_format *format, char *buffer, size_t size)
+bool aps_scale_warning(const struct aps_scale *scale,
+                       const struct aps_format *format, char *buffer,
+                       size_t size)
 {
     const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
 

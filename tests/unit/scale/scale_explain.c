@@ -37,7 +37,7 @@ static void says(const struct aps_scale *scale, const char *name,
     const struct aps_format format = parsed(name);
     char got[APS_SCALE_TEXT_MAX];
 
-    is(aps_scale_behave(scale, &format, true, got, sizeof got), text,
+    is(aps_scale_explain(scale, &format, true, got, sizeof got), text,
        "%s in %s", aps_scale_name(scale), name);
 }
 
@@ -47,7 +47,7 @@ static void says_of_calls(const struct aps_scale *scale, const char *text)
     const struct aps_format format = parsed("e5m2");
     char got[APS_SCALE_TEXT_MAX];
 
-    is(aps_scale_behave(scale, &format, false, got, sizeof got), text,
+    is(aps_scale_explain(scale, &format, false, got, sizeof got), text,
        "%s where no step is known", aps_scale_name(scale));
 }
 
@@ -132,7 +132,7 @@ static void doubts(const struct aps_scale *scale, const char *name,
 {
     const struct aps_format format = parsed(name);
     char got[APS_SCALE_TEXT_MAX] = "";
-    const bool doubt = aps_scale_doubt(scale, &format, got, sizeof got);
+    const bool doubt = aps_scale_warning(scale, &format, got, sizeof got);
 
     ok(doubt == (text[0] != '\0'), "%s in %s is %s", aps_scale_name(scale),
        name, text[0] ? "doubtful" : "all right");
