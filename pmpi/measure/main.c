@@ -70,7 +70,7 @@ static int measure_cores(struct aps_rank_layout *site,
             rates.decode = aps_rank_layout_max(site, rates.decode);
             rates.add = aps_rank_layout_max(site, rates.add);
             rates.round = aps_rank_layout_max(site, rates.round);
-            aps_codec_rates_crowd(&rates, crowd);
+            aps_codec_rates_oversubscribe(&rates, crowd);
             measured->codecs[i].rates = rates;
             measured->formats = (int)i + 1;
         }
@@ -96,7 +96,7 @@ static int measure(struct aps_rank_layout *site, struct aps_measured *measured,
     double crowd;
 
     (void)aps_rank_layout_max(site, 0); /* all compute at the same time */
-    crowd = aps_rank_layout_max(site, aps_clocked_crowd());
+    crowd = aps_rank_layout_max(site, aps_clocked_oversubscription());
     machine->hosts = site->hosts;
     machine->ranks_per_host = site->per_host;
     snprintf(cause, size, "out of memory, or a message was lost");

@@ -165,7 +165,7 @@ void aps_clocked_codec(struct aps_clocked *clocked,
     rates->round = seconds(clocked, run_round);
 }
 
-double aps_clocked_crowd(void)
+double aps_clocked_oversubscription(void)
 {
     const int64_t begin = aps_clock_ns(CLOCK_MONOTONIC);
     const int64_t used = aps_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -236,7 +236,7 @@ static void link_crowd(struct aps_link *link, double factor)
     link->byte *= factor;
 }
 
-void aps_machine_crowd(struct aps_machine *machine, double factor)
+void aps_machine_oversubscribe(struct aps_machine *machine, double factor)
 {
     link_crowd(&machine->between, factor);
     link_crowd(&machine->inside, factor);
@@ -247,7 +247,7 @@ void aps_machine_crowd(struct aps_machine *machine, double factor)
         machine->memory[i] *= factor;
 }
 
-void aps_codec_rates_crowd(struct aps_codec_rates *rates, double factor)
+void aps_codec_rates_oversubscribe(struct aps_codec_rates *rates, double factor)
 {
     rates->magnitude *= factor;
     rates->encode *= factor;

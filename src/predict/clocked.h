@@ -30,7 +30,7 @@ void aps_clocked_memory(struct aps_clocked *clocked,
 
 /* How many times longer computing takes than it needs of a core, as others use it
  * too: of so many ranks a core, if all call this at the same time. */
-double aps_clocked_crowd(void);
+double aps_clocked_oversubscription(void);
 
 /* From host to host, where nobody says. */
 #define APS_ASSUMED_LATENCY 2e-6
@@ -41,7 +41,8 @@ void aps_machine_assume(struct aps_clocked *clocked,
                         struct aps_machine *machine);
 
 /* Ranks that share cores: all that a core does takes `factor` times as long. */
-void aps_machine_crowd(struct aps_machine *machine, double factor);
-void aps_codec_rates_crowd(struct aps_codec_rates *rates, double factor);
+void aps_machine_oversubscribe(struct aps_machine *machine, double factor);
+void aps_codec_rates_oversubscribe(struct aps_codec_rates *rates,
+                                   double factor);
 
 #endif

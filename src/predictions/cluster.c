@@ -203,7 +203,7 @@ static int read_machine(const struct aps_arguments *arguments,
             machine->between.wait = latency;
     }
     machine->between.latency = latency;
-    aps_machine_crowd(machine, cluster->crowd);
+    aps_machine_oversubscribe(machine, cluster->crowd);
     return 0;
 }
 
@@ -270,7 +270,7 @@ const struct aps_codec_rates *aps_cluster_rates(struct aps_cluster *cluster,
         i--;
     measured->codecs[i].format = *format;
     aps_clocked_codec(clocked(cluster), format, &measured->codecs[i].rates);
-    aps_codec_rates_crowd(&measured->codecs[i].rates, cluster->crowd);
+    aps_codec_rates_oversubscribe(&measured->codecs[i].rates, cluster->crowd);
     measured->formats = i + 1;
     return &measured->codecs[i].rates;
 }
