@@ -100,7 +100,7 @@ static inline int allreduce_pass_again(const struct passed *like,
                                        MPI_Datatype type, MPI_Op op,
                                        MPI_Comm comm)
 {
-    aps_count(&aps_counters.again[like->reason], 1);
+    aps_count(&aps_counters.passed_cached[like->reason], 1);
     return APS_NEXT_CALL(large, Allreduce, send, receive, count, type, op,
                          comm);
 }
@@ -122,7 +122,7 @@ static bool allreduce_plan_passes(const struct aps_context *context,
 /*
  * Where the policy needs no step, a call's plan follows from its count, and from
  * what `reduce: auto` has settled on, which is for good. Counts that pass are
- * kept in context->passing, so that the next call of that count is quicker: a
+ * kept in context->passed_counts, so that the next call of that count is quicker: a
  * cache, which changes nothing but the time.
  */
 static bool allreduce_passes_by_count(struct aps_context *context, size_t count,
@@ -130,18 +130,18 @@ static bool allreduce_passes_by_count(struct aps_context *context, size_t count,
 {
     const struct aps_policy *policy = context->job->policy;
     const struct aps_plan_key key = {.layer = -1, .count = count};
-    struct aps_passing_count *kept;
+    struct aps_passed_count *kept;
     struct aps_plan plan;
 
     if (context->state != APS_CONTEXT_ACTIVE ||
         aps_policy_steps(policy)->kind != APS_STEPS_NONE)
         return false;
-    kept = &context->passing[aps_bucket(count, APS_CONTEXT_PASSING_BITS)];
+    kept = &context->passed_counts[aps_bucket(count, APS_CONTEXT_PASSED_BITS)];
     if (kept->count != count) {
         aps_policy_resolve(policy, &key, &plan);
         if (!allreduce_plan_passes(context, count, &plan, reason, apart))
             return false;
-        *kept = (struct aps_passing_count){count, *reason};
+        *kept = (struct aps_passed_count){count, *reason};
     }
     *reason = kept->reason;
     return true;

@@ -39,10 +39,10 @@ enum aps_context_state {
     APS_CONTEXT_ACTIVE    /* the policy decides */
 };
 
-#define APS_CONTEXT_PASSING_BITS 6
+#define APS_CONTEXT_PASSED_BITS 6
 
 /* Calls of so many elements pass, in whatever layer or step, and why. */
-struct aps_passing_count {
+struct aps_passed_count {
     size_t count; /* 0: an empty place */
     enum aps_reason reason;
 };
@@ -73,7 +73,7 @@ struct aps_context {
     struct aps_queue *queue; /* of nonblocking calls; the first makes it */
     struct aps_operation start, end; /* first and last in the queue */
     /* A cache (call/allreduce.c). */
-    struct aps_passing_count passing[1 << APS_CONTEXT_PASSING_BITS];
+    struct aps_passed_count passed_counts[1 << APS_CONTEXT_PASSED_BITS];
     struct aps_autotune autotune;  /* of `reduce: auto` */
     struct aps_carried_state kept; /* of the calls that are rewritten */
     bool shadowed; /* the policy has candidates, and rank 0 a log */

@@ -440,6 +440,6 @@ unsigned long long aps_counters_calls(const struct aps_counters *counters)
     unsigned long long calls = atomic_load(&counters->calls);
 
     for (int i = 0; i < APS_PASSED_REASONS; i++)
-        calls += atomic_load(&counters->again[i]);
+        calls += atomic_load(&counters->passed_cached[i]);
     return calls;
 }

@@ -64,7 +64,7 @@ struct aps_counters {
     atomic_ullong passed[APS_PASSED_REASONS];
     /* Calls that passed for the same reason as an earlier one like them. They are
      * not counted in `calls` or `passed`: a short call has time for one count. */
-    atomic_ullong again[APS_PASSED_REASONS];
+    atomic_ullong passed_cached[APS_PASSED_REASONS];
     atomic_ullong wire_bytes;
     atomic_ullong fp32_bytes;
     atomic_ullong redone; /* chunks, after a predicted scale overflowed */

@@ -73,7 +73,7 @@ static char *summary_list_passed(const struct aps_counters *counters,
     text[0] = '\0';
     for (int i = 0; i < APS_PASSED_REASONS; i++) {
         unsigned long long times = atomic_load(&counters->passed[i]) +
-                                   atomic_load(&counters->again[i]);
+                                   atomic_load(&counters->passed_cached[i]);
 
         if (times > 0 && used < size)
             used += (size_t)snprintf(

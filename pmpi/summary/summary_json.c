@@ -64,7 +64,7 @@ static void summary_json_counters(struct aps_json *json,
     for (int i = 0; i < APS_PASSED_REASONS; i++)
         aps_json_unsigned(json, reason_names[i],
                           atomic_load(&counters->passed[i]) +
-                              atomic_load(&counters->again[i]));
+                              atomic_load(&counters->passed_cached[i]));
     aps_json_close_object(json);
     aps_json_unsigned(json, "wire_bytes", atomic_load(&counters->wire_bytes));
     aps_json_unsigned(json, "fp32_bytes", atomic_load(&counters->fp32_bytes));
