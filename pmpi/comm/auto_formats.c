@@ -25,18 +25,18 @@ static void formats_remove(struct aps_auto_formats *formats,
     struct aps_auto_layer *layer = *link;
 
     *link = layer->next;
-    formats->loose -= layer->layer < 0;
+    formats->keyed_by_count -= layer->layer < 0;
     free(layer);
 }
 
 /* All, or only the layers that no step tells apart. */
-static void formats_clear(struct aps_auto_formats *formats, bool loose)
+static void formats_clear(struct aps_auto_formats *formats, bool keyed_by_count)
 {
     for (int i = 0; i < APS_AUTO_BUCKETS; i++) {
         struct aps_auto_layer **link = &formats->buckets[i];
 
         while (*link) {
-            if (!loose || (*link)->layer < 0)
+            if (!keyed_by_count || (*link)->layer < 0)
                 formats_remove(formats, link);
             else
                 link = &(*link)->next;
@@ -91,7 +91,7 @@ struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
     if (formats->generation != place->generation)
         formats_clear(formats, false);
     formats->generation = place->generation;
-    if (place->layer < 0 && formats->loose >= APS_AUTO_LAYERS_MOST)
+    if (place->layer < 0 && formats->keyed_by_count >= APS_AUTO_LAYERS_MOST)
         formats_clear(formats, true);
     layer = calloc(1, sizeof *layer);
     if (!layer)
@@ -105,7 +105,7 @@ struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
                                      .chosen = -1,
                                      .pause = 1};
     *link = layer;
-    formats->loose += layer->layer < 0;
+    formats->keyed_by_count += layer->layer < 0;
     return layer;
 }
 

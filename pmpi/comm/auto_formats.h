@@ -39,9 +39,9 @@ struct aps_auto_layer {
 struct aps_auto_formats {
     struct aps_candidates candidates;
     struct aps_auto_layer *buckets[APS_AUTO_BUCKETS];
-    long generation; /* of all layers */
-    int loose;       /* layers that no step tells apart */
-    bool lost;       /* a measurement, for lack of memory: it is said */
+    long generation;    /* of all layers */
+    int keyed_by_count; /* layers that no step tells apart */
+    bool lost;          /* a measurement, for lack of memory: it is said */
 };
 
 /* Local. NULL: out of memory. */
