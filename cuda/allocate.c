@@ -19,7 +19,7 @@
 
 /* Released memory that is kept for the next allocation of its size: cudaFree waits
  * for the program's kernels, and those may wait for the call that is under way. */
-#define KEPT_MOST ((size_t)160 << 20)
+#define KEPT_MAX ((size_t)160 << 20)
 
 struct kept {
     struct aps_cuda_allocations known;
@@ -59,8 +59,8 @@ static bool allocate_keep(const struct aps_cuda_allocations *known)
 
     pthread_mutex_lock(&mutex);
     allocate_forget_locked();
-    room = new &&
-           known->bytes <= KEPT_MOST &&kept_bytes <= KEPT_MOST - known->bytes;
+    room =
+        new && known->bytes <= KEPT_MAX &&kept_bytes <= KEPT_MAX - known->bytes;
     if (room) {
         *new = (struct kept){.known = *known, .next = kept};
         kept = new;

@@ -165,7 +165,7 @@ static cudaError_t launch(const void *function, uint64_t threads,
 {
     const uint64_t blocks = (threads + THREADS - 1) / THREADS;
     const unsigned most =
-        aps_cuda_blocks_most > 0 ? aps_cuda_blocks_most : BLOCKS;
+        aps_cuda_blocks_max > 0 ? aps_cuda_blocks_max : BLOCKS;
 
     if (!function)
         return cudaErrorInvalidDeviceFunction;
@@ -209,7 +209,7 @@ cudaError_t aps_cuda_kernel_encode_blocks(
     const struct aps_cast_options *options, const float *max, bool stats,
     void *wire, struct aps_cuda_result *result, cudaStream_t stream)
 {
-    const size_t most = aps_block_launch_most(format);
+    const size_t most = aps_block_launch_max(format);
     cudaError_t error = cudaSuccess;
     size_t done = 0;
 
@@ -244,7 +244,7 @@ cudaError_t aps_cuda_kernel_decode_blocks(const struct aps_format *format,
                                           const void *wire, size_t n, bool add,
                                           float *x, cudaStream_t stream)
 {
-    const size_t most = aps_block_launch_most(format);
+    const size_t most = aps_block_launch_max(format);
     cudaError_t error = cudaSuccess;
     size_t done = 0;
 

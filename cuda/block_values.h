@@ -52,7 +52,7 @@ APS_INLINE uint32_t aps_block_length(const struct aps_block_layout *l,
 }
 
 /* The most values of one launch: whole blocks. */
-APS_INLINE size_t aps_block_launch_most(const struct aps_format *format)
+APS_INLINE size_t aps_block_launch_max(const struct aps_format *format)
 {
     const size_t block = (size_t)format->block;
 

@@ -218,7 +218,7 @@ static cudaError_t full_grid(int kernel, const void *function, unsigned *blocks)
     return cudaSuccess;
 }
 
-unsigned aps_cuda_blocks_most;
+unsigned aps_cuda_blocks_max;
 
 /* Start a kernel for so many units. */
 static cudaError_t launch(int kernel, const void *function, uint32_t units,
@@ -230,8 +230,8 @@ static cudaError_t launch(int kernel, const void *function, uint32_t units,
 
     if (error != cudaSuccess)
         return error;
-    if (aps_cuda_blocks_most > 0 && aps_cuda_blocks_most < blocks)
-        blocks = aps_cuda_blocks_most;
+    if (aps_cuda_blocks_max > 0 && aps_cuda_blocks_max < blocks)
+        blocks = aps_cuda_blocks_max;
     return cudaLaunchKernel(function, dim3(needed < blocks ? needed : blocks),
                             dim3(THREADS), arguments, 0, stream);
 }

@@ -24,7 +24,7 @@ extern "C" {
 
 /* The most blocks of a grid; 0, as ever but in tests: as many as the device can
  * hold at once. */
-extern unsigned aps_cuda_blocks_most;
+extern unsigned aps_cuda_blocks_max;
 
 /*
  * Load all kernels into the current context, and look up how many blocks of each

@@ -43,7 +43,7 @@ libcore_la_SOURCES = \
 	src/base/failures.c src/base/failures.h \
 	src/base/fpenv.h \
 	src/base/hot.h \
-	src/base/least.h \
+	src/base/size_min.h \
 	src/base/logarithm.c src/base/logarithm.h \
 	src/number/bits.h src/number/cast.h \
 	src/number/cpd.h src/number/draw.h src/number/philox.h \

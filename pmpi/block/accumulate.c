@@ -180,7 +180,7 @@ void aps_accumulate(const struct aps_wire *wire, int count,
                     float *sum, struct aps_magnitude *magnitude)
 {
     const bool kahan = wire->accumulate == APS_ACCUMULATE_KAHAN;
-    const size_t most = aps_block_part_most(wire);
+    const size_t most = aps_block_part_max(wire);
     const bool watch = magnitude && accumulate_hides_overflow(wire);
 
     if (accumulate_by_codec(wire, count, blocks, stride, n, sum, magnitude))

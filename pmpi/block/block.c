@@ -42,7 +42,7 @@ size_t aps_block_stride_widest(size_t n)
 
 size_t aps_block_stride_bytes(size_t bytes)
 {
-    return aps_block_aligned(APS_BLOCK_HEADER_MOST + bytes);
+    return aps_block_aligned(APS_BLOCK_HEADER_MAX + bytes);
 }
 
 void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,

@@ -230,11 +230,11 @@ void aps_block_decode(const struct aps_wire *wire,
                       const unsigned char *block, size_t n, float *x);
 
 /* Bytes before the values of a block: of this wire, and at most. */
-#define APS_BLOCK_HEADER_MOST                                                  \
+#define APS_BLOCK_HEADER_MAX                                                   \
     (sizeof(struct aps_block_header) + sizeof(struct aps_block_record))
 static inline size_t aps_block_header_bytes(const struct aps_wire *wire)
 {
-    return wire->records ? APS_BLOCK_HEADER_MOST
+    return wire->records ? APS_BLOCK_HEADER_MAX
                          : sizeof(struct aps_block_header);
 }
 

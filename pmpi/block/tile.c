@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-size_t aps_block_part_most(const struct aps_wire *wire)
+size_t aps_block_part_max(const struct aps_wire *wire)
 {
     const size_t granule = aps_codec_granule(&wire->codec);
 

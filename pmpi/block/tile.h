@@ -14,7 +14,7 @@
 #define APS_BLOCK_PART 4096
 _Static_assert(APS_BLOCK_PART >= APS_FORMAT_GRANULE_MAX,
                "a part has a granule");
-size_t aps_block_part_most(const struct aps_wire *wire);
+size_t aps_block_part_max(const struct aps_wire *wire);
 
 /* What a codec decodes: its arguments. */
 struct aps_block_part {
@@ -28,7 +28,7 @@ struct aps_block_copy {
     unsigned char bytes[APS_BLOCK_PART * sizeof(float) + sizeof(float)];
 };
 
-/* Values [begin, begin + n) of a block, from a multiple of aps_block_part_most on
+/* Values [begin, begin + n) of a block, from a multiple of aps_block_part_max on
  * and no more than that. What is returned may point to *copy. */
 struct aps_block_part aps_block_part_of(const struct aps_wire *wire,
                                         const unsigned char *block,

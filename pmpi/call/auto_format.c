@@ -29,7 +29,7 @@ struct measured {
     const struct aps_auto_format *formats;
     struct aps_auto_layer *layer;
     /* On rank 0, of each of the formats. */
-    struct aps_trial trials[APS_SHADOW_MOST];
+    struct aps_trial trials[APS_SHADOW_MAX];
 };
 
 bool aps_auto_format_is_due(const struct aps_context *context,

@@ -29,7 +29,7 @@ struct aps_subject {
     const char *function;       /* that the program called */
     struct aps_segment segment; /* its inputs in the host's memory */
     int ready;                  /* on rank 0: the reference is there */
-    struct aps_candidate_result results[APS_CANDIDATES_MOST]; /* are written */
+    struct aps_candidate_result results[APS_CANDIDATES_MAX]; /* are written */
 };
 
 /*

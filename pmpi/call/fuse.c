@@ -15,30 +15,30 @@
 #include "scale/scale.h"
 
 /* Calls of a group at most. */
-#define GROUP_MOST 128
+#define GROUP_MAX 128
 
 /* So long after its last call a program gets a shorter group. */
 #define PATIENCE_NS 1000000L
 
 struct group {
     struct aps_context *context;
-    struct aps_deferred *calls[GROUP_MOST];
+    struct aps_deferred *calls[GROUP_MAX];
     int count;          /* calls that have come and may belong to it */
     bool closed;        /* with the last of them, by their sequence alone */
     size_t bytes;       /* FP32, of those that fuse */
     unsigned long lost; /* aps_context_failures until the ranks had agreed */
-    bool scaled[GROUP_MOST]; /* these needed to know how great values are ... */
-    struct aps_magnitude magnitudes[GROUP_MOST]; /* ... which they do */
+    bool scaled[GROUP_MAX]; /* these needed to know how great values are ... */
+    struct aps_magnitude magnitudes[GROUP_MAX]; /* ... which they do */
 };
 
 /* What the ranks agree on, by MAX. */
 struct agreement {
     int count; /* of the calls, negated */
-    int exponents[GROUP_MOST];
+    int exponents[GROUP_MAX];
 };
 #define AGREEMENT_INTS (int)(sizeof(struct agreement) / sizeof(int))
 
-_Static_assert(GROUP_MOST <= APS_VECTORS_MOST, "a group is reduced at a time");
+_Static_assert(GROUP_MAX <= APS_VECTORS_MAX, "a group is reduced at a time");
 
 /* Is it the last layer of its step? */
 static bool fuse_ends_step(const struct aps_deferred *call)
@@ -74,16 +74,16 @@ static const struct aps_plan *fuse_choose(const struct group *group,
 static void fuse_gather(struct group *group)
 {
     const size_t fuse = aps_policy_fuse(group->context->job->policy);
-    struct aps_operation *waiting[GROUP_MOST];
+    struct aps_operation *waiting[GROUP_MAX];
     const size_t behind =
-        aps_queue_peek(group->context->queue, waiting, GROUP_MOST - 1);
+        aps_queue_peek(group->context->queue, waiting, GROUP_MAX - 1);
 
     while (!group->closed) {
         const struct aps_deferred *last = group->calls[group->count - 1];
         struct aps_deferred *next;
         size_t bytes;
 
-        if (group->bytes >= fuse || group->count == GROUP_MOST ||
+        if (group->bytes >= fuse || group->count == GROUP_MAX ||
             fuse_ends_step(last)) {
             group->closed = true;
             return;
@@ -135,13 +135,13 @@ static bool fuse_is_scaled(const struct aps_deferred *call)
 static int fuse_agree(struct group *group, struct agreement *agreement)
 {
     struct aps_context *context = group->context;
-    struct aps_magnitude_query queries[GROUP_MOST];
-    int calls[GROUP_MOST], count = 0;
+    struct aps_magnitude_query queries[GROUP_MAX];
+    int calls[GROUP_MAX], count = 0;
     fenv_t environment;
     int rc;
 
     agreement->count = -group->count;
-    for (int i = 0; i < GROUP_MOST; i++) {
+    for (int i = 0; i < GROUP_MAX; i++) {
         const struct aps_segment *segment;
 
         agreement->exponents[i] = INT_MIN;
@@ -257,11 +257,11 @@ static void fuse_run_alike(struct group *group,
 {
     struct aps_context *context = group->context;
     const struct aps_plan plan = *fuse_choose(group, group->calls[first]);
-    struct aps_deferred *batch[GROUP_MOST];
-    struct aps_vector layers[GROUP_MOST];
-    struct aps_place places[GROUP_MOST];
+    struct aps_deferred *batch[GROUP_MAX];
+    struct aps_vector layers[GROUP_MAX];
+    struct aps_place places[GROUP_MAX];
     struct aps_call together = group->calls[first]->call;
-    int taken[GROUP_MOST];
+    int taken[GROUP_MAX];
     int length = 0;
     int rc;
 

@@ -52,7 +52,7 @@ void aps_segment_choose(const struct aps_context *context,
 /* Local. A number of format i of its rule, which no other rule's has; -1: 0. */
 static inline int aps_segment_choice(const struct aps_segment *segment, int i)
 {
-    return i < 0 ? 0 : segment->plan.rule * (APS_SHADOW_MOST + 1) + i + 1;
+    return i < 0 ? 0 : segment->plan.rule * (APS_SHADOW_MAX + 1) + i + 1;
 }
 
 /* COLLECTIVE over the context's communicator. Can the plan be carried out here

@@ -28,7 +28,7 @@
 
 /* Copies of so many bytes may wait in a queue; where there are more, or one alone has
  * more, samples are lost. */
-#define COPIES_MOST ((size_t)1 << 30)
+#define COPIES_MAX ((size_t)1 << 30)
 
 /* --- when ----------------------------------------------------------------- */
 
@@ -241,7 +241,7 @@ static int shadow_push(struct aps_context *context, const struct aps_call *call,
         return MPI_ERR_NO_MEM;
     }
     segment->memory = aps_segment_memory(context, call);
-    if (atomic_load(&shadows->copied) + bytes <= COPIES_MOST)
+    if (atomic_load(&shadows->copied) + bytes <= COPIES_MAX)
         this->copy = aps_segment_copy(segment);
     if (this->copy)
         aps_shadows_add_copy(shadows, bytes);

@@ -91,7 +91,7 @@ struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
     if (formats->generation != place->generation)
         formats_clear(formats, false);
     formats->generation = place->generation;
-    if (place->layer < 0 && formats->keyed_by_count >= APS_AUTO_LAYERS_MOST)
+    if (place->layer < 0 && formats->keyed_by_count >= APS_AUTO_LAYERS_MAX)
         formats_clear(formats, true);
     layer = calloc(1, sizeof *layer);
     if (!layer)

@@ -18,7 +18,7 @@
 /* A program whose counts vary from call to call would get layers without end: all that
  * no step tells apart are dropped when there are so many, on all ranks at the same
  * call. */
-#define APS_AUTO_LAYERS_MOST 4096
+#define APS_AUTO_LAYERS_MAX 4096
 
 /* What one rule knows of a layer. */
 struct aps_auto_layer {

@@ -11,7 +11,7 @@
 
 void aps_candidates_clear(struct aps_candidates *candidates)
 {
-    for (int i = 0; i < APS_CANDIDATES_MOST; i++) {
+    for (int i = 0; i < APS_CANDIDATES_MAX; i++) {
         struct aps_carried_state *kept = &candidates->kept[i];
 
         aps_scales_destroy(kept->scales);

@@ -14,13 +14,13 @@
 #include "comm/communicator.h"
 
 /* A rule's own plan may stand before its candidates. */
-#define APS_CANDIDATES_MOST (APS_SHADOW_MOST + 1)
+#define APS_CANDIDATES_MAX (APS_SHADOW_MAX + 1)
 
 /* Zeros: nothing yet. */
 struct aps_candidates {
-    struct aps_carried_state kept[APS_CANDIDATES_MOST];
-    bool warned_rules[APS_CANDIDATES_MOST]; /* it cannot run here: it is said */
-    float *out;                             /* [room], of candidates */
+    struct aps_carried_state kept[APS_CANDIDATES_MAX];
+    bool warned_rules[APS_CANDIDATES_MAX]; /* it cannot run here: it is said */
+    float *out;                            /* [room], of candidates */
     size_t room;
     atomic_ullong
         *needed; /* counts the bytes of `out` and of the reference, of all

@@ -21,7 +21,7 @@
  * without end: all are dropped when there are so many, on all ranks at the same
  * call. They hold no more than numbers of calls: what a rule remembers of layers
  * asks for steps. */
-#define MEMORIES_MOST 4096
+#define MEMORIES_MAX 4096
 
 /* What is kept of a layer. */
 struct memory {
@@ -59,9 +59,9 @@ struct run {
     int count;
     const struct aps_place *places;
     struct aps_vector *vectors;
-    struct memory *memories[APS_VECTORS_MOST];
-    struct aps_scratch_array *spares[APS_VECTORS_MOST]; /* NULL: no feedback */
-    struct aps_compressed layers[APS_VECTORS_MOST];
+    struct memory *memories[APS_VECTORS_MAX];
+    struct aps_scratch_array *spares[APS_VECTORS_MAX]; /* NULL: no feedback */
+    struct aps_compressed layers[APS_VECTORS_MAX];
     unsigned char *messages;
 };
 
@@ -296,7 +296,7 @@ static bool compressions_equip(struct run *run)
     if (compressions->generation != run->places[0].generation ||
         compressions->drops != run->places[0].drops ||
         (run->places[0].layer < 0 &&
-         compressions->count + run->count > MEMORIES_MOST))
+         compressions->count + run->count > MEMORIES_MAX))
         compressions_clear(compressions);
     compressions->generation = run->places[0].generation;
     compressions->drops = run->places[0].drops;

@@ -9,8 +9,8 @@
 /* Layers of a call that go the same way. */
 struct part {
     int count;
-    struct aps_place places[APS_VECTORS_MOST];
-    struct aps_vector vectors[APS_VECTORS_MOST];
+    struct aps_place places[APS_VECTORS_MAX];
+    struct aps_vector vectors[APS_VECTORS_MAX];
 };
 
 static void layers_add(struct part *part, const struct aps_place *place,

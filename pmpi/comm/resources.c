@@ -19,7 +19,7 @@
 #define OFFERED 1024
 
 /* A world keeps at most so many resources that no communicator uses. */
-#define KEPT_MOST 4
+#define KEPT_MAX 4
 
 #define WORDS (APS_HIDDEN_COMM_BLOCKS / 64)
 
@@ -196,7 +196,7 @@ resources_evict_locked(struct aps_hidden_comm *world)
         if (!other->offered && (!oldest || other->released < oldest->released))
             oldest = other;
     }
-    if (kept <= KEPT_MOST || !oldest)
+    if (kept <= KEPT_MAX || !oldest)
         return NULL;
     resources_unlist_locked(oldest);
     return oldest;

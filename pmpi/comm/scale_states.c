@@ -160,7 +160,7 @@ void aps_scale_states_make_room(struct aps_scale_states *states,
 
         missing += !states_find(states, &key);
     }
-    if (states->count + missing > APS_SCALE_STATES_MOST)
+    if (states->count + missing > APS_SCALE_STATES_MAX)
         aps_scale_states_clear(states);
 }
 
@@ -173,7 +173,7 @@ static bool states_learn(struct aps_scale_state *state,
 {
     const bool is_least =
         record->over && !record->nonfinite &&
-        aps_scale_is_least(&state->scale, state->memory, format, ranks, least);
+        aps_scale_is_min(&state->scale, state->memory, format, ranks, least);
 
     aps_scale_update(&state->scale, state->memory, format, ranks, record);
     return is_least;

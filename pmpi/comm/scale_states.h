@@ -22,7 +22,7 @@
 /* A program whose counts vary from call to call (fused buffers without a layer
  * table) would get states without end: all are dropped when there are so many,
  * on all ranks at the same call. */
-#define APS_SCALE_STATES_MOST 4096
+#define APS_SCALE_STATES_MAX 4096
 
 struct aps_scale_state {
     struct aps_scale_state *next; /* of the states */

@@ -36,10 +36,10 @@ struct run {
     int count;
     const struct aps_place *places;
     struct aps_vector *vectors;
-    struct aps_scale_state *states[APS_VECTORS_MOST];
-    enum aps_scale_question questions[APS_VECTORS_MOST];
-    struct aps_scale_moments moments[APS_VECTORS_MOST]; /* of all ranks */
-    struct aps_history histories[APS_VECTORS_MOST];
+    struct aps_scale_state *states[APS_VECTORS_MAX];
+    enum aps_scale_question questions[APS_VECTORS_MAX];
+    struct aps_scale_moments moments[APS_VECTORS_MAX]; /* of all ranks */
+    struct aps_history histories[APS_VECTORS_MAX];
 };
 
 /* The format that predictions must suit. */

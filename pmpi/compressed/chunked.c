@@ -52,7 +52,7 @@ struct run {
     const struct aps_compressed_env *site;
     int count;
     bool rounded; /* and what that loses is remembered */
-    struct chunked layers[APS_VECTORS_MOST];
+    struct chunked layers[APS_VECTORS_MAX];
     struct aps_cost *cost;
 };
 
@@ -176,7 +176,7 @@ static void chunked_present(const struct run *run, struct chunked *of,
 static int chunked_sum_norms(struct run *run)
 {
     const struct aps_plan full = aps_compressed_fp32_plan(run->site->plan);
-    struct aps_vector vectors[APS_VECTORS_MOST];
+    struct aps_vector vectors[APS_VECTORS_MAX];
     int rc;
 
     for (int i = 0; i < run->count; i++) {
@@ -221,7 +221,7 @@ static void chunked_pack(struct chunked *of)
 /* COLLECTIVE over the reductions' communicator. In the plan's format. */
 static int chunked_sum(struct run *run)
 {
-    struct aps_vector vectors[APS_VECTORS_MOST];
+    struct aps_vector vectors[APS_VECTORS_MAX];
 
     for (int i = 0; i < run->count; i++) {
         const struct chunked *of = &run->layers[i];
@@ -255,7 +255,7 @@ static void chunked_own_lost(const struct run *run, const struct chunked *of)
 /* COLLECTIVE over the site's communicator. The same, and what is lost. */
 static int chunked_sum_rounded(struct run *run)
 {
-    struct aps_compressed layers[APS_VECTORS_MOST];
+    struct aps_compressed layers[APS_VECTORS_MAX];
     int rc;
 
     for (int i = 0; i < run->count; i++) {

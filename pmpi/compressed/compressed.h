@@ -91,7 +91,7 @@ struct aps_compressed_ops {
                       const float *kept, float *error);
 
     /* COLLECTIVE over the reductions' communicator. Reduce `count` layers,
-     * APS_VECTORS_MOST at most, each to what it would be alone. An MPI error
+     * APS_VECTORS_MAX at most, each to what it would be alone. An MPI error
      * code; then nothing is remembered of the call. */
     int (*run)(const struct aps_compressed_env *site, int count,
                struct aps_compressed layers[], struct aps_cost *cost);

@@ -52,7 +52,7 @@ void aps_digits_begin(struct aps_digits_run *run,
 
 void aps_digits_agree(struct aps_digits_run *run)
 {
-    int bits[APS_VECTORS_MOST];
+    int bits[APS_VECTORS_MAX];
 
     for (int i = 0; i < run->count; i++)
         bits[i] = (int)aps_float_bits(run->layers[i].scale.scaler);

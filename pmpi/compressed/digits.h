@@ -27,7 +27,7 @@ struct aps_digits_run {
     int ranks, rank;
     enum aps_cpu cpu;
     int count;
-    struct aps_digits layers[APS_VECTORS_MOST];
+    struct aps_digits layers[APS_VECTORS_MAX];
     struct aps_cost *cost;
 };
 

@@ -63,7 +63,7 @@ static bool elements_are_dense(const struct aps_wire *wire, size_t k, size_t n)
            elements_bytes(wire, n, n) < elements_bytes(wire, k, n);
 }
 
-size_t aps_elements_most(const struct aps_wire *wire, size_t k, size_t n)
+size_t aps_elements_max(const struct aps_wire *wire, size_t k, size_t n)
 {
     const size_t most = k < n ? k : n;
     const size_t all = elements_bytes(wire, n, n);

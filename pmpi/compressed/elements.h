@@ -29,7 +29,7 @@ void aps_elements_wire(const struct aps_plan *plan, bool full,
                        struct aps_wire *wire);
 
 /* Bytes of a section, at most, of up to k elements of a slice of n. */
-size_t aps_elements_most(const struct aps_wire *wire, size_t k, size_t n);
+size_t aps_elements_max(const struct aps_wire *wire, size_t k, size_t n);
 
 /* Those of k ascending indices of a layer that lie in the slice, with their values
  * in x, which is the layer's from element `base` on: to `elements`, whose slice is

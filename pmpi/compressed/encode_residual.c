@@ -33,7 +33,7 @@ void aps_encode_residual(const struct aps_wire *wire,
                          size_t n, int exponent, unsigned char *block,
                          struct aps_cost *cost)
 {
-    const size_t most = aps_block_part_most(wire);
+    const size_t most = aps_block_part_max(wire);
     struct leaving leaving = {wire, delta};
     const struct aps_block_watch watch = {most, leaving_see, &leaving};
     const bool whole = wire->codec.format.piece_bytes > 0;

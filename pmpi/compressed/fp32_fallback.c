@@ -29,7 +29,7 @@ int aps_compressed_reduce_fp32(const struct aps_compressed_env *site, int rc,
                                struct aps_cost *cost)
 {
     const struct aps_plan plan = aps_compressed_fp32_plan(site->plan);
-    struct aps_vector vectors[APS_VECTORS_MOST];
+    struct aps_vector vectors[APS_VECTORS_MAX];
     int whole = 0;
 
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)

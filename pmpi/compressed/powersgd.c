@@ -46,7 +46,7 @@ struct factors {
 struct run {
     const struct aps_compressed_env *site;
     int count;
-    struct factors factors[APS_VECTORS_MOST];
+    struct factors factors[APS_VECTORS_MAX];
     struct aps_cost *cost;
 };
 
@@ -242,7 +242,7 @@ static bool powersgd_is_good(const struct factors *of, enum part part)
  * sums are no good are, then, on all ranks. */
 static int powersgd_reduce(struct run *run, enum part part)
 {
-    struct aps_vector vectors[APS_VECTORS_MOST];
+    struct aps_vector vectors[APS_VECTORS_MAX];
     int rc;
 
     for (int i = 0; i < run->count; i++) {

@@ -51,7 +51,7 @@ struct run {
     struct aps_wire wire;
     int rank, ranks;
     int count;
-    struct rounded layers[APS_VECTORS_MOST];
+    struct rounded layers[APS_VECTORS_MAX];
     size_t stride;
     /* [ranks * stride] each: to every rank, from every rank, and of every slice's
      * sums. */
@@ -184,8 +184,8 @@ static void rounded_measure(const struct run *run, struct rounded *of)
  * which the outcome of the exchange keeps, this rank sends empty messages. */
 static void rounded_agree(struct run *run)
 {
-    float greatest[APS_VECTORS_MOST];
-    int exponents[APS_VECTORS_MOST] = {0};
+    float greatest[APS_VECTORS_MAX];
+    int exponents[APS_VECTORS_MAX] = {0};
 
     for (int i = 0; i < run->count; i++)
         greatest[i] = run->layers[i].magnitude;
@@ -281,7 +281,7 @@ static void rounded_sum(const struct run *run, const struct rounded *of,
                         size_t at, unsigned char *section)
 {
     const struct aps_slice slice = rounded_slice(run, of, run->rank);
-    const size_t most = aps_block_part_most(&run->wire);
+    const size_t most = aps_block_part_max(&run->wire);
     struct aps_origin origin = rounded_origin(run, of, &slice);
     struct aps_magnitude magnitude = {0, true};
 
@@ -342,7 +342,7 @@ static void rounded_settle_part(const struct run *run, const struct rounded *of,
 
 static void rounded_settle(const struct run *run, int owner)
 {
-    const size_t most = aps_block_part_most(&run->wire);
+    const size_t most = aps_block_part_max(&run->wire);
     size_t at = (size_t)owner * run->stride;
 
     for (int i = 0; i < run->count; i++) {

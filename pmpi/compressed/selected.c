@@ -67,7 +67,7 @@ struct run {
     const struct aps_compressor *compressor;
     struct aps_wire wire;
     int count;
-    struct selected layers[APS_VECTORS_MOST];
+    struct selected layers[APS_VECTORS_MAX];
     size_t bytes; /* of a message */
     size_t parts; /* that it travels in: as many as the longest */
     struct aps_cost *cost;
@@ -177,7 +177,7 @@ static void selected_select(const struct run *run, struct selected *of)
 static void selected_agree(struct run *run)
 {
     const bool varies = aps_compressor_ops_of(run->compressor)->varies;
-    int counts[APS_VECTORS_MOST]; /* from INT_MIN on: 32 bits */
+    int counts[APS_VECTORS_MAX]; /* from INT_MIN on: 32 bits */
     size_t longest = 0;
     int rc = MPI_SUCCESS;
 

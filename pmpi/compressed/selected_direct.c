@@ -47,7 +47,7 @@ struct run {
     struct aps_wire wire;
     int ranks, rank;
     int count;
-    struct selected layers[APS_VECTORS_MOST];
+    struct selected layers[APS_VECTORS_MAX];
     /* Parcels of all ranks: to the owners, to this one, and of all sums. */
     unsigned char *to, *from, *sums;
     size_t to_most, sums_most; /* bytes of one */
@@ -61,9 +61,9 @@ static size_t direct_to_most(const struct aps_wire *wire,
                              const struct aps_plan *plan,
                              const struct aps_matrix *matrix, int ranks)
 {
-    return aps_elements_most(wire,
-                             aps_compressed_k(&plan->compressor, matrix->count),
-                             aps_slice_longest(matrix->count, 1, ranks));
+    return aps_elements_max(wire,
+                            aps_compressed_k(&plan->compressor, matrix->count),
+                            aps_slice_longest(matrix->count, 1, ranks));
 }
 
 static size_t direct_sums_most(const struct aps_wire *wire,
@@ -71,7 +71,7 @@ static size_t direct_sums_most(const struct aps_wire *wire,
 {
     const size_t longest = aps_slice_longest(matrix->count, 1, ranks);
 
-    return aps_elements_most(wire, longest, longest);
+    return aps_elements_max(wire, longest, longest);
 }
 
 /* Strides of several layers are no more than those of each. */

@@ -57,7 +57,7 @@ struct run {
     int owners, own;      /* of the group; this rank's number in it */
     int ranks;            /* of the group */
     int count;
-    struct selected layers[APS_VECTORS_MOST];
+    struct selected layers[APS_VECTORS_MAX];
     /* Parcels: slices to owners, and from ranks; elements of the slice, of groups;
      * sums of all owners. With the bytes of one, at most. */
     unsigned char *to, *from, *between, *sums;
@@ -71,8 +71,8 @@ static size_t levels_between_most(const struct aps_wire *wire,
                                   const struct aps_compressor *compressor,
                                   size_t longest)
 {
-    return aps_elements_most(wire, aps_compressed_k(compressor, longest),
-                             longest);
+    return aps_elements_max(wire, aps_compressed_k(compressor, longest),
+                            longest);
 }
 
 /* Of all ranks together; each is counted as often as there are ranks. Strides of
@@ -92,7 +92,7 @@ static size_t levels_message(const struct aps_plan *plan,
     bytes += (size_t)ranks->groups * aps_varlen_stride(levels_between_most(
                                          &wire, &plan->compressor, longest));
     bytes += (size_t)ranks->largest *
-             aps_varlen_stride(aps_elements_most(&full, longest, longest));
+             aps_varlen_stride(aps_elements_max(&full, longest, longest));
     return bytes / (size_t)ranks->all + 1;
 }
 
@@ -133,7 +133,7 @@ static void levels_present(struct run *run, struct selected *of,
     run->to_most += longest * sizeof(float);
     run->between_most +=
         levels_between_most(&run->wire, run->compressor, longest);
-    run->sums_most += aps_elements_most(&run->full, longest, longest);
+    run->sums_most += aps_elements_max(&run->full, longest, longest);
 }
 
 static struct aps_elements levels_room(const struct run *run,

@@ -32,7 +32,7 @@ struct run {
     int ranks, rank;
     int count;
     struct aps_compressed *layers;
-    float means[APS_VECTORS_MOST]; /* of this rank's layers */
+    float means[APS_VECTORS_MAX]; /* of this rank's layers */
     struct aps_cost *cost;
 };
 

@@ -92,7 +92,7 @@ static void chunk_fill(struct aps_cut *cut, struct extent *used,
 {
     const struct extent room = chunk_extent(cut, cut->length);
 
-    while (cut->vector < cut->count && chunk->count < APS_PIECES_MOST) {
+    while (cut->vector < cut->count && chunk->count < APS_PIECES_MAX) {
         const size_t n = chunk_next_length(cut);
         const struct extent extent = chunk_extent(cut, n);
         struct extent at = *used;

@@ -17,8 +17,8 @@
 #include "block/block_batch.h"
 
 /* Vectors that are reduced together at most, and pieces of a chunk. */
-#define APS_VECTORS_MOST 128
-#define APS_PIECES_MOST 16
+#define APS_VECTORS_MAX 128
+#define APS_PIECES_MAX 16
 
 /*
  * One call of a vector whose scale keeps a state: what the state says, and what
@@ -124,7 +124,7 @@ struct aps_chunk {
      * on. */
     unsigned char *blocks;
     size_t stride;
-    struct aps_piece pieces[APS_PIECES_MOST]; /* [count] */
+    struct aps_piece pieces[APS_PIECES_MAX]; /* [count] */
 };
 
 /* How the vectors of one call are cut. */

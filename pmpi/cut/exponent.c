@@ -31,8 +31,8 @@ void aps_exponent_magnitudes(const struct aps_wire *wire, int count,
                              const struct aps_vector vectors[],
                              struct aps_stage_scale scales[])
 {
-    struct aps_magnitude_query queries[APS_VECTORS_MOST];
-    int layers[APS_VECTORS_MOST];
+    struct aps_magnitude_query queries[APS_VECTORS_MAX];
+    int layers[APS_VECTORS_MAX];
     size_t n = 0;
 
     for (int i = 0; i < count; i++) {
@@ -67,8 +67,8 @@ int aps_exponent_vectors(const struct aps_vcomm *vcomm,
                          const struct aps_vector vectors[],
                          struct aps_stage_scale scales[])
 {
-    float max[APS_VECTORS_MOST] = {0};
-    int exponents[APS_VECTORS_MOST];
+    float max[APS_VECTORS_MAX] = {0};
+    int exponents[APS_VECTORS_MAX];
     bool agreed = whole;
     int rc;
 

@@ -15,7 +15,7 @@
 #include "cut/chunk.h"
 
 /* Vectors whose exponents are found at a time. */
-#define APS_EXPONENTS_MOST APS_AGREEMENT_INTS
+#define APS_EXPONENTS_MAX APS_AGREEMENT_INTS
 
 /*
  * COLLECTIVE over vcomm, the ranks of the stage, where `wire` scales by APS;
@@ -42,7 +42,7 @@ static inline int aps_exponent_predicted(const struct aps_vector *vector)
     return vector->history ? vector->history->prediction.exponent : 0;
 }
 
-/* Local. The magnitudes of `count` layers, APS_VECTORS_MOST at most, to scales[]:
+/* Local. The magnitudes of `count` layers, APS_VECTORS_MAX at most, to scales[]:
  * those that nobody has measured yet are measured together. */
 void aps_exponent_magnitudes(const struct aps_wire *wire, int count,
                              const struct aps_vector vectors[],
@@ -63,7 +63,7 @@ int aps_exponent_agree_all(const struct aps_vcomm *vcomm,
 struct aps_exponents {
     bool begun;
     int count;
-    int greatest[APS_EXPONENTS_MOST];
+    int greatest[APS_EXPONENTS_MAX];
     struct aps_agreement agreement;
 };
 

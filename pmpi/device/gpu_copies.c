@@ -13,7 +13,7 @@
 #include "device/gpu_visit.h"
 
 /* Idle streams that are kept, of all contexts together. */
-#define IDLE_MOST 16
+#define IDLE_MAX 16
 
 /* A stream that one copy at a time uses. */
 struct stream {
@@ -24,7 +24,7 @@ struct stream {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct stream idle[IDLE_MOST];
+static struct stream idle[IDLE_MAX];
 static size_t idle_count;
 
 /* --- streams -------------------------------------------------------------- */
@@ -77,7 +77,7 @@ static void gpu_copies_give(const struct aps_gpu_driver *driver,
     bool kept;
 
     pthread_mutex_lock(&lock);
-    kept = stream->known && idle_count < IDLE_MOST;
+    kept = stream->known && idle_count < IDLE_MAX;
     if (kept)
         idle[idle_count++] = *stream;
     pthread_mutex_unlock(&lock);

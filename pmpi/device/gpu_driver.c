@@ -151,7 +151,7 @@ static void gpu_driver_measure_heap(void)
 
 /* The size that is given for a main thread's stack may be more than what the
  * kernel keeps free for it. */
-#define STACK_MOST ((uintptr_t)8 << 20)
+#define STACK_MAX ((uintptr_t)8 << 20)
 
 static void gpu_driver_measure_stack(void)
 {
@@ -166,8 +166,7 @@ static void gpu_driver_measure_stack(void)
     if (pthread_attr_getstack(&attributes, &lowest, &bytes) == 0) {
         const uintptr_t end = (uintptr_t)lowest + bytes;
 
-        stack->begin =
-            bytes < STACK_MOST ? (uintptr_t)lowest : end - STACK_MOST;
+        stack->begin = bytes < STACK_MAX ? (uintptr_t)lowest : end - STACK_MAX;
         stack->end = end;
     }
     pthread_attr_destroy(&attributes);

@@ -8,7 +8,7 @@
 
 #include "device/gpu_constants.h"
 
-#define DEVICES_MOST 64
+#define DEVICES_MAX 64
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -28,10 +28,10 @@ int aps_gpu_driver_fail(const struct aps_gpu_driver *driver, int result,
 static int gpu_visit_primary_of(const struct aps_gpu_driver *driver, int device,
                                 aps_gpu_context *primary)
 {
-    static aps_gpu_context retained[DEVICES_MOST];
+    static aps_gpu_context retained[DEVICES_MAX];
     int result = 0;
 
-    if (device < 0 || device >= DEVICES_MOST)
+    if (device < 0 || device >= DEVICES_MAX)
         return driver->retain(primary, device);
     pthread_mutex_lock(&lock);
     if (!retained[device])

@@ -12,10 +12,10 @@
 
 /* The pool keeps so many bytes, in use or idle. Buffers beyond that are freed
  * after use. */
-#define KEPT_BYTES_MOST ((size_t)512 << 20)
+#define KEPT_BYTES_MAX ((size_t)512 << 20)
 
 /* An idle buffer gives way to another one after so many takes without it: to unpin
- * it may wait for all that the GPU does. Until then what is beyond KEPT_BYTES_MOST
+ * it may wait for all that the GPU does. Until then what is beyond KEPT_BYTES_MAX
  * is pageable. */
 #define PATIENCE 64
 
@@ -105,9 +105,9 @@ static bool pool_reserve(size_t size)
     bool room;
 
     pthread_mutex_lock(&lock);
-    room = size <= KEPT_BYTES_MOST &&
-           kept_bytes - pool_spare_bytes() <= KEPT_BYTES_MOST - size;
-    while (room && kept_bytes > KEPT_BYTES_MOST - size) {
+    room = size <= KEPT_BYTES_MAX &&
+           kept_bytes - pool_spare_bytes() <= KEPT_BYTES_MAX - size;
+    while (room && kept_bytes > KEPT_BYTES_MAX - size) {
         struct buffer *last = pool_forget_last();
 
         last->next = forgotten;

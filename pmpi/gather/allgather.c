@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/least.h"
+#include "base/size_min.h"
 #include "block/block_batch.h"
 #include "cut/chunk.h"
 #include "cut/exchange.h"
@@ -154,7 +154,7 @@ int aps_allgather_run_bytes(struct aps_allgather *gather, int outcome,
 
     gather->outcome = outcome;
     for (size_t done = 0; done < size; done += now) {
-        now = aps_least(size - done, gather->stride);
+        now = aps_size_min(size - done, gather->stride);
         aps_exchange_receive_alike(&slot->exchange, slot->blocks,
                                    gather->stride, now);
         aps_exchange_send_all(&slot->exchange, in + done, now);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/least.h"
+#include "base/size_min.h"
 #include "block/block_batch.h"
 #include "cut/chunk.h"
 #include "cut/exchange.h"
@@ -290,7 +290,7 @@ int aps_broadcast_run_bytes(struct aps_broadcast *broadcast, int root,
 
     broadcast->outcome = outcome;
     for (size_t done = 0; done < size; done += now) {
-        now = aps_least(size - done, broadcast->stride);
+        now = aps_size_min(size - done, broadcast->stride);
         if (broadcast->rank == root)
             aps_exchange_send_all(&slot->slices, bytes + done, now);
         else

@@ -43,7 +43,7 @@ aps_reduce_scatter_create(const struct aps_vcomm *vcomm, size_t granule)
     scatter->vcomm = vcomm;
     scatter->rank = vcomm->rank;
     scatter->ranks = ranks;
-    scatter->sum = malloc(aps_pipeline_elements_most(ranks, granule) *
+    scatter->sum = malloc(aps_pipeline_elements_max(ranks, granule) *
                           sizeof *scatter->sum);
     if (!scatter->sum)
         goto destroy;

@@ -3,14 +3,14 @@
 
 #include "group/chunk_layout.h"
 
-#include "base/least.h"
+#include "base/size_min.h"
 #include "block/block.h"
 #include "wire/pipeline_sizes.h"
 
 /* So many times as long are chunks at most that fill their room with codes. */
 #define NARROWEST 8
 
-_Static_assert(APS_BLOCK_HEADER_MOST <= APS_PIPELINE_GROUP_HEADER,
+_Static_assert(APS_BLOCK_HEADER_MAX <= APS_PIPELINE_GROUP_HEADER,
                "a block's header has room");
 
 struct aps_chunk_room aps_chunk_room_of(int owners, int parts, int results,
@@ -39,7 +39,7 @@ struct aps_chunk_room aps_chunk_room_of(int owners, int parts, int results,
 /* Slices of n elements that are not empty. */
 static size_t layout_slices(size_t n, size_t granule, int parts)
 {
-    return aps_least((n + granule - 1) / granule, (size_t)parts);
+    return aps_size_min((n + granule - 1) / granule, (size_t)parts);
 }
 
 /* Slices that are empty take no room: they come last. */
@@ -107,8 +107,8 @@ aps_chunk_layout_longest(const struct aps_chunk_room *room,
 size_t aps_chunk_room_sum(const struct aps_chunk_room *room, bool narrow)
 {
     const size_t codes =
-        aps_least(aps_codec_elements_most(room->slice * sizeof(float)),
-                  APS_PIPELINE_GROUP_SLICE);
+        aps_size_min(aps_codec_elements_max(room->slice * sizeof(float)),
+                     APS_PIPELINE_GROUP_SLICE);
     const size_t most = narrow ? NARROWEST * room->slice : room->slice;
 
     if (room->parts > 1)

@@ -14,7 +14,7 @@
 
 /* Calls whose buffers are not all in GPUs' memory, before that is taken for
  * what the program does. */
-#define IN_VAIN_MOST 1000
+#define IN_VAIN_MAX 1000
 
 struct aps_gpu_ipc {
     struct aps_shm_group *node;
@@ -293,7 +293,7 @@ bool aps_gpu_ipc_meet(struct aps_gpu_ipc *peers,
         return gpu_ipc_make(peers, memory, in);
     case NOT_NOW:
         /* All ranks count the same. To ask costs them a meeting. */
-        peers->refused = ++peers->in_vain == IN_VAIN_MOST;
+        peers->refused = ++peers->in_vain == IN_VAIN_MAX;
         return false;
     default:
         peers->refused = true;

@@ -25,15 +25,15 @@
  * result to some peers. */
 #define ROUNDS APS_PIPELINE_WIRE_LAG
 #define KINDS 2
-#define PEERS_MOST 4
-#define MESSAGES_MOST (KINDS * PEERS_MOST)
+#define PEERS_MAX 4
+#define MESSAGES_MAX (KINDS * PEERS_MAX)
 
 #define BATCHES 5
 /* A batch: long beside a scheduler's tick, and sends much more than a link passes at
  * once after a rest. */
 #define BATCH_SECONDS 0.2
-#define TIMES_LEAST 3
-#define TIMES_MOST 100000
+#define TIMES_MIN 3
+#define TIMES_MAX 100000
 
 /* A pattern of messages, `times` times; a wrong outcome is MPI's. */
 struct pattern {
@@ -84,8 +84,8 @@ static double seconds(struct pattern *pattern, run_fn *run, const char *what)
                                                     .what = what,
                                                     .spread = pattern->spread,
                                                     .seconds = BATCH_SECONDS,
-                                                    .least = TIMES_LEAST,
-                                                    .most = TIMES_MOST,
+                                                    .least = TIMES_MIN,
+                                                    .most = TIMES_MAX,
                                                     .run = run_timed,
                                                     .state = &timed});
 }
@@ -115,7 +115,7 @@ static void run_turns(struct pattern *pattern, int times)
 static int await(const struct pattern *pattern, int count,
                  MPI_Request requests[])
 {
-    MPI_Status statuses[2 * MESSAGES_MOST];
+    MPI_Status statuses[2 * MESSAGES_MAX];
     int done = 0, rc = MPI_SUCCESS;
 
     if (!pattern->naps)
@@ -151,7 +151,7 @@ static void run_stream(struct pattern *pattern, int times)
 {
     const struct aps_vcomm *vcomm = &pattern->site->vcomm;
     const int peers = pattern->peers, count = KINDS * peers;
-    MPI_Request requests[ROUNDS][2 * MESSAGES_MOST];
+    MPI_Request requests[ROUNDS][2 * MESSAGES_MAX];
 
     for (int i = 0; i < times + ROUNDS; i++) {
         MPI_Request *const round = requests[i % ROUNDS];
@@ -275,12 +275,12 @@ static double burst_bytes(struct pattern *pattern, const struct aps_link *link)
 int aps_links_measure(struct aps_rank_layout *site, bool between, double crowd,
                       struct aps_link *link, struct aps_spread *spread)
 {
-    const size_t room = ROUNDS * MESSAGES_MOST * LONG;
+    const size_t room = ROUNDS * MESSAGES_MAX * LONG;
     const int others = (between ? site->hosts : site->per_host) - 1;
     struct pattern pattern = {
         .site = site,
         .between = between,
-        .peers = others < PEERS_MOST ? others : PEERS_MOST,
+        .peers = others < PEERS_MAX ? others : PEERS_MAX,
         .out = malloc(room),
         .in = malloc(room),
         .spread = spread,

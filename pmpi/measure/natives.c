@@ -12,11 +12,11 @@
 
 static const size_t counts[] = {1, 16 * 1024, 128 * 1024, 1024 * 1024};
 #define COUNTS (sizeof counts / sizeof *counts)
-#define COUNT_MOST (counts[COUNTS - 1])
+#define COUNT_MAX (counts[COUNTS - 1])
 
 #define BATCH_SECONDS 0.2
-#define TIMES_LEAST 2
-#define TIMES_MOST 10000
+#define TIMES_MIN 2
+#define TIMES_MAX 10000
 #define LEAST 1e-9 /* seconds */
 
 /* One length: a time, and the model's line a * wait + b / bulk + rest. */
@@ -56,8 +56,8 @@ static double median(struct aps_rank_layout *site, MPI_Comm comm,
                               .what = "native all-reduces",
                               .spread = spread,
                               .seconds = BATCH_SECONDS,
-                              .least = TIMES_LEAST,
-                              .most = TIMES_MOST,
+                              .least = TIMES_MIN,
+                              .most = TIMES_MAX,
                               .run = run_reduced,
                               .state = &reduced});
 }
@@ -115,8 +115,8 @@ int aps_natives_measure(struct aps_rank_layout *site, bool between,
                         struct aps_link *link, struct aps_spread *spread)
 {
     const int place = site->local_of[site->vcomm.rank];
-    float *x[2] = {calloc(COUNT_MOST, sizeof **x),
-                   calloc(COUNT_MOST, sizeof **x)};
+    float *x[2] = {calloc(COUNT_MAX, sizeof **x),
+                   calloc(COUNT_MAX, sizeof **x)};
     struct point points[COUNTS];
     MPI_Comm comm = MPI_COMM_NULL;
     int rc = MPI_ERR_OTHER;

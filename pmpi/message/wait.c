@@ -40,7 +40,7 @@
 #define NAP_REQUESTS_NS 20000L /* and what the kernel adds, some 50 us */
 
 /* Tests of requests that may fail in one wait, beyond one for each request. */
-#define FAILURES_MOST 1000
+#define FAILURES_MAX 1000
 
 /* Who waits so long for ranks that may never come says so. */
 #define TELL_NS 10000000000L
@@ -262,7 +262,7 @@ static int wait_for(int count, MPI_Request requests[], MPI_Status statuses[],
         if (rc != MPI_SUCCESS) {
             const int left = wait_count_active(count, requests);
 
-            done = ++errors > count + FAILURES_MOST;
+            done = ++errors > count + FAILURES_MAX;
             if (first == MPI_SUCCESS && (left < active || done))
                 first = rc == MPI_ERR_IN_STATUS ? MPI_ERR_OTHER : rc;
             active = left;
@@ -309,7 +309,7 @@ int aps_wait_test(MPI_Request *request, int *failures, int *done)
     const int rc = PMPI_Test(request, done, MPI_STATUS_IGNORE);
 
     if (rc == MPI_SUCCESS || *request == MPI_REQUEST_NULL ||
-        ++*failures > FAILURES_MOST)
+        ++*failures > FAILURES_MAX)
         return rc;
     *done = 0;
     return MPI_SUCCESS;

@@ -9,16 +9,16 @@
 #include "queue/progress_thread.h"
 
 /* As many of one kind as a program is likely to make and free in turn. */
-#define SPARE_MOST 8
+#define SPARE_MAX 8
 
 /* Queues with a thread of their own at a time. More of them than cores carry on
  * nothing sooner, and a process may have few threads. */
-#define THREADS_MOST 16
+#define THREADS_MAX 16
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int threads; /* queues with a thread, spare ones included */
 static struct {
-    struct aps_queue *list[SPARE_MOST];
+    struct aps_queue *list[SPARE_MAX];
     int count;
 } spare[2]; /* queues with fibers, and with threads */
 
@@ -43,7 +43,7 @@ static struct aps_queue *queue_pool_create_thread(const char *label)
     bool allowed;
 
     pthread_mutex_lock(&lock);
-    allowed = threads < THREADS_MOST;
+    allowed = threads < THREADS_MAX;
     threads += allowed;
     pthread_mutex_unlock(&lock);
     if (allowed)
@@ -83,7 +83,7 @@ void aps_queue_pool_give(struct aps_queue *queue)
     pthread_mutex_lock(&lock);
     /* One that is not empty ends with its last operation, which may be about to
      * return. */
-    kept = aps_queue_is_empty(queue) && spare[thread].count < SPARE_MOST;
+    kept = aps_queue_is_empty(queue) && spare[thread].count < SPARE_MAX;
     if (kept)
         spare[thread].list[spare[thread].count++] = queue;
     else

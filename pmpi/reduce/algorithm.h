@@ -18,7 +18,7 @@ struct aps_algorithm;
 
 struct aps_algorithm_ops {
     /*
-     * COLLECTIVE. Reduce `count` vectors, APS_VECTORS_MOST at most, each to what
+     * COLLECTIVE. Reduce `count` vectors, APS_VECTORS_MAX at most, each to what
      * it would be alone. If it is one, the memory of `wire` is the layer's;
      * else the host's. An MPI error code.
      */

@@ -41,7 +41,7 @@ aps_allgather_sum_create(const struct aps_vcomm *vcomm, size_t granule)
     gather->rank = vcomm->rank;
     gather->size = vcomm->size;
     gather->sum =
-        malloc(aps_pipeline_elements_most(1, granule) * sizeof *gather->sum);
+        malloc(aps_pipeline_elements_max(1, granule) * sizeof *gather->sum);
     if (!gather->sum)
         goto destroy;
     for (int i = 0; i < APS_EXCHANGE_DEPTH; i++) {
@@ -151,7 +151,7 @@ int aps_allgather_sum_run(struct aps_allgather_sum *gather,
         {gather_sum_send_values, 0},
         {gather_sum_sum_values, APS_PIPELINE_WIRE_LAG},
     };
-    struct aps_stage_scale scales[APS_VECTORS_MOST];
+    struct aps_stage_scale scales[APS_VECTORS_MAX];
     struct run run = {
         .gather = gather,
         .wire = wire,

@@ -104,7 +104,7 @@ struct aps_direct *aps_direct_create_standalone(const struct aps_vcomm *vcomm,
     const size_t room = is_long ? aps_pipeline_room_of_devices(ranks, granule)
                                 : aps_pipeline_room(ranks, granule);
     const size_t bytes = aps_block_stride_bytes(room);
-    const size_t elements = aps_codec_elements_most(room);
+    const size_t elements = aps_codec_elements_max(room);
     struct aps_direct *direct = aps_direct_create(vcomm, elements, bytes);
 
     if (direct) {
@@ -430,7 +430,7 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
         {direct_turn, APS_PIPELINE_WIRE_LAG},
         {direct_finish, APS_PIPELINE_WIRE_LAG},
     };
-    struct aps_stage_scale scales[APS_VECTORS_MOST];
+    struct aps_stage_scale scales[APS_VECTORS_MAX];
     struct run run = {
         .direct = direct,
         .wire = *wire,

@@ -127,7 +127,7 @@ static void hierarchical_group_scales(struct aps_hierarchical_run *run,
 {
     struct aps_shm_group *node = run->h->node;
     const struct aps_wire *wire = &run->inside;
-    int exponents[APS_VECTORS_MOST];
+    int exponents[APS_VECTORS_MAX];
 
     for (int i = 0; i < count; i++)
         scales[i] = (struct aps_stage_scale){
@@ -248,7 +248,7 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         {aps_hierarchical_receive, APS_PIPELINE_WIRE_LAG},
         {aps_hierarchical_collect, APS_GROUP_LAG},
     };
-    struct aps_stage_scale scales[APS_VECTORS_MOST];
+    struct aps_stage_scale scales[APS_VECTORS_MAX];
     size_t chunks;
     const struct aps_chunk_layout layout =
         h->direct_only ? (struct aps_chunk_layout){0}

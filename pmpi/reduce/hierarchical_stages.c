@@ -287,8 +287,8 @@ void aps_hierarchical_sum(void *state, size_t k)
     struct aps_hierarchical *h = run->h;
     const int ranks = aps_shm_group_size(h->node);
     struct aps_chunk *chunk = aps_stage_chunk(run, k);
-    struct aps_magnitude magnitudes[APS_PIECES_MOST];
-    float max[APS_PIECES_MOST];
+    struct aps_magnitude magnitudes[APS_PIECES_MAX];
+    float max[APS_PIECES_MAX];
 
     if (h->broken || (k > 0 && !aps_stage_is_owner(h)))
         return;
@@ -360,7 +360,7 @@ void aps_hierarchical_send(void *state, size_t k)
 {
     struct aps_hierarchical_run *run = state;
     struct aps_hierarchical *h = run->h;
-    int exponents[APS_PIECES_MOST] = {0};
+    int exponents[APS_PIECES_MAX] = {0};
     const struct aps_chunk *across;
 
     if (h->broken || aps_stage_own_elements(run, k) == 0)

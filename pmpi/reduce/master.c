@@ -42,7 +42,7 @@ static int master_allocate(struct aps_master *master, size_t granule)
     const int groups = master->groups.groups;
     const bool leads = master->place == 0;
     const size_t blocks = leads ? (size_t)master->members : 1;
-    const size_t elements = aps_pipeline_elements_most(1, granule);
+    const size_t elements = aps_pipeline_elements_max(1, granule);
     const size_t piece = aps_block_stride_bytes(aps_pipeline_room(1, granule));
     /* A chunk's results: each of the blocks has a header, ends in a gap, and
      * may be a granule of elements longer than its share. */
@@ -314,8 +314,8 @@ static void master_sum_groups(const struct run *run,
 {
     struct aps_master *master = run->master;
     const struct aps_chunk *chunks[APS_RING_WINDOW];
-    float greatest[APS_RING_WINDOW * APS_PIECES_MOST];
-    int exponents[APS_RING_WINDOW * APS_PIECES_MOST];
+    float greatest[APS_RING_WINDOW * APS_PIECES_MAX];
+    int exponents[APS_RING_WINDOW * APS_PIECES_MAX];
     const bool agreed = aps_scale_ops_of(&run->wire->scale)->agreed;
     int pieces = 0, piece = 0;
     int rc;
@@ -348,7 +348,7 @@ static void master_sum_groups(const struct run *run,
 static void master_lead(const struct run *run)
 {
     struct aps_master *master = run->master;
-    struct aps_magnitude max[APS_RING_WINDOW * APS_PIECES_MOST];
+    struct aps_magnitude max[APS_RING_WINDOW * APS_PIECES_MAX];
 
     master_sum_group(run, max);
     if (master->groups.groups == 1)
@@ -378,7 +378,7 @@ int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
 {
     const struct aps_wire inside =
         aps_wire_inside(wire, aps_vcomm_rank(&master->groups.group, 0));
-    struct aps_stage_scale scales[APS_VECTORS_MOST];
+    struct aps_stage_scale scales[APS_VECTORS_MAX];
     struct run run = {
         .master = master,
         .wire = &inside,

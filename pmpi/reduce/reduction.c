@@ -317,7 +317,7 @@ struct again {
     struct aps_reductions *reductions;
     struct aps_plan plan;
     struct aps_cost cost;
-    struct aps_vector vectors[APS_VECTORS_MOST];
+    struct aps_vector vectors[APS_VECTORS_MAX];
     int count;
     int rc; /* the first error; this rank goes on, as the other ranks do */
 };
@@ -352,7 +352,7 @@ static void again_add(struct again *again, const struct aps_vector *vector)
         };
         /* Ranks may have the vector in different memories: together on all of
          * them. */
-        if (again->count == APS_VECTORS_MOST)
+        if (again->count == APS_VECTORS_MAX)
             again_flush(again);
     }
 }

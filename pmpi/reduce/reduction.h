@@ -52,7 +52,7 @@ aps_reductions_groups(const struct aps_reductions *reductions,
                       const struct aps_plan *plan);
 
 /*
- * COLLECTIVE over vcomm. Reduce `count` vectors, APS_VECTORS_MOST at most, by a
+ * COLLECTIVE over vcomm. Reduce `count` vectors, APS_VECTORS_MAX at most, by a
  * plan that is prepared. The same bits arrive on every rank, and each layer gets
  * those that it would get alone. An MPI error code.
  */

@@ -24,7 +24,7 @@ struct slot {
 
 /* Before the partial sums of a chunk that travel as FP32, which have no headers:
  * one struct aps_scale_record a piece, where the wire has records. */
-#define RECORDS_MOST (APS_PIECES_MOST * sizeof(struct aps_scale_record))
+#define RECORDS_MAX (APS_PIECES_MAX * sizeof(struct aps_scale_record))
 
 struct aps_ring {
     struct aps_algorithm algorithm; /* of aps_ring_algorithm */
@@ -53,8 +53,8 @@ struct aps_ring *aps_ring_create(const struct aps_vcomm *vcomm, size_t elements,
     for (int i = 0; i < APS_RING_WINDOW; i++) {
         struct slot *slot = &ring->slots[i];
 
-        slot->outgoing = malloc(bytes + RECORDS_MOST);
-        slot->pair = malloc(2 * bytes + RECORDS_MOST);
+        slot->outgoing = malloc(bytes + RECORDS_MAX);
+        slot->pair = malloc(2 * bytes + RECORDS_MAX);
         slot->results = malloc(bytes * (size_t)ring->size);
         if (!slot->outgoing || !slot->pair || !slot->results ||
             aps_messages_init(&slot->messages, vcomm, 2, &ring->outcome) < 0)
@@ -73,7 +73,7 @@ struct aps_ring *aps_ring_create_standalone(const struct aps_vcomm *vcomm,
     const size_t room = aps_pipeline_room(vcomm->size, granule);
 
     return aps_ring_create(vcomm,
-                           aps_pipeline_elements_most(vcomm->size, granule),
+                           aps_pipeline_elements_max(vcomm->size, granule),
                            aps_block_stride_bytes(room));
 }
 
@@ -383,7 +383,7 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
         ring_travels_as_fp32(wire)
             ? aps_pipeline_elements_fp32(&wire->codec, ring->size)
             : aps_pipeline_elements(&wire->codec, ring->size);
-    struct aps_stage_scale scales[APS_VECTORS_MOST];
+    struct aps_stage_scale scales[APS_VECTORS_MAX];
     struct aps_cut cut = {
         .wire = wire,
         .vectors = vectors,

@@ -10,7 +10,7 @@
 
 /* A program that makes communicators without end has layers without end: of those that
  * come later nothing is known at the end. */
-#define LAYERS_MOST ((size_t)16384)
+#define LAYERS_MAX ((size_t)16384)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct aps_chosen_format *all;
@@ -32,7 +32,7 @@ chosen_place_of(const struct aps_chosen_format *chosen)
     for (size_t i = 0; i < count; i++)
         if (chosen_is_same(&all[i], chosen))
             return &all[i];
-    if (count == LAYERS_MOST)
+    if (count == LAYERS_MAX)
         return NULL;
     if (count == room) {
         more = realloc(all, (2 * room + 16) * sizeof *all);

@@ -21,7 +21,7 @@
 #include "source/chosen.h"
 
 /* Names that are tried for a new file. */
-#define PARTS_MOST 100
+#define PARTS_MAX 100
 
 /* The file as it was when the job began, or when the job wrote it. */
 static struct {
@@ -130,7 +130,7 @@ static int final_open_part(const char *path, char **part)
 {
     int descriptor = -1, saved = EEXIST;
 
-    for (int i = 0; i < PARTS_MOST && descriptor < 0 && saved == EEXIST; i++) {
+    for (int i = 0; i < PARTS_MAX && descriptor < 0 && saved == EEXIST; i++) {
         if (asprintf(part, "%s.%ld-%d.part", path, (long)getpid(), i) < 0) {
             *part = NULL;
             errno = ENOMEM;

@@ -15,7 +15,7 @@
 #include "base/digits.h"
 
 /* For what is too small for a double: not 0. */
-#define REAL_LEAST 0x1p-1074
+#define REAL_MIN 0x1p-1074
 
 /*
  * strtod in the C locale: a program that has called setlocale must not get
@@ -41,7 +41,7 @@ static double real_parse_decimal(const char *text)
     freelocale(plain);
     if (*end != '\0' || end == text)
         return NAN;
-    return number == 0 && errno == ERANGE ? REAL_LEAST : number;
+    return number == 0 && errno == ERANGE ? REAL_MIN : number;
 }
 
 double aps_real_parse(const char *text)
@@ -55,7 +55,7 @@ double aps_real_parse(const char *text)
     if (aps_digits_parse(text, strlen(text), 1023, &exponent) < 0) {
         if (errno != ERANGE)
             return NAN;
-        return below ? REAL_LEAST : INFINITY;
+        return below ? REAL_MIN : INFINITY;
     }
     return ldexp(1, below ? -(int)exponent : (int)exponent);
 }

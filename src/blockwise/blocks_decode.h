@@ -6,7 +6,7 @@
 #ifndef APS_BLOCKWISE_BLOCKS_DECODE_H
 #define APS_BLOCKWISE_BLOCKS_DECODE_H
 
-#include "base/least.h"
+#include "base/size_min.h"
 #include "blockwise/blocks.h"
 
 /* What all blocks of a decode have in common. */
@@ -93,7 +93,7 @@ APS_INLINE size_t aps_blocks_decode_fast(const struct aps_blocks_decoder *d,
         return aps_blocks_decode_arrays(d, wire, whole, block, 2, x);
     for (size_t i = 0; i < whole;) {
         const size_t count =
-            aps_least((whole - i) / block, APS_BLOCKS_CHUNK / block);
+            aps_size_min((whole - i) / block, APS_BLOCKS_CHUNK / block);
 
         aps_blocks_get(d, wire, count, block, (size_t)(end - wire), scales,
                        &codes);
@@ -118,7 +118,8 @@ APS_INLINE void aps_blocks_decode_any(const struct aps_blocks_decoder *d,
         const size_t inside = i % block;
         uint32_t codes[APS_PACK_CHUNK];
 
-        count = aps_least(n - i, aps_least(APS_BLOCKS_CHUNK, block - inside));
+        count =
+            aps_size_min(n - i, aps_size_min(APS_BLOCKS_CHUNK, block - inside));
         if (inside == 0) {
             scale = d->ops->read(d->kernel,
                                  aps_blocks_get_scale(wire, d->ops->scale));
@@ -147,7 +148,7 @@ APS_INLINE size_t aps_blocks_decode_vbmi(const struct aps_blocks_decoder *d,
     for (size_t i = 0; i < whole; i += most) {
         uint64_t special =
             d->ops->vbmi_decode(d->kernel, wire + i / block * code,
-                                aps_least(whole - i, most), d->add, x + i);
+                                aps_size_min(whole - i, most), d->add, x + i);
 
         for (size_t at = i; special; special >>= 1, at += step) {
             if (special & 1)

@@ -6,7 +6,7 @@
 #ifndef APS_BLOCKWISE_BLOCKS_ENCODE_H
 #define APS_BLOCKWISE_BLOCKS_ENCODE_H
 
-#include "base/least.h"
+#include "base/size_min.h"
 #include "blockwise/blocks.h"
 
 /* What all blocks of an encode have in common. */
@@ -212,20 +212,20 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
         uint32_t word[APS_ROUNDING_WORDS];
         const uint32_t *random = NULL;
 
-        count = aps_least(
+        count = aps_size_min(
             n - i,
-            most > 0 ? most : aps_least(APS_BLOCKS_CHUNK, block - inside));
+            most > 0 ? most : aps_size_min(APS_BLOCKS_CHUNK, block - inside));
         if (together && count > block)
             count = count / block * block;
         if (e->rounding == APS_ROUND_STOCHASTIC)
             random = aps_rounding_draw_magnitudes(
                 &e->draw, e->offset + first + i, x + i, count, e->cpu, word);
         for (size_t j = 0; j < count; j += block) {
-            const size_t length = aps_least(count - j, block);
+            const size_t length = aps_size_min(count - j, block);
 
             if (inside == 0)
                 scale = e->ops->choose(e->kernel, x + i + j,
-                                       aps_least(n - i - j, block));
+                                       aps_size_min(n - i - j, block));
             aps_blocks_round(e, scale, x + i + j, length,
                              random ? random + j : NULL, codes.code + j, stats);
             scales[j / block] = scale.code;
@@ -278,7 +278,7 @@ APS_INLINE size_t aps_blocks_encode_vectors(const struct aps_blocks_encoder *e,
 
     for (size_t i = 0; i < whole; i += most) {
         uint64_t special =
-            vectors.encode(e->kernel, x + i, aps_least(whole - i, most),
+            vectors.encode(e->kernel, x + i, aps_size_min(whole - i, most),
                            wire + i / block * code);
 
         for (size_t at = i; special; special >>= 1, at += step) {

@@ -6,7 +6,7 @@
 #ifndef APS_BLOCKWISE_BLOCKS_VARIANT_H
 #define APS_BLOCKWISE_BLOCKS_VARIANT_H
 
-#include "base/least.h"
+#include "base/size_min.h"
 #include "blockwise/blocks_decode.h"
 #include "blockwise/blocks_encode.h"
 #include "kernel/table.h"
@@ -126,7 +126,7 @@ static inline void aps_blocks_cast_body(const struct aps_block_kernel *kernel,
     uint8_t wire[APS_BLOCKS_CAST * 4 + APS_PACK_SLACK];
 
     for (size_t i = 0; i < n; i += most) {
-        const size_t count = aps_least(n - i, most);
+        const size_t count = aps_size_min(n - i, most);
 
         encode(kernel, x + i, count, i, options, wire, NULL);
         decode(kernel, wire, count, y + i);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/least.h"
+#include "base/size_min.h"
 #include "blockwise/fixed.h"
 #include "kernel/kernel.h"
 #include "simd/rounding.h"
@@ -87,7 +87,7 @@ APS_INLINE unsigned integer_encode_size(
     if (rounding == APS_ROUND_STOCHASTIC)
         draw = aps_draw_init(options);
     for (size_t i = 0; i < n; i += CHUNK) {
-        const size_t count = aps_least(n - i, CHUNK);
+        const size_t count = aps_size_min(n - i, CHUNK);
         const aps_any_float *y = x + i;
         uint32_t word[APS_ROUNDING_WORDS];
         const uint32_t *random = NULL;
@@ -150,7 +150,7 @@ APS_INLINE void integer_decode_size(const struct aps_codec *codec,
     const uint32_t nan = flags & APS_BLOCK_NAN ? APS_FLOAT_NAN : 0;
 
     for (size_t i = 0; i < n; i += CHUNK) {
-        const size_t count = aps_least(n - i, CHUNK);
+        const size_t count = aps_size_min(n - i, CHUNK);
         float values[APS_PACK_CHUNK];
 
         for (size_t j = 0; j < count; j++) {
@@ -189,7 +189,7 @@ APS_INLINE void integer_round_body(const struct aps_codec *codec, size_t n,
     aps_any_float *out = (void *)sum;
 
     for (size_t i = 0; i < n; i += CHUNK) {
-        const size_t count = aps_least(n - i, CHUNK);
+        const size_t count = aps_size_min(n - i, CHUNK);
         uint8_t codes[APS_PACK_CHUNK * 2];
         float rounded[APS_PACK_CHUNK];
 

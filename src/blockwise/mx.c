@@ -87,7 +87,7 @@ APS_INLINE void mx_encode_integers(struct aps_block_scale scale,
                                    void *codes, int size,
                                    struct aps_encode_stats *stats)
 {
-    const uint32_t most = APS_MX_INT8_MOST;
+    const uint32_t most = APS_MX_INT8_MAX;
     uint32_t underflow = 0, overflow = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -233,7 +233,7 @@ mx_make_integers(const struct aps_block_kernel *kernel)
 {
     return (struct aps_nearest){
         .codes = aps_codes_64_make((unsigned)kernel->format.width),
-        .beyond = _mm512_set1_ps(APS_MX_INT8_MOST * 0x1p-6f),
+        .beyond = _mm512_set1_ps(APS_MX_INT8_MAX * 0x1p-6f),
         .up = _mm512_set1_ps(0x1.8p17f),
         .first = _mm512_setzero_si512(),
     };

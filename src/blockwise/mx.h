@@ -14,7 +14,7 @@
 #define APS_MX_NAN 255
 #define APS_MX_BIAS 127    /* E8M0 */
 #define APS_MX_INT8_BITS 6 /* behind the point */
-#define APS_MX_INT8_MOST 127
+#define APS_MX_INT8_MAX 127
 
 /* Elements without an exponent are integers. */
 APS_INLINE bool aps_mx_is_integer(const struct aps_format *format)

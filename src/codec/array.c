@@ -6,7 +6,7 @@
 
 #include "aps.h"
 #include "base/fpenv.h"
-#include "base/least.h"
+#include "base/size_min.h"
 #include "codec/codec.h"
 #include "number/bits.h"
 #include "number/check.h"
@@ -36,7 +36,7 @@ static void cast_by_codec(const struct aps_format *format, const float *x,
         return;
     }
     for (size_t i = 0; i < n; i += CHUNK, here.offset += CHUNK) {
-        size_t count = aps_least(n - i, CHUNK);
+        size_t count = aps_size_min(n - i, CHUNK);
 
         codec.encode(&codec, x + i, count, scaling, &here, packed);
         codec.decode(&codec, packed, count, scaling, 0, y + i);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/least.h"
+#include "base/size_min.h"
 
 /* Values that are encoded at a time: a multiple of every granule is near. */
 #define CHUNK ((size_t)16384)
@@ -53,7 +53,7 @@ static void count_piece(const struct aps_format *format,
 
     wire += format->piece_bytes;
     for (size_t i = 0; i < n; i += block) {
-        const size_t length = aps_least(n - i, block);
+        const size_t length = aps_size_min(n - i, block);
 
         wire += format->scale_bytes;
         count_codes(wire, length, width, counts);
@@ -83,7 +83,7 @@ double aps_codes_entropy(const struct aps_codec *codec, const float *x,
     counts = calloc(codes, sizeof *counts);
     if (wire && counts) {
         for (size_t i = 0; i < n; i += chunk) {
-            const size_t length = aps_least(n - i, chunk);
+            const size_t length = aps_size_min(n - i, chunk);
 
             codec->encode(codec, x + i, length, scaling, &here, wire);
             count_piece(format, wire, length, counts);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cache.h"
-#include "base/least.h"
+#include "base/size_min.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -19,7 +19,7 @@
 static void stream_copy(unsigned char *to, const unsigned char *from,
                         size_t bytes)
 {
-    const size_t head = aps_least(-(uintptr_t)to % LINE, bytes);
+    const size_t head = aps_size_min(-(uintptr_t)to % LINE, bytes);
     size_t i = head;
 
     memcpy(to, from, head);
@@ -45,7 +45,7 @@ static bool stream_by_codec(const struct aps_codec *codec,
                             float *x)
 {
     const size_t before = -(uintptr_t)x % LINE;
-    const size_t head = aps_least(before / sizeof *x, n);
+    const size_t head = aps_size_min(before / sizeof *x, n);
     const size_t bits = head * (size_t)codec->format.width;
 
     if (!codec->stream || before % sizeof *x > 0 || bits % 8 > 0 ||
@@ -67,7 +67,7 @@ static void stream_by_tiles(const struct aps_codec *codec,
     float values[APS_FORMAT_GRANULE_MAX];
 
     for (size_t i = 0; i < n; i += tile) {
-        const size_t count = aps_least(n - i, tile);
+        const size_t count = aps_size_min(n - i, tile);
 
         codec->decode(codec, wire + aps_codec_bytes(codec, i), count, scaling,
                       flags, values);

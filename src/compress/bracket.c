@@ -8,12 +8,12 @@
 
 #include "number/bits.h"
 
-#define SAMPLE_LEAST 1024
-#define SAMPLE_MOST 32768
+#define SAMPLE_MIN 1024
+#define SAMPLE_MAX 32768
 #define SAMPLE_SHARE 128 /* elements for each one of the sample */
 #define SAMPLE_RUN 4     /* neighbours that are sampled together */
 #define SAMPLE_SIGMAS 4  /* by which a quantile of the sample may be off */
-#define ROOM_LEAST 4096  /* elements that are collected at any rate */
+#define ROOM_MIN 4096    /* elements that are collected at any rate */
 #define PAIR (2 * sizeof(uint32_t))
 
 /* Elements of memory beyond those that are collected. */
@@ -130,8 +130,8 @@ static void bracket_expect(const float *g, const float *e, size_t q,
     double rank, spread, least, most;
     uint32_t lo = 0, hi = APS_FLOAT_INF;
 
-    size = size < SAMPLE_LEAST ? SAMPLE_LEAST : size;
-    size = size > SAMPLE_MOST ? SAMPLE_MOST : size;
+    size = size < SAMPLE_MIN ? SAMPLE_MIN : size;
+    size = size > SAMPLE_MAX ? SAMPLE_MAX : size;
     size = size > room ? room : size;
     size -= size % SAMPLE_RUN;
     rank = (double)q / n * (double)size;
@@ -158,9 +158,9 @@ static void bracket_expect(const float *g, const float *e, size_t q,
 
 size_t aps_bracket_room(size_t n, size_t q)
 {
-    size_t room = (q <= n / 8 ? 2 * q : n / 16) + n / 64 + ROOM_LEAST;
+    size_t room = (q <= n / 8 ? 2 * q : n / 16) + n / 64 + ROOM_MIN;
 
-    return APS_BRACKET_ROOM_LEAST + ((room < n ? room : n) + SPARE) * PAIR;
+    return APS_BRACKET_ROOM_MIN + ((room < n ? room : n) + SPARE) * PAIR;
 }
 
 /* Nothing is collected. */
@@ -187,7 +187,7 @@ void aps_bracket_begin(const float *g, const float *e, size_t n, size_t q,
                        enum aps_cpu cpu, struct aps_bracket *bracket)
 {
     const aps_magnitudes_fn add = aps_magnitudes_kernel(cpu);
-    const size_t all = (work->bytes - APS_BRACKET_ROOM_LEAST) / PAIR;
+    const size_t all = (work->bytes - APS_BRACKET_ROOM_MIN) / PAIR;
     const size_t room = all > SPARE ? all - SPARE : 0;
     uint32_t *memory = work->memory;
     struct aps_magnitudes_sum sum = {.max = 0};
@@ -202,7 +202,7 @@ void aps_bracket_begin(const float *g, const float *e, size_t n, size_t q,
         .bits = room > 0 ? memory + APS_COLLECT_COUNTERS + all : NULL,
     };
 
-    if (n > room && room >= SAMPLE_LEAST)
+    if (n > room && room >= SAMPLE_MIN)
         bracket_expect(g, e, q, room, &b);
     else if (n > room)
         bracket_empty(&b);

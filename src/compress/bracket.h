@@ -40,10 +40,10 @@ struct aps_bracket {
  * 8 bytes. Its contents do not matter. */
 struct aps_bracket_work {
     void *memory;
-    size_t bytes; /* at least APS_BRACKET_ROOM_LEAST; with less than
+    size_t bytes; /* at least APS_BRACKET_ROOM_MIN; with less than
                      aps_bracket_room a search takes longer */
 };
-#define APS_BRACKET_ROOM_LEAST (APS_COLLECT_COUNTERS * sizeof(uint32_t))
+#define APS_BRACKET_ROOM_MIN (APS_COLLECT_COUNTERS * sizeof(uint32_t))
 size_t aps_bracket_room(size_t n, size_t q);
 
 /*

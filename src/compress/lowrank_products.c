@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/least.h"
+#include "base/size_min.h"
 
 /* The order of the sums: lowrank_variant.h. */
 #define SUM_LANES 16
@@ -155,7 +155,7 @@ static size_t left_block_rows(size_t columns, size_t most)
 {
     const size_t rows = BLOCK_ELEMENTS / columns;
 
-    return aps_least(aps_least(rows > 16 ? rows : 16, BLOCK_ROWS), most);
+    return aps_size_min(aps_size_min(rows > 16 ? rows : 16, BLOCK_ROWS), most);
 }
 
 /* struct left's tail, of `ranks` columns. */
@@ -200,7 +200,7 @@ static void left_rows(const struct kernels *kernels, const struct left *rows,
     for (size_t i = 0; i < rows->rows; i += most) {
         struct left a = *rows;
 
-        a.rows = aps_least(rows->rows - i, most);
+        a.rows = aps_size_min(rows->rows - i, most);
         a.total_pitch = a.rows;
         a.tail = tail;
         a.rows_tail = rows_tail;
@@ -208,13 +208,13 @@ static void left_rows(const struct kernels *kernels, const struct left *rows,
         for (size_t j = 0; j < rows->columns; j += width) {
             const size_t at = i * rows->pitch + j;
 
-            a.columns = aps_least(rows->columns - j, width);
+            a.columns = aps_size_min(rows->columns - j, width);
             a.m = rows->m + at;
             a.e = rows->e ? rows->e + at : NULL;
             a.delta = rows->e ? rows->delta + at : NULL;
             left_rows_tail(&a, rows_tail);
             for (size_t k = 0; k < rank; k += kernels->ranks) {
-                const size_t ranks = aps_least(rank - k, kernels->ranks);
+                const size_t ranks = aps_size_min(rank - k, kernels->ranks);
 
                 a.q = rows->q + k * a.q_pitch + j;
                 a.total = total + k * a.total_pitch;
@@ -255,7 +255,7 @@ static void products_left(const struct kernels *kernels,
         };
         float *to = p + k * matrix->rows;
 
-        ranks = aps_least(rank - k, BLOCK_RANKS);
+        ranks = aps_size_min(rank - k, BLOCK_RANKS);
         left_rows(kernels, &a, ranks, to, matrix->rows);
         for (size_t l = 0; l < ranks; l++)
             memset(to + l * matrix->rows + whole, 0,
@@ -295,7 +295,7 @@ static void right_sums(const struct kernels *kernels,
                        size_t width, size_t row, float *sums, size_t pitch)
 {
     const size_t whole = products_whole(matrix), rest = products_rest(matrix);
-    const size_t rows = aps_least(whole - row, SUM_ROWS);
+    const size_t rows = aps_size_min(whole - row, SUM_ROWS);
     const bool last = rows < SUM_ROWS && rest > first;
     float tail[SUM_LANES * SUM_ROWS], last_tail[SUM_LANES];
     struct right a = {.m = m + row * matrix->columns + first,
@@ -310,12 +310,12 @@ static void right_sums(const struct kernels *kernels,
     b.m += rows * a.pitch;
     b.tail = last_tail;
     if (last) {
-        b.columns = aps_least(rest - first, width);
+        b.columns = aps_size_min(rest - first, width);
         right_tail(&b, 1, last_tail);
     }
     memset(sums, 0, rank * pitch * sizeof *sums);
     for (size_t k = 0; k < rank; k += kernels->ranks) {
-        const int ranks = (int)aps_least(rank - k, kernels->ranks);
+        const int ranks = (int)aps_size_min(rank - k, kernels->ranks);
 
         a.p = p + k * matrix->rows + row;
         a.sum = sums + k * pitch;
@@ -338,14 +338,14 @@ static void products_right(const struct kernels *kernels,
     size_t ranks, width;
 
     for (size_t k = 0; k < rank; k += ranks) {
-        ranks = aps_least(rank - k, BLOCK_RANKS);
+        ranks = aps_size_min(rank - k, BLOCK_RANKS);
         for (size_t j = 0; j < matrix->columns; j += width) {
             /* of vectors, even of the longest */
-            const size_t pitch = aps_least(
+            const size_t pitch = aps_size_min(
                 (matrix->columns - j + SUM_LANES - 1) / SUM_LANES * SUM_LANES,
                 BLOCK_SUMS / ranks / SUM_LANES * SUM_LANES);
 
-            width = aps_least(matrix->columns - j, pitch);
+            width = aps_size_min(matrix->columns - j, pitch);
             memset(total, 0, ranks * pitch * sizeof *total);
             for (size_t row = 0; row < rows; row += SUM_ROWS) {
                 right_sums(kernels, matrix, ranks, m, p + k * matrix->rows, j,

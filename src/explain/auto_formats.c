@@ -25,7 +25,7 @@ static void list_names(const struct aps_shadow *formats, char *buffer,
 char *aps_auto_formats_list(const struct aps_auto_format *formats, char *buffer,
                             size_t size)
 {
-    char names[APS_SHADOW_MOST * 24];
+    char names[APS_SHADOW_MAX * 24];
 
     list_names(&formats->formats, names, sizeof names);
     snprintf(buffer, size, "auto: %s", names);
@@ -38,7 +38,7 @@ static void print_note(const struct aps_policy *policy, int rule,
                        const struct aps_auto_format *formats,
                        const char *memory, FILE *stream)
 {
-    char line[APS_COMMAND_RULE_MAX], names[APS_SHADOW_MOST * 24];
+    char line[APS_COMMAND_RULE_MAX], names[APS_SHADOW_MAX * 24];
     char target[80], note[1600];
 
     aps_command_rule(policy, rule, line);

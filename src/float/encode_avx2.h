@@ -5,7 +5,7 @@
 #ifndef APS_FLOAT_ENCODE_AVX2_H
 #define APS_FLOAT_ENCODE_AVX2_H
 
-#include "base/least.h"
+#include "base/size_min.h"
 #include "simd/nearest_avx2.h"
 #include "kernel/tile.h"
 
@@ -29,7 +29,7 @@ APS_CODEC_AVX2 APS_INLINE void aps_avx2_values(const struct aps_avx2 *constants,
         aps_avx2_32(c, how, x + i, &most, wire + i / 8 * width);
     }
     for (; i < n; i += APS_AVX2_VALUES) {
-        const size_t count = aps_least(n - i, APS_AVX2_VALUES);
+        const size_t count = aps_size_min(n - i, APS_AVX2_VALUES);
         float rest[APS_AVX2_VALUES] = {0};
         uint8_t codes[2 * APS_AVX2_VALUES + 8];
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "base/least.h"
+#include "base/size_min.h"
 #include "float/float_chunk.h"
 #include "float/float_decode.h"
 #include "float/float_sum.h"
@@ -90,7 +90,7 @@ APS_INLINE bool encode_tile(const struct aps_kernel *kernel,
     bool marker = false;
 
     for (size_t i = 0; i < n; i += CHUNK) {
-        size_t count = aps_least(n - i, CHUNK);
+        size_t count = aps_size_min(n - i, CHUNK);
         size_t at = i / 8 * width;
 
         marker |= encode_chunk(kernel, x + i, count, scale, bounded, width,
@@ -127,7 +127,7 @@ APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
 #endif
 
     for (size_t i = 0; i < n; i += APS_TILE) {
-        size_t count = aps_least(n - i, APS_TILE);
+        size_t count = aps_size_min(n - i, APS_TILE);
         size_t at = i / 8 * width;
 
 #if defined(__x86_64__)
@@ -160,7 +160,7 @@ APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
     if (aps_scaling_is_simple(&codec->format, scaling))
         return encode_direct_body(codec, in, n, scaling, vectors, out, NULL);
     for (size_t i = 0; i < n; i += CHUNK) {
-        size_t count = aps_least(n - i, CHUNK);
+        size_t count = aps_size_min(n - i, CHUNK);
         size_t at = i / 8 * width;
         float scaled[CHUNK];
 
@@ -189,7 +189,7 @@ encode_drawn(const struct aps_codec *codec, const aps_any_float *in, size_t n,
     bool marker = false;
 
     for (size_t i = 0; i < n; i += CHUNK, offset += CHUNK) {
-        size_t count = aps_least(n - i, CHUNK);
+        size_t count = aps_size_min(n - i, CHUNK);
         size_t whole = count / APS_STOCHASTIC_VALUES * APS_STOCHASTIC_VALUES;
         size_t at = i / 8 * width;
         struct aps_codes codes;
@@ -242,7 +242,7 @@ encode_drawn_avx2(const struct aps_codec *codec, const aps_any_float *in,
     bool marker = false;
 
     for (size_t i = 0; i < n; i += CHUNK, offset += CHUNK) {
-        size_t count = aps_least(n - i, CHUNK);
+        size_t count = aps_size_min(n - i, CHUNK);
         size_t at = i / 8 * width;
         struct aps_codes codes;
         uint32_t word[APS_ROUNDING_WORDS];
@@ -303,7 +303,7 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
                                  out);
 #endif
     for (size_t i = 0; i < n; i += CHUNK, offset += CHUNK) {
-        size_t count = aps_least(n - i, CHUNK);
+        size_t count = aps_size_min(n - i, CHUNK);
         size_t at = i / 8 * width;
         struct aps_codes codes;
 

@@ -6,7 +6,7 @@
 #ifndef APS_FLOAT_FLOAT_DECODE_H
 #define APS_FLOAT_FLOAT_DECODE_H
 
-#include "base/least.h"
+#include "base/size_min.h"
 #include "float/float_chunk.h"
 #include "kernel/kernel.h"
 #include "float/pack_chunk.h"
@@ -91,7 +91,7 @@ APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
                               put, out);
 #endif
     for (size_t i = done; i < n; i += CHUNK) {
-        size_t count = aps_least(n - i, CHUNK);
+        size_t count = aps_size_min(n - i, CHUNK);
         size_t at = i / 8 * width;
         const void *from = in + at;
         struct aps_codes codes;
@@ -155,7 +155,7 @@ APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
     aps_any_float *out = (void *)sum;
 
     for (size_t i = 0; i < n; i += CHUNK) {
-        size_t count = aps_least(n - i, CHUNK);
+        size_t count = aps_size_min(n - i, CHUNK);
         const aps_any_float *values = out + i;
         float scaled[CHUNK], rounded[CHUNK];
         uint32_t codes[CHUNK];

@@ -6,7 +6,7 @@
 #ifndef APS_FLOAT_FLOAT_SUM_H
 #define APS_FLOAT_FLOAT_SUM_H
 
-#include "base/least.h"
+#include "base/size_min.h"
 #include "float/float_chunk.h"
 #include "kernel/kernel.h"
 #include "kernel/scaling.h"
@@ -60,8 +60,8 @@ APS_CODEC_AVX512 static uint32_t sum_vbmi(const struct aps_codec *codec,
 {
     uint32_t greatest = 0;
 
-    for (int s = 0; s < count; s += APS_SUM_MOST) {
-        const int these = count - s < APS_SUM_MOST ? count - s : APS_SUM_MOST;
+    for (int s = 0; s < count; s += APS_SUM_MAX) {
+        const int these = count - s < APS_SUM_MAX ? count - s : APS_SUM_MAX;
         struct aps_sum from;
 
         sum_make(codec, summands + s, these, begin, &from);
@@ -79,7 +79,7 @@ sum_encode_rest(const struct aps_codec *codec, struct aps_sum *from, int count,
 {
     const unsigned width = (unsigned)codec->format.width;
     const size_t at = begin / 8 * width, bytes = (n * width + 7) / 8;
-    uint8_t rest[APS_SUM_MOST][64] = {{0}}, codes[64];
+    uint8_t rest[APS_SUM_MAX][64] = {{0}}, codes[64];
     uint32_t greatest;
 
     for (int s = 0; s < count; s++) {
@@ -108,7 +108,7 @@ sum_encode_vbmi(const struct aps_codec *codec,
     struct aps_sum from;
     uint32_t rest;
 
-    if (count > APS_SUM_MOST || !aps_nearest_suits(&codec->format) ||
+    if (count > APS_SUM_MAX || !aps_nearest_suits(&codec->format) ||
         !aps_scaling_is_simple(&codec->format, scaling) ||
         !aps_scaling_inverse_is_simple(scaling))
         return false;
@@ -156,15 +156,15 @@ APS_INLINE bool sum_by_vbmi(const struct aps_codec *codec,
 {
     const size_t whole = n / APS_TABLE_CODES * APS_TABLE_CODES;
     const size_t at = whole / 8 * (size_t)codec->format.width;
-    const size_t tile = count > APS_SUM_MOST ? APS_SUM_TILE : whole;
+    const size_t tile = count > APS_SUM_MAX ? APS_SUM_TILE : whole;
     uint32_t next;
 
     if (!sum_suits(codec, summands, count, vectors))
         return false;
     *greatest = 0;
     for (size_t i = 0; i < whole; i += tile) {
-        next =
-            sum_vbmi(codec, summands, count, i, aps_least(tile, whole - i), x);
+        next = sum_vbmi(codec, summands, count, i,
+                        aps_size_min(tile, whole - i), x);
         *greatest = next > *greatest ? next : *greatest;
     }
     for (int s = 0; s < count && whole < n; s++)

@@ -7,7 +7,7 @@
 #ifndef APS_FLOAT_FLOAT_SUM_AVX2_H
 #define APS_FLOAT_FLOAT_SUM_AVX2_H
 
-#include "base/least.h"
+#include "base/size_min.h"
 #include "float/encode_avx2.h"
 #include "kernel/kernel.h"
 #include "kernel/ops.h"
@@ -21,7 +21,7 @@ APS_CODEC_AVX2 static inline bool
 sum_avx2_make(const struct aps_codec *codec, const struct aps_summand *summands,
               int count, struct aps_sum_avx2 *from)
 {
-    from->count = count < APS_SUM_MOST ? count : APS_SUM_MOST;
+    from->count = count < APS_SUM_MAX ? count : APS_SUM_MAX;
     for (int s = 0; s < from->count; s++) {
         struct aps_kernel kernel = aps_kernel_init(&codec->format);
 
@@ -76,13 +76,13 @@ sum_by_avx2(const struct aps_codec *codec, const struct aps_summand *summands,
     for (size_t i = 0; i < n; i += APS_SUM_TILE) {
         __m256i part = seen;
 
-        for (int s = 0; s < count; s += APS_SUM_MOST) {
+        for (int s = 0; s < count; s += APS_SUM_MAX) {
             struct aps_sum_avx2 from;
 
             part = seen;
             if (!sum_avx2_make(codec, summands + s, count - s, &from) ||
                 !sum_avx2_part(codec, summands + s, &from, s > 0, i,
-                               aps_least(n - i, APS_SUM_TILE), x + i, &part))
+                               aps_size_min(n - i, APS_SUM_TILE), x + i, &part))
                 return false;
         }
         seen = part;
@@ -105,7 +105,7 @@ sum_encode_by_avx2(const struct aps_codec *codec,
     struct aps_values values;
     __m256i seen = _mm256_setzero_si256();
 
-    if (count > APS_SUM_MOST || !aps_avx2_suits(&codec->format) ||
+    if (count > APS_SUM_MAX || !aps_avx2_suits(&codec->format) ||
         !aps_scaling_is_simple(&codec->format, scaling) ||
         !aps_scaling_inverse_is_simple(scaling) ||
         !sum_avx2_make(codec, summands, count, &from))
@@ -116,7 +116,7 @@ sum_encode_by_avx2(const struct aps_codec *codec,
     if (!to.folded || values.kind == APS_VALUES_NONE)
         return false;
     for (size_t i = 0; i < n; i += SUM_PART) {
-        const size_t part = aps_least(n - i, SUM_PART);
+        const size_t part = aps_size_min(n - i, SUM_PART);
         const size_t whole = part / APS_VALUES * APS_VALUES;
         uint8_t *codes = wire + i / 8 * width;
         float sum[SUM_PART];

@@ -22,7 +22,7 @@ size_t aps_codec_elements(const struct aps_codec *codec, size_t bytes)
     const size_t granule = aps_codec_granule(codec);
     const size_t piece = (size_t)codec->format.piece_bytes;
     const size_t each = aps_codec_bytes(codec, granule) - piece;
-    const size_t most = aps_codec_elements_most(bytes) / granule * granule;
+    const size_t most = aps_codec_elements_max(bytes) / granule * granule;
     const size_t n = bytes < piece ? 0 : (bytes - piece) / each * granule;
 
     return n < most ? n : most;
@@ -35,7 +35,7 @@ size_t aps_codec_elements_fp32(const struct aps_codec *codec, size_t bytes)
     return bytes / (granule * sizeof(float)) * granule;
 }
 
-size_t aps_codec_elements_most(size_t bytes)
+size_t aps_codec_elements_max(size_t bytes)
 {
     return bytes / (APS_CODEC_GRANULE * NARROWEST / 8) * APS_CODEC_GRANULE;
 }

@@ -160,12 +160,12 @@ size_t aps_codec_bytes(const struct aps_codec *codec, size_t n);
 size_t aps_codec_granule(const struct aps_codec *codec);
 
 /* The most values that fit into so many bytes, a multiple of the granule, but
- * not more than aps_codec_elements_most; 0 where not even one granule fits. */
+ * not more than aps_codec_elements_max; 0 where not even one granule fits. */
 size_t aps_codec_elements(const struct aps_codec *codec, size_t bytes);
 
 /* The same of FP32 values that are cut where the codec's are, and of a format of
  * two bits. */
 size_t aps_codec_elements_fp32(const struct aps_codec *codec, size_t bytes);
-size_t aps_codec_elements_most(size_t bytes);
+size_t aps_codec_elements_max(size_t bytes);
 
 #endif

@@ -17,7 +17,7 @@
 
 /* Of a sum: summands at a time, which are as many streams as a core follows; and values
  * that wait for more summands in the L2 cache. */
-#define APS_SUM_MOST 8
+#define APS_SUM_MAX 8
 #define APS_SUM_TILE (4 * APS_TILE)
 
 /* By so many floats. Measured, for arrays in memory and in the L2 cache: half of

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/fpenv.h"
-#include "base/least.h"
+#include "base/size_min.h"
 #include "number/check.h"
 #include "number/gemm_lines.h"
 
@@ -143,9 +143,9 @@ static size_t depth_of(const struct aps_gemm_block *block)
 static void compute_block(const struct product *p, aps_gemm_fn kernel,
                           struct aps_gemm_block *block, size_t i, size_t j)
 {
-    size_t columns = aps_least(APS_GEMM_COLUMNS, p->n - j);
+    size_t columns = aps_size_min(APS_GEMM_COLUMNS, p->n - j);
 
-    block->rows = aps_least(APS_GEMM_ROWS, p->m - i);
+    block->rows = aps_size_min(APS_GEMM_ROWS, p->m - i);
     block->columns = whole_vectors(columns);
     size_t size = block->rows * block->columns;
 
@@ -153,7 +153,7 @@ static void compute_block(const struct product *p, aps_gemm_fn kernel,
     if (block->kahan || block->chunk > 0)
         memset(block->c, 0, size * sizeof *block->c);
     for (size_t k = 0; k < p->k; k += block->depth) {
-        block->depth = aps_least(depth_of(block), p->k - k);
+        block->depth = aps_size_min(depth_of(block), p->k - k);
         block->at = block->chunk > 0 ? k / block->group % block->chunk : 0;
         block->last = k + block->depth == p->k;
         pack(&p->a, i, k, block->rows, block->depth, block->depth, block->a);
@@ -167,9 +167,9 @@ static void compute_block(const struct product *p, aps_gemm_fn kernel,
  */
 static float *allocate(const struct product *p, struct aps_gemm_block *block)
 {
-    size_t rows = aps_least(APS_GEMM_ROWS, p->m);
-    size_t columns = whole_vectors(aps_least(APS_GEMM_COLUMNS, p->n));
-    size_t depth = aps_least(depth_of(block), p->k);
+    size_t rows = aps_size_min(APS_GEMM_ROWS, p->m);
+    size_t columns = whole_vectors(aps_size_min(APS_GEMM_COLUMNS, p->n));
+    size_t depth = aps_size_min(depth_of(block), p->k);
     size_t a = whole_vectors(rows * depth);
     size_t total = a + depth * columns + 2 * rows * columns;
     float *room =
@@ -215,8 +215,8 @@ static int compute_in_blocks(const struct product *p, aps_gemm_fn kernel,
                              struct aps_error *error)
 {
     const struct view columns_of_b = transposed(p->b);
-    const size_t rows = aps_least(APS_GEMM_ROWS, p->m);
-    const size_t columns = aps_least(APS_GEMM_COLUMNS, p->n);
+    const size_t rows = aps_size_min(APS_GEMM_ROWS, p->m);
+    const size_t columns = aps_size_min(APS_GEMM_COLUMNS, p->n);
     struct product part = *p;
     int rc = 0;
     float *a = calloc(rows, (p->k + 1) * sizeof *a);
@@ -230,11 +230,11 @@ static int compute_in_blocks(const struct product *p, aps_gemm_fn kernel,
     for (size_t j = 0; j < p->n && rc == 0; j += columns) {
         const struct view to = transposed(part.b);
 
-        part.n = aps_least(columns, p->n - j);
+        part.n = aps_size_min(columns, p->n - j);
         rc = cast_strip(p->format_b, &columns_of_b, j, part.n, p->k, &to, b,
                         line, error);
         for (size_t i = 0; i < p->m && rc == 0; i += rows) {
-            part.m = aps_least(rows, p->m - i);
+            part.m = aps_size_min(rows, p->m - i);
             part.c.x = p->c.x + i * p->c.down + j * p->c.right;
             part.out = p->out + i * p->c.down + j * p->c.right;
             rc = cast_strip(p->format_a, &p->a, i, part.m, p->k, &part.a, a,

@@ -10,7 +10,7 @@
 
 /* No version of a struct will be larger: a size beyond is one that was never
  * set, and reading so far could leave the program's memory. */
-#define GIVEN_MOST 1024
+#define GIVEN_MAX 1024
 
 int aps_struct_version_read(const char *who,
                             const struct aps_struct_version *kind,
@@ -21,7 +21,7 @@ int aps_struct_version_read(const char *who,
     size_t size;
 
     memcpy(&size, given, sizeof size);
-    if (size < kind->first || size > GIVEN_MOST)
+    if (size < kind->first || size > GIVEN_MAX)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
                              "%s: struct %s begins with the size %zu, which "
                              "none has; initialise it with %s",

@@ -44,7 +44,7 @@ int aps_auto_format_choose(const struct aps_auto_format *formats, int chosen,
     return best;
 }
 
-#define RISES_MOST 5 /* 2^(RISES_MOST - 1) measurements in a row */
+#define RISES_MAX 5 /* 2^(RISES_MAX - 1) measurements in a row */
 #define CALM 64
 
 /* FP32 costs more than any format that may be taken. */
@@ -70,7 +70,7 @@ int aps_auto_format_settle(const struct aps_auto_format *formats,
             *past = (struct aps_auto_past){0};
         return chosen;
     }
-    past->rises += rises && past->rises < RISES_MOST;
+    past->rises += rises && past->rises < RISES_MAX;
     past->cheap = 0;
     past->calm = 0;
     return choice;

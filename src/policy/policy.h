@@ -112,7 +112,7 @@ struct aps_plan {
 
 /* Candidates: plans that rewrite, in the order of the policy, without what depends
  * on the layer (aps_policy_candidate). */
-#define APS_SHADOW_MOST 16
+#define APS_SHADOW_MAX 16
 struct aps_shadow {
     size_t count;
     struct aps_plan *plans; /* [count] */

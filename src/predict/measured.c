@@ -13,7 +13,7 @@
 #include "predict/quantity.h"
 
 #define MEASURED_VERSION 1
-#define FILE_MOST ((size_t)1024 * 1024)
+#define FILE_MAX ((size_t)1024 * 1024)
 #define LEAST 1e-15 /* seconds: nothing takes no time */
 
 /* Not by its own latency: a step of native MPI may ask before it sends. */
@@ -265,13 +265,13 @@ static char *read_text(const char *path, size_t *length,
                        struct aps_errors *errors)
 {
     FILE *stream = fopen(path, "re");
-    char *text = stream ? malloc(FILE_MOST + 1) : NULL;
+    char *text = stream ? malloc(FILE_MAX + 1) : NULL;
 
     if (!text) {
         aps_errors_add(errors, path, 0, 0, "%s", strerror(errno));
     } else {
-        *length = fread(text, 1, FILE_MOST + 1, stream);
-        if (ferror(stream) || *length > FILE_MOST) {
+        *length = fread(text, 1, FILE_MAX + 1, stream);
+        if (ferror(stream) || *length > FILE_MAX) {
             aps_errors_add(errors, path, 0, 0, "%s",
                            ferror(stream) ? "cannot be read"
                                           : "is longer than 1 MiB");

@@ -111,9 +111,9 @@ int aps_predict_group(const struct aps_machine *machine,
 /* --- where it pays ------------------------------------------------------- */
 
 #define EXACT 1.01
-#define COUNT_MOST 4294967296.0
-#define RATE_LEAST 1e6
-#define RATE_MOST 1e13
+#define COUNT_MAX 4294967296.0
+#define RATE_MIN 1e6
+#define RATE_MAX 1e13
 
 static bool pays_with_count(const struct aps_predicted_call *call, double count)
 {
@@ -126,7 +126,7 @@ static bool pays_with_count(const struct aps_predicted_call *call, double count)
 size_t aps_predict_least_count(const struct aps_predicted_call *call,
                                size_t most)
 {
-    double pays = fmin(COUNT_MOST, (double)most), not = pays;
+    double pays = fmin(COUNT_MAX, (double)most), not = pays;
 
     if (!pays_with_count(call, pays))
         return SIZE_MAX;
@@ -160,15 +160,15 @@ static bool pays_at_rate(const struct aps_predicted_call *call, double rate)
 
 double aps_predict_most_rate(const struct aps_predicted_call *call)
 {
-    double pays = RATE_LEAST, not = RATE_LEAST;
+    double pays = RATE_MIN, not = RATE_MIN;
 
     if (!pays_at_rate(call, pays))
         return 0;
-    while (not <= RATE_MOST && pays_at_rate(call, not )) {
+    while (not <= RATE_MAX && pays_at_rate(call, not )) {
         pays = not ;
         not *= 2;
     }
-    if (not > RATE_MOST)
+    if (not > RATE_MAX)
         return INFINITY;
     while (not > EXACT * pays) {
         const double middle = sqrt(pays * not );

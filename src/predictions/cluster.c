@@ -17,9 +17,9 @@
 
 #define TIME_MAX 24
 
-#define HOSTS_MOST 1000000
-#define RANKS_MOST 4096
-#define ALL_RANKS_MOST 1000000000 /* twice as many are an int, too */
+#define HOSTS_MAX 1000000
+#define RANKS_MAX 4096
+#define ALL_RANKS_MAX 1000000000 /* twice as many are an int, too */
 
 static const char *const options[] = {"hosts", "ranks-per-host", "cores",
                                       "rate",  "latency",        "measured",
@@ -161,8 +161,8 @@ static int read_machine(const struct aps_arguments *arguments,
     double rate, latency;
 
     cluster->file_links = !cluster->file || machine->hosts > 1;
-    if (read_whole(arguments, "hosts", HOSTS_MOST, &machine->hosts) < 0 ||
-        read_whole(arguments, "ranks-per-host", RANKS_MOST,
+    if (read_whole(arguments, "hosts", HOSTS_MAX, &machine->hosts) < 0 ||
+        read_whole(arguments, "ranks-per-host", RANKS_MAX,
                    &machine->ranks_per_host) < 0 ||
         read_cores(arguments, cluster) < 0)
         return -1;
@@ -179,12 +179,12 @@ static int read_machine(const struct aps_arguments *arguments,
         read_quantity(arguments, "latency", aps_quantity_time, "time",
                       aps_quantity_times, &latency) < 0)
         return -1;
-    if (machine->hosts > ALL_RANKS_MOST / machine->ranks_per_host) {
+    if (machine->hosts > ALL_RANKS_MAX / machine->ranks_per_host) {
         aps_problems_fail(arguments, APS_EXIT_USAGE,
                           "%d hosts with %d ranks each are more than %d ranks, "
                           "the most that are predicted",
                           machine->hosts, machine->ranks_per_host,
-                          ALL_RANKS_MOST);
+                          ALL_RANKS_MAX);
         return -1;
     }
     if (aps_machine_ranks(machine) < 2) {

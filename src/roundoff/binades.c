@@ -11,7 +11,7 @@
 #define EXPONENT_BIAS 127
 #define MANTISSA_BITS 23
 #define MANTISSA ((UINT32_C(1) << MANTISSA_BITS) - 1)
-#define FIELD_MOST 255 /* INF and NaN */
+#define FIELD_MAX 255 /* INF and NaN */
 
 void aps_binades_add(struct aps_binades *binades, const float *x, size_t n)
 {
@@ -22,14 +22,14 @@ void aps_binades_add(struct aps_binades *binades, const float *x, size_t n)
 
         if (bits == 0)
             binades->zeros++;
-        else if (field == FIELD_MOST && mantissa == 0)
+        else if (field == FIELD_MAX && mantissa == 0)
             binades->infinite++;
-        else if (field == FIELD_MOST)
+        else if (field == FIELD_MAX)
             binades->nan++;
         else if (field == 0) /* the mantissa in units of 2^-149 */
             binades->counts[31 - __builtin_clz(mantissa)]++;
         else
-            binades->counts[field - EXPONENT_BIAS - APS_BINADE_LEAST]++;
+            binades->counts[field - EXPONENT_BIAS - APS_BINADE_MIN]++;
     }
 }
 
@@ -43,6 +43,6 @@ char *aps_binades_format(const struct aps_binades *binades,
         if (binades->counts[i] > 0)
             used += (size_t)snprintf(text + used, APS_BINADES_TEXT - used,
                                      "%s%d:%zu", used > 0 ? " " : "",
-                                     APS_BINADE_LEAST + i, binades->counts[i]);
+                                     APS_BINADE_MIN + i, binades->counts[i]);
     return text;
 }

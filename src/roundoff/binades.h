@@ -9,16 +9,16 @@
 #include <stddef.h>
 
 /* floor(log2 |x|) of FP32, subnormals by their true values. */
-#define APS_BINADE_LEAST (-149)
-#define APS_BINADE_MOST 127
-#define APS_BINADES (APS_BINADE_MOST - APS_BINADE_LEAST + 1)
+#define APS_BINADE_MIN (-149)
+#define APS_BINADE_MAX 127
+#define APS_BINADES (APS_BINADE_MAX - APS_BINADE_MIN + 1)
 
 /* {0}: of no values. */
 struct aps_binades {
     size_t zeros;
     size_t infinite;
     size_t nan;
-    size_t counts[APS_BINADES]; /* of binade APS_BINADE_LEAST + i */
+    size_t counts[APS_BINADES]; /* of binade APS_BINADE_MIN + i */
 };
 
 void aps_binades_add(struct aps_binades *binades, const float *x, size_t n);

@@ -16,13 +16,13 @@
 
 #define ALLREDUCE (1u << APS_CALL_ALLREDUCE)
 
-#define EVERY 500          /* steps, where the policy does not say */
-#define EVERY_MOST INT_MAX /* steps */
-#define SNR_MOST 140       /* dB: the sum in FP32 has hardly more */
-#define ERR_LEAST 1e-7
+#define EVERY 500         /* steps, where the policy does not say */
+#define EVERY_MAX INT_MAX /* steps */
+#define SNR_MAX 140       /* dB: the sum in FP32 has hardly more */
+#define ERR_MIN 1e-7
 #define MARGIN_SNR 3 /* dB, where the policy does not say */
 #define MARGIN_ERR 6
-#define MARGIN_MOST 60
+#define MARGIN_MAX 60
 
 /* In the order of `known`. */
 enum auto_key { KEY_AUTO, KEY_TARGET, KEY_EVERY, KEY_MARGIN, KEYS };
@@ -96,7 +96,7 @@ static void read_target(const struct aps_reader *reader,
     }
     if (err && number <= 0)
         aps_reader_error(reader, key->value, "'%.80s': err is above 0", text);
-    else if (snr ? number > SNR_MOST : number < ERR_LEAST)
+    else if (snr ? number > SNR_MAX : number < ERR_MIN)
         aps_reader_error(reader, key->value,
                          "'%.80s' is out of reach: only fp32 is so exact",
                          text);
@@ -118,12 +118,12 @@ static void read_margin(const struct aps_reader *reader,
 
     if (text) {
         margin = read_quantity(text, unit, sizeof unit);
-        if (!(margin >= 0 && margin <= MARGIN_MOST) || !is_decibels(unit))
+        if (!(margin >= 0 && margin <= MARGIN_MAX) || !is_decibels(unit))
             aps_reader_error(reader, key->value,
                              "'margin' is by how much a format must be better "
                              "than the target before it is taken, 0dB to %ddB, "
                              "not '%.80s'",
-                             MARGIN_MOST, text);
+                             MARGIN_MAX, text);
     }
     formats->margin = margin;
     formats->allowed = formats->most * pow(10, -margin / 20);
@@ -207,11 +207,11 @@ static int take_format(void *data, const struct aps_item *item)
     list->native |= !plan.rewrite;
     if (!plan.rewrite)
         return 0;
-    if (formats->count == APS_SHADOW_MOST) {
+    if (formats->count == APS_SHADOW_MAX) {
         aps_reader_error(reader, &word,
                          "'auto' has more than %d formats: each of them costs "
                          "a reduction where they are measured",
-                         APS_SHADOW_MOST);
+                         APS_SHADOW_MAX);
         return -1;
     }
     formats->plans[formats->count++] = plan;
@@ -240,7 +240,7 @@ static void read_formats(const struct aps_rule_keys *keys,
     struct aps_shadow *formats = &rule->auto_format.formats;
     struct list list = {.keys = keys, .rule = rule};
 
-    formats->plans = calloc(APS_SHADOW_MOST, sizeof *formats->plans);
+    formats->plans = calloc(APS_SHADOW_MAX, sizeof *formats->plans);
     if (!formats->plans) {
         aps_reader_error(keys->reader, key, "out of memory");
         return;
@@ -378,7 +378,7 @@ void aps_auto_format_read(const struct aps_rule_keys *keys,
         aps_reader_error(reader, own[KEY_AUTO],
                          "'auto' has no 'target', such as target: snr 20dB");
     if (own[KEY_EVERY])
-        aps_read_number(reader, own[KEY_EVERY], 1, EVERY_MOST, &formats->every);
+        aps_read_number(reader, own[KEY_EVERY], 1, EVERY_MAX, &formats->every);
     read_margin(reader, own[KEY_MARGIN], formats);
     read_formats(keys, own[KEY_AUTO], rule);
     warn_of_log(keys, formats->every);

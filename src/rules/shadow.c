@@ -18,7 +18,7 @@
 #define SEPARATORS "," BLANKS
 
 /* A rule's own plan stands before its candidates. */
-#define PLANS_MOST (APS_SHADOW_MOST + 1)
+#define PLANS_MAX (APS_SHADOW_MAX + 1)
 
 /* The settings of a rule, which follow each other in enum aps_rule_key. */
 #define SETTINGS (APS_RULE_FEEDBACK - APS_RULE_FORMAT + 1)
@@ -97,11 +97,11 @@ static void add(struct list *list, const struct aps_yaml_node *at,
     struct aps_plan plan = {.rule = list->rule->rule->plan.rule};
     const size_t before = list->reader->errors->count;
 
-    if (list->shadow->count - list->before == APS_SHADOW_MOST) {
+    if (list->shadow->count - list->before == APS_SHADOW_MAX) {
         aps_reader_error(list->reader, at,
                          "'shadow' has more than %d candidates: each of them "
                          "costs a reduction",
-                         APS_SHADOW_MOST);
+                         APS_SHADOW_MAX);
         list->shadow = NULL; /* no more */
         return;
     }
@@ -263,7 +263,7 @@ static bool make_room(const struct aps_reader *reader,
                       const struct aps_yaml_node *key,
                       struct aps_shadow *shadow)
 {
-    shadow->plans = calloc(PLANS_MOST, sizeof *shadow->plans);
+    shadow->plans = calloc(PLANS_MAX, sizeof *shadow->plans);
     if (!shadow->plans)
         aps_reader_error(reader, key, "out of memory");
     return shadow->plans != NULL;

@@ -81,7 +81,7 @@ double aps_scale_value(const struct aps_scale *scale, int exponent)
 
 /* --- scales with a state -------------------------------------------------- */
 
-#define EXPONENT_MOST 400 /* as in aps.h */
+#define EXPONENT_MAX 400 /* as in aps.h */
 
 size_t aps_scale_state_bytes(const struct aps_scale *scale)
 {
@@ -107,9 +107,9 @@ void aps_scale_learn(const struct aps_scale *scale, void *state,
 
 static int scale_clamp(int exponent)
 {
-    if (exponent > EXPONENT_MOST)
-        return EXPONENT_MOST;
-    return exponent < -EXPONENT_MOST ? -EXPONENT_MOST : exponent;
+    if (exponent > EXPONENT_MAX)
+        return EXPONENT_MAX;
+    return exponent < -EXPONENT_MAX ? -EXPONENT_MAX : exponent;
 }
 
 struct aps_scale_prediction aps_scale_predict(const struct aps_scale *scale,
@@ -125,9 +125,8 @@ struct aps_scale_prediction aps_scale_predict(const struct aps_scale *scale,
     return prediction;
 }
 
-bool aps_scale_is_least(const struct aps_scale *scale, const void *state,
-                        const struct aps_format *format, int ranks,
-                        double *least)
+bool aps_scale_is_min(const struct aps_scale *scale, const void *state,
+                      const struct aps_format *format, int ranks, double *least)
 {
     const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
     int above; /* floor(log2(least)) + 1 */

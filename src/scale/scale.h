@@ -213,9 +213,9 @@ struct aps_scale_prediction aps_scale_predict(const struct aps_scale *scale,
                                               int ranks);
 /* Is the next call's scale the least that the policy lets it fall to, so that no
  * overflow makes it less? Then *least is that. */
-bool aps_scale_is_least(const struct aps_scale *scale, const void *state,
-                        const struct aps_format *format, int ranks,
-                        double *least);
+bool aps_scale_is_min(const struct aps_scale *scale, const void *state,
+                      const struct aps_format *format, int ranks,
+                      double *least);
 
 /* What held only zeros, an INF or a NaN changes nothing. */
 void aps_scale_update(const struct aps_scale *scale, void *state,

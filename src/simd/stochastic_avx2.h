@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/least.h"
+#include "base/size_min.h"
 #include "kernel/kernel.h"
 #include "simd/nearest_avx2.h"
 #include "kernel/table.h"
@@ -255,7 +255,7 @@ aps_drawn_values(const struct aps_drawn *constants, struct aps_drawn_how how,
                      wire + i / 8 * width);
     }
     for (; i < n; i += APS_AVX2_VALUES) {
-        const size_t count = aps_least(n - i, APS_AVX2_VALUES);
+        const size_t count = aps_size_min(n - i, APS_AVX2_VALUES);
         float values[APS_AVX2_VALUES] = {0};
         uint32_t bits[APS_AVX2_VALUES] = {0};
         uint8_t codes[4 * APS_AVX2_VALUES];

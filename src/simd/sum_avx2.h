@@ -13,8 +13,8 @@
 
 /* The wires at a time, of one kind of values. */
 struct aps_sum_avx2 {
-    struct aps_values values[APS_SUM_MOST];
-    const uint8_t *wire[APS_SUM_MOST];
+    struct aps_values values[APS_SUM_MAX];
+    const uint8_t *wire[APS_SUM_MAX];
     int count;
 };
 

@@ -17,8 +17,8 @@
 
 /* The wires at a time. */
 struct aps_sum {
-    struct aps_table table[APS_SUM_MOST];
-    const uint8_t *wire[APS_SUM_MOST];
+    struct aps_table table[APS_SUM_MAX];
+    const uint8_t *wire[APS_SUM_MAX];
     bool scaled; /* all of their tables are */
 };
 

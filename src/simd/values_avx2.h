@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/least.h"
+#include "base/size_min.h"
 #include "kernel/kernel.h"
 #include "kernel/put.h"
 #include "kernel/table.h"
@@ -277,7 +277,7 @@ aps_values_decode_tiles(const struct aps_values *v, const uint8_t *wire,
     const size_t whole = n / APS_VALUES * APS_VALUES;
 
     for (size_t i = 0; i < whole; i += APS_TILE) {
-        const size_t count = aps_least(whole - i, APS_TILE);
+        const size_t count = aps_size_min(whole - i, APS_TILE);
         const uint8_t *from = wire + i / 8 * aps_values_width(v->kind);
 
         if (!aps_values_take(v, from, count))

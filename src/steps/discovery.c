@@ -20,8 +20,8 @@
 #define TIMES_MAX 3
 
 /* Calls whose sizes are recorded, and sizes that a line names, at most. */
-#define RECORD_MOST 65536
-#define NAMED_MOST 6
+#define RECORD_MAX 65536
+#define NAMED_MAX 6
 
 void aps_discovery_clear(struct aps_discovery *discovery)
 {
@@ -55,7 +55,7 @@ bool aps_discovery_note(struct aps_discovery *discovery,
 
 void aps_discovery_record(struct aps_discovery *discovery, size_t count)
 {
-    if (discovery->recorded == RECORD_MOST)
+    if (discovery->recorded == RECORD_MAX)
         return;
     if (discovery->recorded == discovery->room) {
         const long room = discovery->room > 0 ? 2 * discovery->room : 64;
@@ -118,20 +118,20 @@ static long discovery_list(struct aps_discovery *discovery, char *text,
         if (i + 1 < discovery->recorded &&
             discovery->sizes[i] == discovery->sizes[i + 1])
             continue;
-        if (kinds++ < NAMED_MOST && used < size)
+        if (kinds++ < NAMED_MAX && used < size)
             used +=
                 (size_t)snprintf(text + used, size - used, "%s%zu",
                                  kinds > 1 ? ", " : "", discovery->sizes[i]);
     }
-    if (kinds > NAMED_MOST && used < size)
-        snprintf(text + used, size - used, " and %ld more", kinds - NAMED_MOST);
+    if (kinds > NAMED_MAX && used < size)
+        snprintf(text + used, size - used, " and %ld more", kinds - NAMED_MAX);
     return kinds;
 }
 
 bool aps_discovery_explain(struct aps_discovery *discovery, const char *prefix,
                            char *said, size_t size)
 {
-    char sizes[24 * NAMED_MOST + 32];
+    char sizes[24 * NAMED_MAX + 32];
     size_t *layers;
     long found = 0, kinds;
 

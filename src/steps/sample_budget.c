@@ -12,13 +12,13 @@
 #define STEPS_BEFORE 2
 
 /* A step that took no time that a clock shows. */
-#define STEP_LEAST 1e-7
+#define STEP_MIN 1e-7
 
 /* Where one could not be taken, the next is so many steps later. */
 #define PUT_OFF 100
 
 /* No sample is later than so many steps after the last one. */
-#define GAP_MOST 1e9
+#define GAP_MAX 1e9
 
 size_t aps_sample_budget_class(size_t count)
 {
@@ -71,8 +71,8 @@ void aps_sample_budget_end(struct aps_sample_budget *budget, size_t class,
     this->cost += cost;
     this->spent += cost;
     own = elapsed - budget_spent(budget);
-    if (!(own > steps * STEP_LEAST))
-        own = steps * STEP_LEAST;
+    if (!(own > steps * STEP_MIN))
+        own = steps * STEP_MIN;
     step = own / steps;
     /* What is owed, and the next sample; what is saved stays. */
     gap = ceil((this->spent + this->cost - share * own) / (share * step));
@@ -81,8 +81,8 @@ void aps_sample_budget_end(struct aps_sample_budget *budget, size_t class,
         gap = even;
     if (gap < 1)
         gap = 1;
-    if (!(gap < GAP_MOST))
-        gap = GAP_MOST;
+    if (!(gap < GAP_MAX))
+        gap = GAP_MAX;
     this->next = budget_later(number, (long)gap);
 }
 

@@ -18,7 +18,7 @@
 
 /* Calls between two steps that are taken for an evaluation: more of them are a new
  * kind of step. */
-#define OUTSIDE_MOST 16384
+#define OUTSIDE_MAX 16384
 
 struct aps_steps {
     struct aps_policy_steps config;
@@ -128,7 +128,7 @@ static bool steps_is_outside(struct aps_steps *steps,
                              struct aps_step_position *position)
 {
     if (!steps->active || steps->cursor > 0 || steps->step == 0 ||
-        ++steps->outside > OUTSIDE_MOST)
+        ++steps->outside > OUTSIDE_MAX)
         return false;
     position->outside = true;
     position->step = steps->step;
@@ -231,7 +231,7 @@ static void steps_lose(struct aps_steps *steps, enum aps_follow how)
 static bool steps_is_between(struct aps_steps *steps, size_t count)
 {
     return steps->config.kind == APS_STEPS_AUTO && steps->active &&
-           steps->cursor == 0 && steps->outside < OUTSIDE_MOST &&
+           steps->cursor == 0 && steps->outside < OUTSIDE_MAX &&
            aps_period_is_between(steps->period, count);
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS_LEAST 3
+#define STEPS_MIN 3
 
 static int tiling_compare(const void *a, const void *b)
 {
@@ -22,7 +22,7 @@ static bool tiling_is_step(const uint64_t *ends, long calls, uint64_t step)
 {
     uint64_t wanted = step;
 
-    if (step > ends[calls - 1] / STEPS_LEAST)
+    if (step > ends[calls - 1] / STEPS_MIN)
         return false;
     for (long i = 0; i < calls; i++) {
         if (ends[i] > wanted)
@@ -55,7 +55,7 @@ long aps_tiling_find(const size_t *counts, long calls, size_t *layers,
     long found = 0;
     uint64_t step = 0;
 
-    if (calls < STEPS_LEAST)
+    if (calls < STEPS_MIN)
         return 0;
     ends = malloc((size_t)calls * sizeof *ends);
     if (!ends)

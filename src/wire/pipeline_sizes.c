@@ -14,22 +14,22 @@
  * delay: 4 rounds 0.88, 8 and 16 rounds 0.93; without delay all the same.
  */
 #define CHUNK_BYTES ((size_t)512 * 1024)
-#define MESSAGE_MOST ((size_t)16 * 1024)
-#define MESSAGE_LEAST ((size_t)1024)
+#define MESSAGE_MAX ((size_t)16 * 1024)
+#define MESSAGE_MIN ((size_t)1024)
 
 /* A wait for a kernel takes some 10 us, and a chunk has 5 of them, in which 2 MiB
  * are what a network of 40 GB/s carries. Reckoned, not measured. */
 #define DEVICE_CHUNK_BYTES ((size_t)2 * 1024 * 1024)
-#define DEVICE_MESSAGE_MOST ((size_t)1024 * 1024)
+#define DEVICE_MESSAGE_MAX ((size_t)1024 * 1024)
 
 /* Elements of a chunk of a group. Its slots stay in cache: 32 Ki to 128 Ki are
  * equal within the noise of tests/bench/allreduce.sh node. Where it is cut into
  * many messages, or many ranks of a single group wait for each other, it is longer. */
-#define GROUP_CHUNK_LEAST ((size_t)64 * 1024)
-#define GROUP_CHUNK_MOST ((size_t)256 * 1024)
-#define GROUP_MESSAGE_LEAST ((size_t)1024)
-#define GROUP_ALONE_SLICE_LEAST ((size_t)16 * 1024)
-#define SINGLE_GROUP_CHUNK_MOST ((size_t)128 * 1024)
+#define GROUP_CHUNK_MIN ((size_t)64 * 1024)
+#define GROUP_CHUNK_MAX ((size_t)256 * 1024)
+#define GROUP_MESSAGE_MIN ((size_t)1024)
+#define GROUP_ALONE_SLICE_MIN ((size_t)16 * 1024)
+#define SINGLE_GROUP_CHUNK_MAX ((size_t)128 * 1024)
 
 /* Chunks are shorter than they should be where all would not fit into the 64 MiB
  * of shared memory that a container gets by default; a single group leaves room for
@@ -43,20 +43,20 @@ static size_t pipeline_message_bytes(size_t chunk, int ranks, size_t most)
 {
     const size_t bytes = chunk / (size_t)ranks;
 
-    if (bytes < MESSAGE_LEAST)
-        return MESSAGE_LEAST;
+    if (bytes < MESSAGE_MIN)
+        return MESSAGE_MIN;
     return bytes < most ? bytes : most;
 }
 
 static size_t pipeline_bytes(int ranks)
 {
-    return pipeline_message_bytes(CHUNK_BYTES, ranks, MESSAGE_MOST);
+    return pipeline_message_bytes(CHUNK_BYTES, ranks, MESSAGE_MAX);
 }
 
 static size_t pipeline_bytes_of_devices(int ranks)
 {
     return pipeline_message_bytes(DEVICE_CHUNK_BYTES, ranks,
-                                  DEVICE_MESSAGE_MOST);
+                                  DEVICE_MESSAGE_MAX);
 }
 
 /* --- elements of a message ------------------------------------------------ */
@@ -106,16 +106,16 @@ size_t aps_pipeline_room_of_devices(int ranks, size_t granule)
     return pipeline_room(pipeline_bytes_of_devices(ranks), granule);
 }
 
-size_t aps_pipeline_elements_most(int ranks, size_t granule)
+size_t aps_pipeline_elements_max(int ranks, size_t granule)
 {
-    return aps_codec_elements_most(aps_pipeline_room(ranks, granule));
+    return aps_codec_elements_max(aps_pipeline_room(ranks, granule));
 }
 
-/* The first of these is room for a message of MESSAGE_LEAST in any case. */
+/* The first of these is room for a message of MESSAGE_MIN in any case. */
 size_t aps_pipeline_granule(const struct aps_format *format)
 {
     const struct aps_codec codec = {.format = *format};
-    size_t granule = MESSAGE_LEAST / sizeof(float);
+    size_t granule = MESSAGE_MIN / sizeof(float);
 
     while (granule < aps_codec_granule(&codec))
         granule *= 4;
@@ -188,13 +188,13 @@ size_t aps_pipeline_group_elements(int owners, int parts, int ranks)
 {
     const bool alone = parts == 1;
     const size_t few = (size_t)owners * APS_CODEC_GRANULE;
-    const size_t part = alone ? GROUP_ALONE_SLICE_LEAST : GROUP_MESSAGE_LEAST;
-    const size_t most = alone ? SINGLE_GROUP_CHUNK_MOST : GROUP_CHUNK_MOST;
+    const size_t part = alone ? GROUP_ALONE_SLICE_MIN : GROUP_MESSAGE_MIN;
+    const size_t most = alone ? SINGLE_GROUP_CHUNK_MAX : GROUP_CHUNK_MAX;
     const size_t bytes = alone ? GROUP_ALONE_SHARED_BYTES : GROUP_SHARED_BYTES;
     size_t chunk = (size_t)owners * (size_t)parts * part;
 
-    if (chunk < GROUP_CHUNK_LEAST)
-        chunk = GROUP_CHUNK_LEAST;
+    if (chunk < GROUP_CHUNK_MIN)
+        chunk = GROUP_CHUNK_MIN;
     if (chunk > most)
         chunk = most;
     while (chunk > few &&

@@ -28,7 +28,7 @@ size_t aps_pipeline_elements_of_devices(const struct aps_codec *codec,
  */
 size_t aps_pipeline_room(int ranks, size_t granule);
 size_t aps_pipeline_room_of_devices(int ranks, size_t granule);
-size_t aps_pipeline_elements_most(int ranks, size_t granule);
+size_t aps_pipeline_elements_max(int ranks, size_t granule);
 
 /* The `granule` that scratch is made for so that this format has room: one of a
  * few, equal for all formats that are not in blocks. */

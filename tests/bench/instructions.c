@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STEPS_MOST 100000000L
+#define STEPS_MAX 100000000L
 
 static void child_run(void (*run)(void *state), void *state)
 {
@@ -31,7 +31,7 @@ long bench_instructions(void (*run)(void *state), void *state)
     if (child == 0)
         child_run(run, state);
     while (waitpid(child, &status, 0) == child && WIFSTOPPED(status) &&
-           steps < STEPS_MOST) {
+           steps < STEPS_MAX) {
         if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) != 0)
             break;
         steps++;

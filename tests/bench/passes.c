@@ -34,7 +34,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/least.h"
+#include "base/size_min.h"
 #include "codec/codec.h"
 #include "meet.h"
 #include "sizes.h"
@@ -42,8 +42,8 @@
 /* Codes, as of two ranks in src/wire/pipeline_sizes.c. */
 #define CHUNK ((size_t)128 * 1024)
 #define COLD ((size_t)8 << 20)
-#define ROUNDS_LEAST 5
-#define ROUNDS_MOST 200
+#define ROUNDS_MIN 5
+#define ROUNDS_MAX 200
 #define BYTES ((size_t)1 << 30) /* of a size, in all its rounds */
 #define LINE ((size_t)64)
 
@@ -75,7 +75,7 @@ static void move_floats(struct bench *b, bool twice, int round)
     if (twice)
         read_floats(b, 0, b->n);
     for (size_t i = 0; i < b->n; i += CHUNK) {
-        const size_t n = aps_least(b->n - i, CHUNK);
+        const size_t n = aps_size_min(b->n - i, CHUNK);
 
         read_floats(b, i, n);
         memset(b->out + i, round & 1, n * sizeof *b->out);
@@ -159,10 +159,10 @@ static int compare(const void *a, const void *b)
 static void measure(struct bench *b, const struct kind *kind)
 {
     const size_t wanted = BYTES / (b->n * sizeof *b->in + 1);
-    const int rounds = wanted < ROUNDS_LEAST  ? ROUNDS_LEAST
-                       : wanted > ROUNDS_MOST ? ROUNDS_MOST
-                                              : (int)wanted;
-    double taken[ROUNDS_MOST];
+    const int rounds = wanted < ROUNDS_MIN   ? ROUNDS_MIN
+                       : wanted > ROUNDS_MAX ? ROUNDS_MAX
+                                             : (int)wanted;
+    double taken[ROUNDS_MAX];
 
     for (int i = 0; i < rounds; i++)
         taken[i] = time_kind(b, kind, i);

@@ -17,7 +17,7 @@
 #include "tap/tap.h"
 
 /* As in cuda/allocate.c. */
-#define KEPT_MOST ((size_t)160 << 20)
+#define KEPT_MAX ((size_t)160 << 20)
 
 /* --- a trial ------------------------------------------------------------- */
 
@@ -89,7 +89,7 @@ static void test_allocate(void)
     is(cause, "driver shutting down", "... is said");
     fake_driver_down(false);
 
-    memory = get_memory(near, KEPT_MOST + 1); /* which is not kept */
+    memory = get_memory(near, KEPT_MAX + 1); /* which is not kept */
     fake_driver_down(true);
     verbs->device->release(memory);
     fake_driver_down(false);
@@ -140,9 +140,9 @@ static void test_kept(void)
        "what is kept is given back before there is no memory left");
     fake_memory_full(false);
     for (int i = 0; i < 3; i++) { /* the last has no room */
-        memory = get_memory(near, KEPT_MOST / 2);
-        second = get_memory(near, KEPT_MOST / 2);
-        third = get_memory(near, KEPT_MOST / 2);
+        memory = get_memory(near, KEPT_MAX / 2);
+        second = get_memory(near, KEPT_MAX / 2);
+        third = get_memory(near, KEPT_MAX / 2);
         frees = fake_frees();
         verbs->device->release(memory);
         verbs->device->release(second);

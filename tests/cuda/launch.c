@@ -40,7 +40,7 @@ const char *emulate_skip(void)
     int devices = 0;
     cudaError_t error = cudaGetDeviceCount(&devices);
 
-    aps_cuda_blocks_most = blocks ? (unsigned)atoi(blocks) : 0;
+    aps_cuda_blocks_max = blocks ? (unsigned)atoi(blocks) : 0;
     if (error == cudaSuccess && devices > 0)
         return NULL;
     snprintf(reason, sizeof reason, "no GPU: %s", cudaGetErrorString(error));

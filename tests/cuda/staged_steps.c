@@ -15,7 +15,7 @@
 #include "number/bits.h"
 #include "tap/tap.h"
 
-#define OWNERS_MOST 150
+#define OWNERS_MAX 150
 
 /* A vector in slices, and a block a slice. */
 struct slices {
@@ -25,9 +25,9 @@ struct slices {
     size_t stride;
     unsigned char *wire, *expected;
     float *x; /* what the host decodes */
-    unsigned flags[OWNERS_MOST];
+    unsigned flags[OWNERS_MAX];
     struct aps_cast_options options;
-    struct aps_device_step steps[OWNERS_MOST];
+    struct aps_device_step steps[OWNERS_MAX];
 };
 
 static size_t length_of(const struct slices *s, size_t owner)
@@ -419,7 +419,7 @@ int main(void)
     test_counts("e3m0", 1000, 8, true, 1);
     test_counts("nvfp4", 1600, 8, true, 1);
     test_counts("bfp7/64", 640, 64, false, 1);
-    test_counts("e4m3", 800, OWNERS_MOST, false, 3);
+    test_counts("e4m3", 800, OWNERS_MAX, false, 3);
     test_counts("e4m3", 300 << 10, 11, false, 4); /* three blocks a slot */
     test_long();
     test_nothing();

@@ -12,7 +12,7 @@
 
 #include "tap/tap.h"
 
-#define OWNERS_MOST 70
+#define OWNERS_MAX 70
 #define SLICE 1000
 
 /* A vector in slices, and a block a slice. */
@@ -21,7 +21,7 @@ struct slices {
     unsigned char *wire;
     size_t stride;
     int owners;
-    struct aps_device_step steps[OWNERS_MOST + 1];
+    struct aps_device_step steps[OWNERS_MAX + 1];
 };
 
 static void slices_place(const char *format, int owners, CUcontext context,
@@ -201,7 +201,7 @@ int main(void)
         test_counts(formats[i], 2, 3);
         test_counts(formats[i], 8, 3);
     }
-    test_counts("e4m3", OWNERS_MOST, 6);
+    test_counts("e4m3", OWNERS_MAX, 6);
     test_out_of_reach();
     test_nothing();
     ok(failures() == 0, "no failure");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A library to preload that writes down what a program sums: each MPI_Allreduce of
- * at least RECORD_LEAST floats (default 1024) appends
+ * at least RECORD_MIN floats (default 1024) appends
  *
  *     int64_t n;  float x[n];      in the machine's byte order
  *
@@ -43,7 +43,7 @@ static void record(const void *send, const void *receive, int64_t n,
                    MPI_Datatype type, MPI_Op op)
 {
     const void *x = send == MPI_IN_PLACE ? receive : send;
-    const char *least = getenv("RECORD_LEAST");
+    const char *least = getenv("RECORD_MIN");
     FILE *file;
 
     if (type != MPI_FLOAT || op != MPI_SUM ||

@@ -58,9 +58,8 @@ static const size_t counts[] = {1,    63,   100,  575,  577,
 #define LONG_COUNT 150001
 #define LONG_TURNS 9
 
-#define CALLS_MOST                                                             \
-    (LENGTH(shapes) * LENGTH(accumulations) * LENGTH(formats) * 3)
-static struct call calls[CALLS_MOST];
+#define CALLS_MAX (LENGTH(shapes) * LENGTH(accumulations) * LENGTH(formats) * 3)
+static struct call calls[CALLS_MAX];
 static size_t call_count;
 
 static void add(const struct way *way, size_t count, enum fill fill_kind)

@@ -40,7 +40,7 @@ static int count_of_sums(int shape)
 {
     return E3M0_COUNT + 1 + shape;
 }
-#define E3M0_MOST (E3M0_COUNT + SHAPES)
+#define E3M0_MAX (E3M0_COUNT + SHAPES)
 
 /* Formats that are drawn without being asked. */
 static const char *const drawn[] = {"qsgd7/512", "qsgd1/128", "qsgd31/64-l2"};
@@ -48,7 +48,7 @@ static const char *const drawn[] = {"qsgd7/512", "qsgd1/128", "qsgd31/64-l2"};
 
 static int count_of_drawn(int shape, int format)
 {
-    return E3M0_MOST + 1 + DRAWN * shape + format;
+    return E3M0_MAX + 1 + DRAWN * shape + format;
 }
 
 static void print_policy(void)
@@ -154,7 +154,7 @@ static void test_shape(int s)
 static void test_largest(int count, const char *what)
 {
     const int ranks = mpitap_size();
-    float x[E3M0_MOST], sum[E3M0_MOST];
+    float x[E3M0_MAX], sum[E3M0_MAX];
     bool finite = true;
     int room = 1;
 

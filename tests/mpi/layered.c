@@ -51,8 +51,8 @@ static void layered_read_counts(MPI_Comm comm)
         LAYERED_LAYERS)
         layered_all = counts[0] + counts[1] + counts[2];
     else
-        layered_all = LAYERED_MOST + 1;
-    if (layered_all > LAYERED_MOST) {
+        layered_all = LAYERED_MAX + 1;
+    if (layered_all > LAYERED_MAX) {
         fprintf(stderr, "LAYERED_COUNTS=%s\n", text);
         MPI_Abort(comm, 1);
     }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define LAYERED_LAYERS 3
-#define LAYERED_MOST 65536 /* elements of all layers */
+#define LAYERED_MAX 65536 /* elements of all layers */
 
 extern int layered_counts[LAYERED_LAYERS]; /* once layered_begin was called */
 extern int layered_all;                    /* their sum */
@@ -24,7 +24,7 @@ struct layered {
      * call) */
     const char *how;
     MPI_Comm comm;
-    float in[LAYERED_MOST], out[LAYERED_MOST];
+    float in[LAYERED_MAX], out[LAYERED_MAX];
     MPI_Request requests[LAYERED_LAYERS];
 };
 

@@ -13,13 +13,13 @@
 
 #include "tests/tap/tap.h"
 
-#define PARTS_MOST 16
+#define PARTS_MAX 16
 
 /* Parts from rank 1 to rank 0, and the room that rank 0 has for the next one. */
 static struct {
     unsigned char *bytes;
     size_t size;
-} sent[PARTS_MOST];
+} sent[PARTS_MAX];
 static int parts_sent, parts_taken;
 static unsigned char *room;
 static size_t room_size;
@@ -45,7 +45,7 @@ void aps_exchange_send(struct aps_exchange *exchange, int to,
 {
     (void)exchange;
     (void)to;
-    if (parts_sent == PARTS_MOST || size == 0)
+    if (parts_sent == PARTS_MAX || size == 0)
         bail_out("a part of %zu bytes behind %d parts", size, parts_sent);
     sent[parts_sent].bytes = malloc(size);
     if (!sent[parts_sent].bytes)

@@ -50,8 +50,8 @@ struct batch {
     size_t place;
     int count;
     struct aps_plan plan;
-    struct aps_matrix matrix[APS_VECTORS_MOST];
-    size_t number[APS_VECTORS_MOST], begin[APS_VECTORS_MOST];
+    struct aps_matrix matrix[APS_VECTORS_MAX];
+    size_t number[APS_VECTORS_MAX], begin[APS_VECTORS_MAX];
 };
 
 static double native; /* seconds */
@@ -105,8 +105,7 @@ static bool next_batch(const struct step *step, struct batch *batch)
     struct aps_plan plan;
 
     batch->count = 0;
-    while (batch->next < step->table->count &&
-           batch->count < APS_VECTORS_MOST) {
+    while (batch->next < step->table->count && batch->count < APS_VECTORS_MAX) {
         const size_t layer = batch->next++, begin = batch->place;
 
         batch->place += step->table->list[layer].count;
@@ -127,7 +126,7 @@ static int reduce_left(struct step *step, const struct batch *batch,
                        struct aps_cost *cost)
 {
     struct aps_plan plan = batch->plan;
-    struct aps_vector vectors[APS_VECTORS_MOST];
+    struct aps_vector vectors[APS_VECTORS_MAX];
 
     plan.compressor = (struct aps_compressor){0};
     plan.feedback = false;
@@ -153,7 +152,7 @@ static int reduce_taken(struct step *step, const struct batch *batch,
                                       .plan = plan,
                                       .exchange = &step->exchange,
                                       .messages = step->messages};
-    struct aps_compressed layers[APS_VECTORS_MOST];
+    struct aps_compressed layers[APS_VECTORS_MAX];
     float *kept = step->kept, *scratch = step->scratch;
 
     if (step->by_group) {

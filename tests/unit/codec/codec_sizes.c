@@ -33,7 +33,7 @@ static bool is_greatest(const struct aps_codec *codec, size_t bytes)
 static bool is_most(const struct aps_codec *codec, size_t bytes)
 {
     const size_t granule = aps_codec_granule(codec);
-    const size_t most = aps_codec_elements_most(bytes) / granule * granule;
+    const size_t most = aps_codec_elements_max(bytes) / granule * granule;
 
     return aps_codec_elements(codec, bytes) == most
                ? aps_codec_bytes(codec, most) <= bytes
@@ -73,14 +73,14 @@ static void test_floats(void)
 
                 greatest &= is_greatest(&codec, bytes);
                 same &= n == bytes * 8 / (size_t)(1 + e + m) / 64 * 64;
-                fewer &= n <= aps_codec_elements_most(bytes);
+                fewer &= n <= aps_codec_elements_max(bytes);
             }
         }
     }
     ok(granules, "a format without blocks is cut at 64 values");
     ok(greatest, "the most values that fit are a multiple of 64");
     ok(same, "they are as many as their bits say");
-    ok(fewer, "no format has more than aps_codec_elements_most");
+    ok(fewer, "no format has more than aps_codec_elements_max");
 }
 
 static void test_bounds(void)
@@ -94,7 +94,7 @@ static void test_bounds(void)
     for (size_t i = 0; i < SIZES; i++) {
         fp32 &= aps_codec_elements_fp32(&narrow, sizes[i]) ==
                 aps_codec_elements(&wide, sizes[i]);
-        most &= aps_codec_elements_most(sizes[i]) ==
+        most &= aps_codec_elements_max(sizes[i]) ==
                 aps_codec_elements(&narrow, sizes[i]);
     }
     ok(fp32, "as many FP32 values as of e8m23");
@@ -157,7 +157,7 @@ static void test_named(void)
             for (size_t k = 0; k < SIZES; k++)
                 right &= is_greatest(&codec, sizes[k]) &&
                          aps_codec_elements(&codec, sizes[k]) <=
-                             aps_codec_elements_most(sizes[k]);
+                             aps_codec_elements_max(sizes[k]);
             right &= aps_codec_granule(&codec) <= 4096 && is_cut(&codec);
         }
     }

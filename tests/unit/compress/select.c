@@ -146,8 +146,8 @@ static struct aps_bracket begin(size_t n, size_t k, int much, enum aps_cpu cpu)
     static const float zeros[N_MAX];
     struct aps_bracket_work given = {
         .bytes = much == 0   ? aps_bracket_room(n, k)
-                 : much == 1 ? APS_BRACKET_ROOM_LEAST
-                             : APS_BRACKET_ROOM_LEAST + 50000,
+                 : much == 1 ? APS_BRACKET_ROOM_MIN
+                             : APS_BRACKET_ROOM_MIN + 50000,
     };
     struct aps_bracket bracket;
     size_t q = k < n ? k + 1 : n;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/least.h"
+#include "base/size_min.h"
 #include "block/block.h"
 #include "group/chunk_layout.h"
 #include "wire/pipeline_sizes.h"
@@ -39,7 +39,7 @@ struct range {
 /* A block of n values, as wide as FP32's. */
 static bool is_next(struct range *left, size_t at, size_t n)
 {
-    const size_t end = at + APS_BLOCK_HEADER_MOST + n * sizeof(float);
+    const size_t end = at + APS_BLOCK_HEADER_MAX + n * sizeof(float);
     const bool right = n == 0 || (at >= left->begin && end <= left->end);
 
     if (n > 0)
@@ -128,8 +128,7 @@ static bool has_narrow_room(const struct aps_chunk_room *room,
     const size_t longest =
         aps_slice_of(layout.chunk, aps_codec_granule(codec), room->owners, 0)
             .length;
-    const size_t bytes =
-        APS_BLOCK_HEADER_MOST + aps_codec_bytes(codec, longest);
+    const size_t bytes = APS_BLOCK_HEADER_MAX + aps_codec_bytes(codec, longest);
 
     if (layout.chunk == as_ever.chunk)
         return layout.slice_stride == as_ever.slice_stride &&
@@ -160,11 +159,11 @@ static bool has_room_across(const struct aps_chunk_room *room,
             layout.chunk % granule == 0 && slice <= 2 * room->slice &&
             part <= 2 * room->part && layout.slice_stride % 64 == 0 &&
             layout.part_stride % 64 == 0 &&
-            APS_BLOCK_HEADER_MOST + aps_codec_bytes(codec, slice) <=
+            APS_BLOCK_HEADER_MAX + aps_codec_bytes(codec, slice) <=
                 layout.slice_stride &&
-            APS_BLOCK_HEADER_MOST + aps_codec_bytes(codec, part) <=
+            APS_BLOCK_HEADER_MAX + aps_codec_bytes(codec, part) <=
                 layout.part_stride &&
-            aps_least((slice + granule - 1) / granule, (size_t)room->parts) *
+            aps_size_min((slice + granule - 1) / granule, (size_t)room->parts) *
                     layout.part_stride <=
                 layout.owner_stride &&
             (size_t)room->owners * layout.slice_stride <= room->slot_bytes &&
@@ -343,7 +342,7 @@ static void test_messages(const struct aps_format *format)
                  partial % granule == 0 && devices % granule == 0;
         room &= aps_codec_bytes(&codec, n) <= bytes &&
                 partial * sizeof(float) <= bytes &&
-                n <= aps_pipeline_elements_most(ranks, class) &&
+                n <= aps_pipeline_elements_max(ranks, class) &&
                 aps_codec_bytes(&codec, devices) <=
                     aps_pipeline_room_of_devices(ranks, class);
         same &= bytes == aps_pipeline_room(ranks, 64);

@@ -51,7 +51,7 @@ static bool comes_back(const struct aps_wire *wire, size_t length,
     const size_t bytes = encode(wire, length, every, false, section);
     struct aps_elements elements = room(length);
     float sum[LENGTH + 1] = {0};
-    bool same = bytes <= aps_elements_most(wire, length, length) &&
+    bool same = bytes <= aps_elements_max(wire, length, length) &&
                 aps_elements_decode(wire, section, bytes, &elements) == bytes &&
                 !elements.bad;
 

@@ -199,14 +199,14 @@ static void test_most(void)
     const struct aps_scale scale = backoff(APS_SCOPE_LAYER, 100);
     struct aps_place place = place_of(0, 0, 0, 0);
 
-    for (int i = 0; i < APS_SCALE_STATES_MOST; i++) {
+    for (int i = 0; i < APS_SCALE_STATES_MAX; i++) {
         place.layer = i;
         (void)call(&scale, &place, &over);
     }
     ok(call(&scale, &place, &over) == START - 1 &&
-           states.count == APS_SCALE_STATES_MOST,
+           states.count == APS_SCALE_STATES_MAX,
        "so many states are kept");
-    place.layer = APS_SCALE_STATES_MOST;
+    place.layer = APS_SCALE_STATES_MAX;
     ok(call(&scale, &place, &over) == START && states.count == 1,
        "one more, and all are dropped");
     place.layer = 0;

@@ -26,7 +26,7 @@ static void count_plainly(struct aps_binades *binades, const float *x, size_t n)
             binades->zeros++;
         } else {
             (void)frexp((double)x[i], &exponent); /* in [0.5, 1) */
-            binades->counts[exponent - 1 - APS_BINADE_LEAST]++;
+            binades->counts[exponent - 1 - APS_BINADE_MIN]++;
         }
     }
 }
@@ -55,7 +55,7 @@ static void test_all_bits(void)
     ok(memcmp(&fast, &plain, sizeof fast) == 0,
        "binades of any bits are those of frexp");
     ok(fast.nan > 0 && fast.infinite > 0 && fast.zeros > 0 &&
-           fast.counts[0 - APS_BINADE_LEAST] > 0,
+           fast.counts[0 - APS_BINADE_MIN] > 0,
        "... and all kinds of them were there");
 }
 
