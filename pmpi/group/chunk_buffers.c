@@ -36,8 +36,8 @@ static size_t buffers_result_bytes(const struct aps_chunk_buffers *slots)
 static void buffers_set_chunk(struct aps_chunk_buffers *slots, size_t chunk)
 {
     slots->room =
-        aps_chunk_room_of(slots->owners, slots->parts, slots->results,
-                          chunk / CHUNK_UNIT * CHUNK_UNIT, slots->granule);
+        aps_chunk_capacity_of(slots->owners, slots->parts, slots->results,
+                              chunk / CHUNK_UNIT * CHUNK_UNIT, slots->granule);
 }
 
 /* The same in all groups. */
@@ -80,7 +80,7 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
             groups->groups > 1 ? APS_SUM_DEPTH : APS_SINGLE_GROUP_SUM_DEPTH,
     };
     buffers_choose_chunk(slots, groups->largest, longest);
-    slots->sum = aps_chunk_room_sum(&slots->room, narrow);
+    slots->sum = aps_chunk_capacity_sum(&slots->room, narrow);
     aps_gpu_ipc_destroy_closed(); /* its shared memory may be short */
     if (aps_shm_group_create(&groups->group, buffers_slot_bytes(slots),
                              buffers_result_bytes(slots), &slots->node, cause,
@@ -112,7 +112,7 @@ static void buffers_set_device_chunk(struct aps_chunk_buffers *slots,
                                      size_t chunk)
 {
     buffers_set_chunk(slots, chunk);
-    slots->sum = aps_chunk_room_sum(&slots->room, false);
+    slots->sum = aps_chunk_capacity_sum(&slots->room, false);
 }
 
 int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
@@ -122,7 +122,7 @@ int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
     /* The longest chunk of the host's memory in a format whose blocks depend on where
      * a vector is cut: in GPUs' memory it is cut there, too. */
     const size_t least =
-        (size_t)host->owners * aps_chunk_room_sum(&host->room, false);
+        (size_t)host->owners * aps_chunk_capacity_sum(&host->room, false);
 
     *slots = (struct aps_chunk_buffers){
         .node = host->node,

@@ -28,7 +28,7 @@ struct aps_chunk_buffers {
     int results;                /* of so many owners lie in one place: of all,
                                    or, with peers, of one */
     size_t granule;             /* of codecs, at most */
-    struct aps_chunk_room room; /* of each turn */
+    struct aps_chunk_capacity room; /* of each turn */
     size_t result_depth;
     size_t sum_depth;
     float *sums[APS_SUM_DEPTH]; /* the host's, of an owner; owned */
@@ -40,7 +40,7 @@ struct aps_chunk_buffers {
  * equally long in all groups, and have no room for more FP32 values than a vector of
  * `longest` elements has. There is room for codecs whose granule is `granule` at most
  * (pipeline_sizes.h), and for the sums of chunks that are the longer the narrower the
- * codec (aps_chunk_room_sum); `narrow` is the same on all ranks.
+ * codec (aps_chunk_capacity_sum); `narrow` is the same on all ranks.
  * 0, or -1 with a cause, on all ranks or only on some: aps_chunk_buffers_clear is due
  * in any case.
  */

@@ -13,8 +13,9 @@
 _Static_assert(APS_BLOCK_HEADER_MAX <= APS_PIPELINE_GROUP_HEADER,
                "a block's header has room");
 
-struct aps_chunk_room aps_chunk_room_of(int owners, int parts, int results,
-                                        size_t chunk, size_t granule)
+struct aps_chunk_capacity aps_chunk_capacity_of(int owners, int parts,
+                                                int results, size_t chunk,
+                                                size_t granule)
 {
     /* So much longer are slices that end at a multiple of a larger granule. */
     const size_t longer = granule - APS_CODEC_GRANULE;
@@ -23,7 +24,7 @@ struct aps_chunk_room aps_chunk_room_of(int owners, int parts, int results,
     const size_t part =
         aps_slice_longest(cut, APS_CODEC_GRANULE, parts) + longer;
 
-    return (struct aps_chunk_room){
+    return (struct aps_chunk_capacity){
         .owners = owners,
         .parts = parts,
         .results = results,
@@ -43,8 +44,9 @@ static size_t layout_slices(size_t n, size_t granule, int parts)
 }
 
 /* Slices that are empty take no room: they come last. */
-struct aps_chunk_layout aps_chunk_layout_of(const struct aps_chunk_room *room,
-                                            const struct aps_codec *codec)
+struct aps_chunk_layout
+aps_chunk_layout_of(const struct aps_chunk_capacity *room,
+                    const struct aps_codec *codec)
 {
     const size_t granule = aps_codec_granule(codec);
     const size_t chunk = (room->chunk + granule - 1) / granule * granule;
@@ -62,7 +64,7 @@ struct aps_chunk_layout aps_chunk_layout_of(const struct aps_chunk_room *room,
 
 /* Up to twice the elements, of less than 8 bits each, fit where FP32 values do. */
 struct aps_chunk_layout
-aps_chunk_layout_across(const struct aps_chunk_room *room,
+aps_chunk_layout_across(const struct aps_chunk_capacity *room,
                         const struct aps_codec *codec)
 {
     const struct aps_chunk_layout as_ever = aps_chunk_layout_of(room, codec);
@@ -85,7 +87,7 @@ aps_chunk_layout_across(const struct aps_chunk_room *room,
 /* However long the chunk is, an owner's block takes no more bytes than that of FP32
  * values which are cut at 64. */
 struct aps_chunk_layout
-aps_chunk_layout_longest(const struct aps_chunk_room *room,
+aps_chunk_layout_longest(const struct aps_chunk_capacity *room,
                          const struct aps_codec *codec, size_t slice)
 {
     const struct aps_chunk_layout as_ever = aps_chunk_layout_of(room, codec);
@@ -104,7 +106,8 @@ aps_chunk_layout_longest(const struct aps_chunk_room *room,
     };
 }
 
-size_t aps_chunk_room_sum(const struct aps_chunk_room *room, bool narrow)
+size_t aps_chunk_capacity_sum(const struct aps_chunk_capacity *room,
+                              bool narrow)
 {
     const size_t codes =
         aps_size_min(aps_codec_elements_max(room->slice * sizeof(float)),

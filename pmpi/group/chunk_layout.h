@@ -16,7 +16,7 @@
 #include "kernel/ops.h"
 
 /* What there is room for, whatever the format. */
-struct aps_chunk_room {
+struct aps_chunk_capacity {
     int owners;         /* ranks of a group that own a slice */
     int parts;          /* of a result */
     int results;        /* owners whose results lie in one place: all, or one */
@@ -36,30 +36,33 @@ struct aps_chunk_layout {
 
 /* Room for such chunks, of any codec whose granule is `granule` at most
  * (pipeline_sizes.h). */
-struct aps_chunk_room aps_chunk_room_of(int owners, int parts, int results,
-                                        size_t chunk, size_t granule);
+struct aps_chunk_capacity aps_chunk_capacity_of(int owners, int parts,
+                                                int results, size_t chunk,
+                                                size_t granule);
 
 /* The room's chunk, in whole granules. Depends on the length of that chunk, and on
  * the codec's granule, alone. */
-struct aps_chunk_layout aps_chunk_layout_of(const struct aps_chunk_room *room,
-                                            const struct aps_codec *codec);
+struct aps_chunk_layout
+aps_chunk_layout_of(const struct aps_chunk_capacity *room,
+                    const struct aps_codec *codec);
 
 /* The same for chunks of several parts, which are the longer the narrower the codec
  * (aps_pipeline_group_elements_across): up to APS_PIPELINE_GROUP_NARROW times the
  * elements of the room's slices and parts. */
 struct aps_chunk_layout
-aps_chunk_layout_across(const struct aps_chunk_room *room,
+aps_chunk_layout_across(const struct aps_chunk_capacity *room,
                         const struct aps_codec *codec);
 
 /* The same for chunks of one part that are as long as there is room for blocks of
  * this width, with slices of up to `slice` elements: never shorter. */
 struct aps_chunk_layout
-aps_chunk_layout_longest(const struct aps_chunk_room *room,
+aps_chunk_layout_longest(const struct aps_chunk_capacity *room,
                          const struct aps_codec *codec, size_t slice);
 
 /* The elements that an owner's sum needs room for, whichever of these layouts a call
  * has. Of a single group it suits slices of up to APS_PIPELINE_GROUP_SLICE elements; if
  * `narrow`, also of as many as it returns itself. */
-size_t aps_chunk_room_sum(const struct aps_chunk_room *room, bool narrow);
+size_t aps_chunk_capacity_sum(const struct aps_chunk_capacity *room,
+                              bool narrow);
 
 #endif

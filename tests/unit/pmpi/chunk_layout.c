@@ -53,7 +53,7 @@ static size_t slice_of(const struct aps_codec *codec, size_t n, int parts,
     return aps_slice_of(n, aps_codec_granule(codec), parts, i).length;
 }
 
-static bool has_slices(const struct aps_chunk_room *room,
+static bool has_slices(const struct aps_chunk_capacity *room,
                        const struct aps_chunk_layout *layout,
                        const struct aps_codec *codec, size_t n)
 {
@@ -69,7 +69,7 @@ static bool has_slices(const struct aps_chunk_room *room,
     return right;
 }
 
-static bool has_results(const struct aps_chunk_room *room,
+static bool has_results(const struct aps_chunk_capacity *room,
                         const struct aps_chunk_layout *layout,
                         const struct aps_codec *codec, size_t n)
 {
@@ -92,7 +92,7 @@ static bool has_results(const struct aps_chunk_room *room,
     return right;
 }
 
-static bool has_room(const struct aps_chunk_room *room,
+static bool has_room(const struct aps_chunk_capacity *room,
                      const struct aps_codec *codec)
 {
     const struct aps_chunk_layout layout = aps_chunk_layout_of(room, codec);
@@ -118,7 +118,7 @@ static bool has_room(const struct aps_chunk_room *room,
 }
 
 /* Blocks as wide as the codec's, of slices that the codec cuts. */
-static bool has_narrow_room(const struct aps_chunk_room *room,
+static bool has_narrow_room(const struct aps_chunk_capacity *room,
                             const struct aps_codec *codec, size_t slice)
 {
     const struct aps_chunk_layout as_ever = aps_chunk_layout_of(room, codec),
@@ -143,7 +143,7 @@ static bool has_narrow_room(const struct aps_chunk_room *room,
 }
 
 /* The parts of a chunk that has twice as many elements as the room at most. */
-static bool has_room_across(const struct aps_chunk_room *room,
+static bool has_room_across(const struct aps_chunk_capacity *room,
                             const struct aps_codec *codec)
 {
     const struct aps_chunk_layout as_ever = aps_chunk_layout_of(room, codec),
@@ -184,9 +184,9 @@ static void test_across(const struct aps_format *format)
         for (int parts = 2; parts <= 300;
              parts += parts > 5 ? 13 + parts / 2 : 1)
             for (size_t i = 0; i < LENGTH(chunks); i++) {
-                const struct aps_chunk_room room =
-                    aps_chunk_room_of(owners, parts, i % 2 ? owners : 1,
-                                      chunks[i], aps_pipeline_granule(format));
+                const struct aps_chunk_capacity room = aps_chunk_capacity_of(
+                    owners, parts, i % 2 ? owners : 1, chunks[i],
+                    aps_pipeline_granule(format));
                 const size_t chunk =
                     aps_chunk_layout_across(&room, &codec).chunk;
 
@@ -199,13 +199,13 @@ static void test_across(const struct aps_format *format)
 }
 
 /* Of a chunk of so many elements at most an owner, the sums have room, too. */
-static bool has_sums(const struct aps_chunk_room *room,
+static bool has_sums(const struct aps_chunk_capacity *room,
                      const struct aps_codec *codec, size_t slice, bool narrow)
 {
     const size_t chunk = aps_chunk_layout_longest(room, codec, slice).chunk;
 
     return room->parts > 1 || slice_of(codec, chunk, room->owners, 0) <=
-                                  aps_chunk_room_sum(room, narrow);
+                                  aps_chunk_capacity_sum(room, narrow);
 }
 
 /* Codes have as much room as FP32 values. */
@@ -217,10 +217,10 @@ static void test_narrow(const struct aps_format *format)
 
     for (int owners = 1; owners <= 512; owners += 1 + owners / 20)
         for (size_t i = 0; i < 2 * LENGTH(chunks); i++) {
-            const struct aps_chunk_room room =
-                aps_chunk_room_of(owners, 1 + (int)(i % 2), owners,
-                                  chunks[i / 2], aps_pipeline_granule(format));
-            const size_t most = aps_chunk_room_sum(&room, true);
+            const struct aps_chunk_capacity room = aps_chunk_capacity_of(
+                owners, 1 + (int)(i % 2), owners, chunks[i / 2],
+                aps_pipeline_granule(format));
+            const size_t most = aps_chunk_capacity_sum(&room, true);
             const size_t chunk =
                 aps_chunk_layout_longest(&room, &codec, 8 * room.slice).chunk;
 
@@ -250,7 +250,7 @@ static void test_layouts(const struct aps_format *format)
         for (int parts = 1; parts <= 300;
              parts += parts > 5 ? 13 + parts / 2 : 1)
             for (size_t i = 0; i < LENGTH(chunks); i++) {
-                const struct aps_chunk_room room = aps_chunk_room_of(
+                const struct aps_chunk_capacity room = aps_chunk_capacity_of(
                     owners, parts, i % 2 ? owners : 1, chunks[i], granule);
                 const size_t chunk = aps_chunk_layout_of(&room, &codec).chunk;
 
@@ -266,8 +266,8 @@ static void test_layouts(const struct aps_format *format)
 
 static size_t shared_bytes(size_t chunk, int owners, int parts, int ranks)
 {
-    const struct aps_chunk_room room =
-        aps_chunk_room_of(owners, parts, owners, chunk, 256);
+    const struct aps_chunk_capacity room =
+        aps_chunk_capacity_of(owners, parts, owners, chunk, 256);
 
     return (size_t)ranks * APS_SLOT_DEPTH * room.slot_bytes +
            (parts > 1 ? APS_RESULT_DEPTH : APS_SINGLE_GROUP_RESULT_DEPTH) *
