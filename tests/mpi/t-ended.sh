@@ -38,10 +38,20 @@ while read -r call when function number rule; do
     ended handled "$call" "$when" "$function" "$number" "$rule"
 done <<END
 blocking later PMPI_Isend 1 reduce: direct, scale: none
+blocking later PMPI_Irecv 1 reduce: direct, scale: aps
+blocking later PMPI_Isend 2 reduce: ring, scale: aps
+blocking later PMPI_Irecv 2 reduce: gather, scale: none
+blocking later PMPI_Isend 1 reduce: master, group: 2, scale: aps
+blocking later PMPI_Irecv 1 compress: {topk: 0.1}, feedback: off
+blocking first PMPI_Isend 1 reduce: direct, scale: none
 nonblocking later PMPI_Isend 1 reduce: direct, scale: none
+nonblocking later PMPI_Irecv 2 reduce: ring, scale: none
+fused later PMPI_Isend 1 reduce: direct, scale: none
 fused later PMPI_Isend 2 reduce: direct, scale: none
 reduce later PMPI_Isend 1 calls: [reduce], scale: none
-scatter later PMPI_Isend 1 calls: [reduce_scatter], scale: none
+scatter later PMPI_Irecv 1 calls: [reduce_scatter], scale: none
+allgather later PMPI_Isend 1 calls: [allgather], scale: aps
+bcast later PMPI_Isend 2 calls: [bcast], scale: aps
 END
 ended fatal blocking later PMPI_Isend 1 'reduce: direct, scale: none'
 finish
