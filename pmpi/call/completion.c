@@ -4,8 +4,13 @@
 #include "call/completion.h"
 
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
+#include "base/message.h"
+#include "job/job.h"
+#include "message/agree.h"
 #include "queue/request.h"
 #include "message/wait.h"
 
@@ -105,9 +110,31 @@ static int completion_no_memory(void)
     return MPI_ERR_NO_MEM;
 }
 
+#define LATE_NS 10000000000L
+
+/* A wait has lasted since `since`: once a process, some ranks of a large job say what
+ * is not complete after ten seconds. */
+static void completion_tell_late(int64_t since)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    const int rank = aps_job_rank();
+    char unfinished[256];
+
+    if (aps_clock_ns(CLOCK_MONOTONIC) - since < LATE_NS ||
+        aps_queue_list_unfinished(unfinished, sizeof unfinished) == 0 ||
+        !aps_agree_rank_reports(rank) || atomic_flag_test_and_set(&told))
+        return;
+    aps_message(rank,
+                "has waited for ten seconds for requests; nonblocking calls "
+                "that are rewritten are not complete: %s; other ranks have "
+                "not made these calls yet, or have failed in them",
+                unfinished);
+}
+
 static int completion_complete(const struct completion *this,
                                MPI_Request *requests, int *done, bool blocking)
 {
+    const int64_t since = blocking ? aps_clock_ns(CLOCK_MONOTONIC) : 0;
     struct substitutes substitutes;
     long begin = 0;
     int rc;
@@ -120,6 +147,7 @@ static int completion_complete(const struct completion *this,
         aps_request_set_driven(false);
         if (rc != MPI_SUCCESS || *done || !blocking)
             break;
+        completion_tell_late(since);
         if (this->count == 1 && aps_request_help())
             continue;
         if (this->count == 1 && aps_request_may_rest())

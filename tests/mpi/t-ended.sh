@@ -54,4 +54,7 @@ allgather later PMPI_Isend 1 calls: [allgather], scale: aps
 bcast later PMPI_Isend 2 calls: [bcast], scale: aps
 END
 ended fatal blocking later PMPI_Isend 1 'reduce: direct, scale: none'
+ended waits nonblocking later PMPI_Isend 1 'reduce: direct, scale: none'
+says '^apsmpi: rank 0: has waited for ten seconds for requests; .*: 1 of ' 1 \
+    "rank 0 says what it waits for"
 finish
