@@ -257,15 +257,17 @@ static bool allreduce_is_possible(struct aps_context *context,
 {
     char cause[256] = "";
     unsigned bit = 1u << (plan->rule % 32);
+    int rc = MPI_SUCCESS;
 
     if (!aps_context_has_resources(context, call->comm))
         return false;
     /* Of what auto tries, native is always possible. */
-    if (plan->reduce == APS_REDUCE_AUTO ||
-        aps_comm_resources_prepare(context->resources, plan,
-                                   (size_t)call->count, cause,
-                                   sizeof cause) == 0)
-        return true;
+    if (plan->reduce != APS_REDUCE_AUTO)
+        rc = aps_comm_resources_prepare(
+            context->resources, plan, (size_t)call->count, cause, sizeof cause);
+    if (rc >= 0)
+        return aps_context_fail(context, aps_call_function(call), rc) ==
+               MPI_SUCCESS;
     if (!(context->warned_rules & bit)) {
         context->warned_rules |= bit;
         aps_context_event(

@@ -93,14 +93,18 @@ static void candidates_try(struct aps_subject *subject, size_t i)
 
     aps_policy_candidate(context->job->policy, &segment->key, subject->plans, i,
                          &plan);
-    if (aps_comm_resources_prepare(context->resources, &plan, segment->count,
-                                   cause, sizeof cause) < 0) {
+    rc = aps_comm_resources_prepare(context->resources, &plan, segment->count,
+                                    cause, sizeof cause);
+    if (rc > 0) {
+        (void)aps_context_fail(context, subject->what, rc);
+        return;
+    }
+    if (rc < 0) {
         candidates_describe(&plan, text, sizeof text);
         aps_context_event_once(context, &candidates->warned_rules[i],
                                "%s: candidate %zu (%s) cannot run here: "
                                "%s; it is not measured",
-                               subject->what, i + 1, text,
-                               cause[0] ? cause : "MPI failed on a rank");
+                               subject->what, i + 1, text, cause);
         return;
     }
     place = aps_segment_place(segment);

@@ -32,7 +32,8 @@ static bool deferred_is_possible(struct aps_context *context,
     if (aps_segment_is_possible(context, call, plan))
         return true;
     plan->reduce = APS_REDUCE_DIRECT;
-    return aps_segment_is_possible(context, call, plan);
+    return context->failed == MPI_SUCCESS &&
+           aps_segment_is_possible(context, call, plan);
 }
 
 /* COLLECTIVE. One layer that is rewritten, or where that needs the ranks'

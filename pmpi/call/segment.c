@@ -75,7 +75,9 @@ static int segment_try_candidate(struct aps_context *context,
     int rc, ended;
 
     class = aps_autotune_begin(&context->autotune, context->resources,
-                               segment->count, &segment->plan, &candidate);
+                               segment->count, &segment->plan, &candidate, &rc);
+    if (rc != MPI_SUCCESS)
+        return aps_context_fail(context, aps_call_function(call), rc);
     if (!class)
         return segment_pass(call, segment);
     if (context->autotune.count == APS_AUTOTUNE_CLASSES)

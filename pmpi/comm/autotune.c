@@ -64,33 +64,43 @@ void aps_autotune_apply(const struct aps_autotune *choice, size_t count,
     plan->reduce = candidates[choice->classes[i].chosen].reduce;
 }
 
-/* COLLECTIVE over the resources. List the candidates that can run on them. */
-static void autotune_list_candidates(struct aps_autotune_class *class,
-                                     struct aps_comm_resources *resources,
-                                     const struct aps_plan *plan, size_t count)
+/* COLLECTIVE over the resources. Lists the candidates that can run on them. Returns an
+ * MPI error code. */
+static int autotune_list_candidates(struct aps_autotune_class *class,
+                                    struct aps_comm_resources *resources,
+                                    const struct aps_plan *plan, size_t count)
 {
     char cause[256];
 
     for (int i = 0; i < APS_AUTOTUNE_ALGORITHMS; i++) {
         struct aps_plan plan_of = *plan;
+        int rc = MPI_SUCCESS;
 
         plan_of.reduce = candidates[i].reduce;
-        if (i != APS_AUTOTUNE_NATIVE &&
-            aps_comm_resources_prepare(resources, &plan_of, count, cause,
-                                       sizeof cause) < 0)
+        if (i != APS_AUTOTUNE_NATIVE)
+            rc = aps_comm_resources_prepare(resources, &plan_of, count, cause,
+                                            sizeof cause);
+        if (rc > 0)
+            return rc;
+        if (rc < 0)
             continue;
         class->best[class->candidates] = INT_MAX;
         class->list[class->candidates++] = (enum aps_autotune_algorithm)i;
     }
+    return MPI_SUCCESS;
 }
 
-struct aps_autotune_class *aps_autotune_begin(
-    struct aps_autotune *choice, struct aps_comm_resources *resources,
-    size_t count, struct aps_plan *plan, enum aps_autotune_algorithm *candidate)
+struct aps_autotune_class *
+aps_autotune_begin(struct aps_autotune *choice,
+                   struct aps_comm_resources *resources, size_t count,
+                   struct aps_plan *plan,
+                   enum aps_autotune_algorithm *candidate, int *rc)
 {
+    bool good = true;
     struct aps_autotune_class *class;
     int i = autotune_find(choice, plan, count);
 
+    *rc = MPI_SUCCESS;
     if (i < 0 && choice->count == APS_AUTOTUNE_CLASSES)
         return NULL;
     if (i < 0) {
@@ -99,7 +109,7 @@ struct aps_autotune_class *aps_autotune_begin(
         class->rule = plan->rule;
         class->size = autotune_size_of(count);
         class->granule = aps_pipeline_granule(&plan->format);
-        autotune_list_candidates(class, resources, plan, count);
+        *rc = autotune_list_candidates(class, resources, plan, count);
     }
     class = &choice->classes[i];
     *candidate = class->list[class->trials % class->candidates];
@@ -107,7 +117,8 @@ struct aps_autotune_class *aps_autotune_begin(
     /* The time must not contain the wait for a late rank. (The agreement brings our
      * code and the connections into the caches, but not those of MPI: hence
      * APS_AUTO_GAIN_US.) */
-    (void)aps_agree_all(aps_comm_resources_vcomm(resources), true);
+    if (*rc == MPI_SUCCESS)
+        *rc = aps_agree_all(aps_comm_resources_vcomm(resources), &good);
     return class;
 }
 

@@ -70,7 +70,7 @@ struct aps_autotune_class *
 aps_autotune_begin(struct aps_autotune *choice,
                    struct aps_comm_resources *resources, size_t count,
                    struct aps_plan *plan,
-                   enum aps_autotune_algorithm *candidate);
+                   enum aps_autotune_algorithm *candidate, int *rc);
 
 /*
  * COLLECTIVE over the resources. End a trial, which took so many nanoseconds on

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "comm/compressions.h"
+#include "comm/report.h"
 #include "comm/scales.h"
 #include "message/agree.h"
 
@@ -48,13 +49,16 @@ bool aps_candidates_equip(struct aps_context *context,
                           bool well)
 {
     float *out = NULL;
+    int rc;
 
     well &= candidates_prepare(context, &candidates->sample, n);
     if (n > candidates->room) {
         out = malloc(n * sizeof *out);
         well = well && out;
     }
-    if (!aps_agree_all(aps_comm_resources_vcomm(context->resources), well)) {
+    rc = aps_agree_all(aps_comm_resources_vcomm(context->resources), &well);
+    (void)aps_context_fail(context, "a sample", rc);
+    if (!well) {
         free(out);
         return false;
     }

@@ -3,7 +3,6 @@
 
 #include "group/chunk_buffers.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/cache.h"
@@ -69,6 +68,8 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
                            size_t granule, bool narrow, char *cause,
                            size_t size)
 {
+    int rc;
+
     *slots = (struct aps_chunk_buffers){
         .owners = groups->smallest,
         .parts = groups->groups,
@@ -82,16 +83,15 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
     buffers_choose_chunk(slots, groups->largest, longest);
     slots->sum = aps_chunk_capacity_sum(&slots->room, narrow);
     aps_gpu_ipc_destroy_closed(); /* its shared memory may be short */
-    if (aps_shm_group_create(&groups->group, buffers_slot_bytes(slots),
-                             buffers_result_bytes(slots), &slots->node, cause,
-                             size) < 0)
-        return -1;
-    if (aps_shm_group_rank(slots->node) < slots->owners &&
-        buffers_allocate_sums(slots) < 0) {
-        snprintf(cause, size, "out of memory");
-        return -1;
-    }
-    return 0;
+    rc = aps_shm_group_create(&groups->group, buffers_slot_bytes(slots),
+                              buffers_result_bytes(slots), &slots->node, cause,
+                              size);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    return aps_shm_group_rank(slots->node) < slots->owners &&
+                   buffers_allocate_sums(slots) < 0
+               ? MPI_ERR_NO_MEM
+               : MPI_SUCCESS;
 }
 
 /* --- the GPUs' ------------------------------------------------------------ */

@@ -117,34 +117,38 @@ close_fd:
  * 0 unlinks the name as soon as all ranks have opened the segment: a job that
  * dies later leaves nothing in /dev/shm.
  */
-static void *shm_group_share(const struct aps_vcomm *group, int rank,
-                             size_t bytes, char *cause, size_t size)
+static int shm_group_share(const struct aps_vcomm *group, int rank,
+                           size_t bytes, void **shared, char *cause,
+                           size_t size)
 {
     char name[64] = "";
     void *mapping = NULL;
     bool created;
+    int rc;
 
     if (rank == 0) {
         shm_group_make_name(name, sizeof name);
         mapping = shm_group_map_segment(name, true, bytes, cause, size);
     }
-    created = aps_agree_all(group, rank != 0 || mapping);
-    if (created) {
-        const int rc = aps_agree_bytes(group, 0, name, sizeof name);
-
-        if (rc != MPI_SUCCESS)
-            snprintf(cause, size, "MPI fails with the name of shared memory");
-        else if (rank != 0)
+    created = rank != 0 || mapping;
+    rc = aps_agree_all(group, &created);
+    if (created)
+        rc = aps_agree_bytes(group, 0, name, sizeof name);
+    if (created && rc == MPI_SUCCESS) {
+        if (rank != 0)
             mapping = shm_group_map_segment(name, false, bytes, cause, size);
-        created = aps_agree_all(group, rc == MPI_SUCCESS && mapping);
+        created = mapping != NULL;
+        rc = aps_agree_all(group, &created);
     }
     if (rank == 0 && mapping)
         shm_unlink(name);
-    if (!created && mapping) {
-        munmap(mapping, bytes);
-        mapping = NULL;
+    if (rc == MPI_SUCCESS && created) {
+        *shared = mapping;
+        return rc;
     }
-    return mapping;
+    if (mapping)
+        munmap(mapping, bytes);
+    return rc == MPI_SUCCESS ? -1 : rc;
 }
 
 int aps_shm_group_create(const struct aps_vcomm *group, size_t slot_bytes,
@@ -152,13 +156,13 @@ int aps_shm_group_create(const struct aps_vcomm *group, size_t slot_bytes,
                          char *cause, size_t size)
 {
     struct aps_shm_group *new = calloc(1, sizeof *new);
+    void *shared;
     size_t head;
+    int rc;
 
-    snprintf(cause, size, "%s", new ? "" : "out of memory");
-    if (!aps_agree_all(group, new != NULL)) {
-        free(new);
-        return -1;
-    }
+    cause[0] = '\0';
+    if (!new)
+        return MPI_ERR_NO_MEM;
     new->rank = group->rank;
     new->size = group->size;
     head =
@@ -168,11 +172,12 @@ int aps_shm_group_create(const struct aps_vcomm *group, size_t slot_bytes,
     new->bytes = head + (size_t) new->size *new->slot_bytes +
                  shm_group_round_up(result_bytes);
     new->progress = group->comm;
-    new->shared = shm_group_share(group, new->rank, new->bytes, cause, size);
-    if (!new->shared) {
+    rc = shm_group_share(group, new->rank, new->bytes, &shared, cause, size);
+    if (rc != MPI_SUCCESS) {
         free(new);
-        return -1;
+        return rc;
     }
+    new->shared = shared;
     new->slots = (unsigned char *)new->shared + head;
     *node = new;
     return 0;

@@ -19,9 +19,9 @@ struct aps_shm_group; /* opaque */
 /*
  * COLLECTIVE over `group`, whose ranks share a node. Maps one segment of group
  * size * slot_bytes + result_bytes. The communicator of `group` outlives the
- * shared-memory group. 0 on all ranks with the new shared-memory group in
- * *node, or -1 on all ranks: `cause` (size bytes) says why on the rank that
- * failed, and is "" on the others.
+ * shared-memory group. Returns MPI_SUCCESS on all ranks, with the new shared-memory
+ * group in *node; -1 on all ranks: `cause` (size bytes) says why on the rank that
+ * cannot share memory, and is "" on the others; or an MPI error code.
  */
 int aps_shm_group_create(const struct aps_vcomm *group, size_t slot_bytes,
                          size_t result_bytes, struct aps_shm_group **node,

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "native/error_text.h"
 #include "message/agree.h"
 
 static hwloc_obj_type_t topology_object_type(enum aps_group_kind kind)
@@ -197,7 +196,6 @@ static int topology_colours(const struct aps_vcomm *vcomm,
                             const struct partition *nodes, int colours[],
                             char *cause, size_t size)
 {
-    char text[MPI_MAX_ERROR_STRING];
     int rc;
 
     for (int i = 0; i < vcomm->size; i++)
@@ -209,11 +207,8 @@ static int topology_colours(const struct aps_vcomm *vcomm,
     colours[vcomm->rank] = topology_hardware_colour(
         grouping->kind, nodes->place[vcomm->rank], cause, size);
     rc = aps_agree_gather_bytes(vcomm, sizeof *colours, colours);
-    if (rc != MPI_SUCCESS) {
-        snprintf(cause, size, "MPI failed while the ranks were grouped: %s",
-                 aps_error_text(rc, text));
-        return -1;
-    }
+    if (rc != MPI_SUCCESS)
+        return rc;
     for (int i = 0; i < vcomm->size; i++)
         if (colours[i] < 0)
             return -1;
@@ -260,14 +255,12 @@ int aps_topology_groups(const struct aps_vcomm *vcomm,
     const size_t n = (size_t)vcomm->size;
     int *scratch = malloc(7 * n * sizeof *scratch);
     struct partition parts;
-    bool good = false;
+    int rc;
 
     *groups = (struct aps_groups){0};
     cause[0] = '\0';
-    if (!aps_agree_all(vcomm, scratch != NULL)) {
-        snprintf(cause, size, "%s", scratch ? "" : "out of memory");
-        goto free_scratch;
-    }
+    if (!scratch)
+        return MPI_ERR_NO_MEM;
     parts = (struct partition){
         .n = vcomm->size,
         .part = scratch,
@@ -277,19 +270,18 @@ int aps_topology_groups(const struct aps_vcomm *vcomm,
     };
     topology_node_keys(vcomm, grouping, scratch + 4 * n, scratch + 5 * n);
     topology_part(&parts, scratch + 4 * n, scratch + 5 * n);
-    if (topology_colours(vcomm, grouping, &parts, scratch + 6 * n, cause,
-                         size) == 0) {
+    rc =
+        topology_colours(vcomm, grouping, &parts, scratch + 6 * n, cause, size);
+    if (rc == MPI_SUCCESS) {
         for (size_t i = 0; i < n; i++)
             scratch[4 * n + i] = parts.part[i];
         topology_part(&parts, scratch + 4 * n, scratch + 6 * n);
-        good = topology_describe(vcomm, &parts, scratch + 4 * n, groups) == 0;
-        snprintf(cause, size, "%s", good ? "" : "out of memory");
+        rc = topology_describe(vcomm, &parts, scratch + 4 * n, groups) == 0
+                 ? MPI_SUCCESS
+                 : MPI_ERR_NO_MEM;
     }
-    good = aps_agree_all(vcomm, good);
-
-free_scratch:
     free(scratch);
-    return good ? 0 : -1;
+    return rc;
 }
 
 void aps_topology_release(struct aps_groups *groups)

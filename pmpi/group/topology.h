@@ -42,9 +42,9 @@ struct aps_grouping {
  * COLLECTIVE over vcomm: group its ranks. vcomm's `nodes` are set, and vcomm
  * outlives the groups.
  *
- * 0 on all ranks, or -1 on all ranks: then `cause` says why on the ranks that
- * failed, and is "" on the others. The caller calls aps_topology_release in
- * either case.
+ * Returns MPI_SUCCESS; -1 on all ranks if a rank has no such group: then `cause` says
+ * why on that rank, and is "" on the others; or an MPI error code. The caller calls
+ * aps_topology_release in any case.
  */
 int aps_topology_groups(const struct aps_vcomm *vcomm,
                         const struct aps_grouping *grouping,

@@ -333,7 +333,7 @@ int aps_links_mark(struct aps_rank_layout *site, double *mark, char *cause,
     if (aps_rank_layout_agree(site, made) < 0) { /* perhaps on another host */
         if (made)
             aps_shm_group_destroy(group);
-        aps_agree_cause(&site->vcomm, cause, size);
+        (void)aps_agree_cause(&site->vcomm, cause, size);
         return -1;
     }
     for (int i = 0; i < BATCHES; i++) {

@@ -92,6 +92,7 @@ int aps_rank_layout_find(MPI_Comm comm, int pretended,
                          struct aps_rank_layout *site, char *cause, size_t size)
 {
     size_t count;
+    bool good;
 
     memset(site, 0, sizeof *site);
     site->vcomm = aps_vcomm_all(comm, 0);
@@ -101,8 +102,9 @@ int aps_rank_layout_find(MPI_Comm comm, int pretended,
     site->ranks = calloc(count, sizeof *site->ranks);
     site->nodes = calloc(count, sizeof *site->nodes);
     snprintf(cause, size, "out of memory");
-    if (!aps_agree_all(&site->vcomm, site->host_of && site->local_of &&
-                                         site->ranks && site->nodes))
+    good = site->host_of && site->local_of && site->ranks && site->nodes;
+    (void)aps_agree_all(&site->vcomm, &good);
+    if (!good)
         return -1;
     if (aps_nodes_find(comm, site->nodes) != MPI_SUCCESS) {
         snprintf(cause, size, "MPI does not say which ranks share a host");
@@ -110,7 +112,9 @@ int aps_rank_layout_find(MPI_Comm comm, int pretended,
     }
     if (pretended > 0)
         pretend_hosts(site, pretended);
-    if (!aps_agree_all(&site->vcomm, arrange(site, cause, size) == 0))
+    good = arrange(site, cause, size) == 0;
+    (void)aps_agree_all(&site->vcomm, &good);
+    if (!good)
         return -1;
     count_cores(site);
     return 0;
@@ -140,8 +144,7 @@ double aps_rank_layout_max(struct aps_rank_layout *site, double value)
     int bits;
 
     memcpy(&bits, &number, sizeof bits);
-    if (site->failed ||
-        aps_agree_max_together(&site->vcomm, 1, &bits) != MPI_SUCCESS) {
+    if (site->failed || aps_agree_max(&site->vcomm, 1, &bits) != MPI_SUCCESS) {
         site->failed = true;
         return 1;
     }

@@ -195,24 +195,13 @@ int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size)
     return agree_agree(vcomm, bits, size, agree_combine_or);
 }
 
-/* The second round: a rank that has not heard all others in the first one says so.
- * Where this rank alone fails here, the others have heard what it has. */
-int aps_agree_max_together(const struct aps_vcomm *vcomm, int count,
-                           int values[])
+int aps_agree_all(const struct aps_vcomm *vcomm, bool *good)
 {
-    const int rc = aps_agree_max(vcomm, count, values);
-    int unheard = rc != MPI_SUCCESS;
+    int bad = !*good;
+    const int rc = aps_agree_max(vcomm, 1, &bad);
 
-    if (aps_agree_max(vcomm, 1, &unheard) != MPI_SUCCESS)
-        return rc;
-    return rc == MPI_SUCCESS && unheard ? MPI_ERR_OTHER : rc;
-}
-
-bool aps_agree_all(const struct aps_vcomm *vcomm, bool good)
-{
-    int bad = !good;
-
-    return aps_agree_max_together(vcomm, 1, &bad) == MPI_SUCCESS && !bad;
+    *good = rc == MPI_SUCCESS && !bad;
+    return rc;
 }
 
 /* Under the sessions model, which has no MPI_COMM_WORLD, every process tells. */
@@ -352,15 +341,15 @@ int aps_agree_gather_bytes(const struct aps_vcomm *vcomm, size_t each,
     return rc;
 }
 
-void aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size)
+int aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size)
 {
     /* MAX of the negated rank is the lowest rank that has something to say. */
     int lowest = text[0] != '\0' ? -vcomm->rank : INT_MIN;
+    const int rc = aps_agree_max(vcomm, 1, &lowest);
 
-    /* Together, since a rank that does not broadcast is waited for. */
-    if (aps_agree_max_together(vcomm, 1, &lowest) == MPI_SUCCESS &&
-        lowest != INT_MIN)
-        (void)aps_agree_bytes(vcomm, -lowest, text, size);
+    return rc == MPI_SUCCESS && lowest != INT_MIN
+               ? aps_agree_bytes(vcomm, -lowest, text, size)
+               : rc;
 }
 
 /* --- on a communicator of the program ------------------------------------- */
@@ -368,64 +357,31 @@ void aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size)
 int aps_agree_comm_begin(MPI_Comm comm, int count, void *values,
                          MPI_Datatype type, MPI_Op op, MPI_Request *request)
 {
+    const int rc =
+        PMPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, comm, request);
     static atomic_ullong times;
-    long begin = 0;
-    int rc;
+    char text[MPI_MAX_ERROR_STRING];
+    int rank = -1;
 
-    for (;;) {
-        char text[MPI_MAX_ERROR_STRING];
-        int rank = -1;
-
-        rc = PMPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, comm,
-                             request);
-        if (rc == MPI_SUCCESS)
-            return rc;
-        PMPI_Comm_rank(comm, &rank);
-        if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
-            aps_message(rank, "MPI_Iallreduce failed in an agreement: %s",
-                        aps_error_text(rc, text));
-        /* The other ranks wait for this one, and MPI may lack memory. */
-        if (!aps_wait_for_memory(&begin))
-            return rc;
-    }
+    if (rc == MPI_SUCCESS ||
+        !aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
+        return rc;
+    PMPI_Comm_rank(comm, &rank);
+    aps_message(rank, "MPI_Iallreduce failed in an agreement: %s",
+                aps_error_text(rc, text));
+    return rc;
 }
 
-/* *value becomes its MAX over the ranks. False: it could not begin. */
-static bool agree_comm_max(MPI_Comm comm, int *value, void (*tell)(void),
-                           int *rc)
+int aps_agree_comm_all(MPI_Comm comm, bool *good, void (*tell)(void))
 {
     MPI_Request request;
+    int bad = !*good;
+    int rc = aps_agree_comm_begin(comm, 1, &bad, MPI_INT, MPI_MAX, &request);
 
-    *rc = aps_agree_comm_begin(comm, 1, value, MPI_INT, MPI_MAX, &request);
-    if (*rc != MPI_SUCCESS)
-        return false;
-    *rc = aps_wait_requests_telling(1, &request, tell);
-    return true;
-}
-
-/* True on all ranks if `bad` is false on all: in two rounds, as aps_agree_all. */
-static bool agree_comm_none(MPI_Comm comm, bool bad, void (*tell)(void))
-{
-    int value = bad, unheard, rc;
-    bool heard;
-
-    if (!agree_comm_max(comm, &value, tell, &rc))
-        return false;
-    heard = rc == MPI_SUCCESS && !value;
-    unheard = !heard;
-    if (!agree_comm_max(comm, &unheard, NULL, &rc))
-        return false;
-    return rc == MPI_SUCCESS ? !unheard : heard;
-}
-
-bool aps_agree_comm_all(MPI_Comm comm, bool good)
-{
-    return agree_comm_none(comm, !good, NULL);
-}
-
-bool aps_agree_comm_first(MPI_Comm comm, bool good, void (*tell)(void))
-{
-    return agree_comm_none(comm, !good, tell);
+    if (rc == MPI_SUCCESS)
+        rc = aps_wait_requests_telling(1, &request, tell);
+    *good = rc == MPI_SUCCESS && !bad;
+    return rc;
 }
 
 /* Is it MPI_COMM_WORLD's error handler that ends the job? Where there is no

@@ -19,18 +19,13 @@
  * code. */
 int aps_agree_max(const struct aps_vcomm *vcomm, int count, int values[]);
 
-/* The same in two rounds: MPI_SUCCESS on all ranks or an error on all, also where
- * MPI fails on one rank alone. */
-int aps_agree_max_together(const struct aps_vcomm *vcomm, int count,
-                           int values[]);
-
 /* COLLECTIVE over vcomm. bits[size] become their OR over the ranks. An MPI
  * error code. */
 int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size);
 
-/* COLLECTIVE over vcomm. True on all ranks if `good` is on all; false also when
- * MPI fails: on all ranks, too, if it fails on one alone. */
-bool aps_agree_all(const struct aps_vcomm *vcomm, bool good);
+/* COLLECTIVE over vcomm. *good becomes true on all ranks if it is true on all. Returns
+ * an MPI error code; after an error *good is false on this rank. */
+int aps_agree_all(const struct aps_vcomm *vcomm, bool *good);
 
 /* Local. Print that this rank waits for ranks that may never come, because they
  * were given no library: what to call where ranks first meet. */
@@ -54,8 +49,8 @@ int aps_agree_gather_bytes(const struct aps_vcomm *vcomm, size_t each,
                            void *values);
 
 /* COLLECTIVE over vcomm. The text of the lowest rank whose text is not empty
- * goes to all; texts are arrays of `size`. */
-void aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size);
+ * goes to all; texts are arrays of `size`. Returns an MPI error code. */
+int aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size);
 
 /* --- in two steps --------------------------------------------------------- */
 
@@ -100,20 +95,15 @@ int aps_agreement_end(struct aps_agreement *agreement);
 /*
  * Agreements on a communicator of the program, by nonblocking collective calls,
  * which never meet its messages. COLLECTIVE over comm; aps_agree_comm_begin is
- * local, but counts as a nonblocking collective call: values[count] are combined
- * in place. Where MPI fails, and comm's error handler returns, it says so, and tries
- * again for ten seconds (aps_wait_for_memory): the other ranks wait for this one. An
- * error handler that ends the job does so at once, unless aps_errhandler_push has put
- * it aside. An MPI error code.
+ * local, but counts as a nonblocking collective call: values[count] are combined in
+ * place. If MPI fails, the error handler of comm is called, unless aps_errhandler_push
+ * has put it aside, and a line is printed. Returns an MPI error code.
  */
 int aps_agree_comm_begin(MPI_Comm comm, int count, void *values,
                          MPI_Datatype type, MPI_Op op, MPI_Request *request);
 
-/* True on all ranks if `good` is on all; false also where MPI fails, as above.
- * After ten
- * seconds `tell` is called once. */
-bool aps_agree_comm_all(MPI_Comm comm, bool good);
-bool aps_agree_comm_first(MPI_Comm comm, bool good, void (*tell)(void));
+/* aps_agree_all on comm. `tell` is called after ten seconds, once. NULL: nothing is. */
+int aps_agree_comm_all(MPI_Comm comm, bool *good, void (*tell)(void));
 
 /*
  * Setting up may fail, and must then not call the program's error handler:

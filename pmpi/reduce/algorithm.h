@@ -49,11 +49,12 @@ struct aps_algorithm_params {
 };
 
 /*
- * COLLECTIVE over the site's ranks. NULL with a cause on the ranks that know it
- * and "" on the others; perhaps on some ranks only.
+ * COLLECTIVE over the site's ranks. Returns MPI_SUCCESS; -1 if the algorithm cannot
+ * run here, perhaps on some ranks only, with a cause on the ranks that know it and ""
+ * on the others; or an MPI error code.
  */
-typedef struct aps_algorithm *
-aps_algorithm_create_fn(const struct aps_algorithm_params *site, char *cause,
-                        size_t size);
+typedef int aps_algorithm_create_fn(const struct aps_algorithm_params *site,
+                                    struct aps_algorithm **algorithm,
+                                    char *cause, size_t size);
 
 #endif

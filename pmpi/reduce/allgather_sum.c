@@ -3,7 +3,6 @@
 
 #include "reduce/allgather_sum.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "block/accumulate.h"
@@ -187,19 +186,20 @@ static void gather_sum_destroy(struct aps_algorithm *algorithm)
     aps_allgather_sum_destroy((struct aps_allgather_sum *)algorithm);
 }
 
-struct aps_algorithm *
-aps_allgather_sum_algorithm(const struct aps_algorithm_params *site,
-                            char *cause, size_t size)
+int aps_allgather_sum_algorithm(const struct aps_algorithm_params *site,
+                                struct aps_algorithm **algorithm, char *cause,
+                                size_t size)
 {
     static const struct aps_algorithm_ops ops = {.run = gather_sum_run,
                                                  .destroy = gather_sum_destroy};
     struct aps_allgather_sum *gather =
         aps_allgather_sum_create(site->vcomm, site->granule);
 
-    if (!gather) {
-        snprintf(cause, size, "out of memory for reduce: gather");
-        return NULL;
-    }
+    (void)cause;
+    (void)size;
+    if (!gather)
+        return MPI_ERR_NO_MEM;
     gather->algorithm.ops = &ops;
-    return &gather->algorithm;
+    *algorithm = &gather->algorithm;
+    return MPI_SUCCESS;
 }

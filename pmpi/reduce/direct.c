@@ -3,7 +3,6 @@
 
 #include "reduce/direct.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -473,19 +472,20 @@ static void direct_destroy(struct aps_algorithm *algorithm)
     aps_direct_destroy((struct aps_direct *)algorithm);
 }
 
-struct aps_algorithm *
-aps_direct_algorithm(const struct aps_algorithm_params *site, char *cause,
-                     size_t size)
+int aps_direct_algorithm(const struct aps_algorithm_params *site,
+                         struct aps_algorithm **algorithm, char *cause,
+                         size_t size)
 {
     static const struct aps_algorithm_ops ops = {.run = direct_run,
                                                  .destroy = direct_destroy};
     struct aps_direct *direct =
         aps_direct_create_standalone(site->vcomm, site->devices, site->granule);
 
-    if (!direct) {
-        snprintf(cause, size, "out of memory for reduce: direct");
-        return NULL;
-    }
+    (void)cause;
+    (void)size;
+    if (!direct)
+        return MPI_ERR_NO_MEM;
     direct->algorithm.ops = &ops;
-    return &direct->algorithm;
+    *algorithm = &direct->algorithm;
+    return MPI_SUCCESS;
 }

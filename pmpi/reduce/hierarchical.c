@@ -4,7 +4,6 @@
 #include "reduce/hierarchical.h"
 
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/message.h"
@@ -51,23 +50,19 @@ static int hierarchical_equip(struct aps_hierarchical *h,
                               const struct aps_algorithm_params *site,
                               char *cause, size_t size)
 {
-    bool good = aps_chunk_buffers_init(
-                    &h->host, &h->groups, site->longest, site->granule,
-                    site->devices != APS_DEVICES_NONE, cause, size) == 0;
+    int rc = aps_chunk_buffers_init(
+        &h->host, &h->groups, site->longest, site->granule,
+        site->devices != APS_DEVICES_NONE, cause, size);
 
+    if (rc != MPI_SUCCESS)
+        return rc;
     h->node = h->host.node;
-    if (good)
-        aps_store_selector_init(&h->handoff, h->owners,
-                                aps_shm_group_rank(h->node),
-                                aps_block_stride_widest(h->host.room.slice));
-    if (good && hierarchical_equip_local(h, site) < 0) {
-        snprintf(cause, size, "out of memory");
-        good = false;
-    }
-    if (!aps_agree_all(site->vcomm, good))
-        return -1;
+    aps_store_selector_init(&h->handoff, h->owners, aps_shm_group_rank(h->node),
+                            aps_block_stride_widest(h->host.room.slice));
+    if (hierarchical_equip_local(h, site) < 0)
+        return MPI_ERR_NO_MEM;
     hierarchical_count_cores(&h->groups.group);
-    return 0;
+    return MPI_SUCCESS;
 }
 
 int aps_hierarchical_create(const struct aps_algorithm_params *site,
@@ -76,33 +71,29 @@ int aps_hierarchical_create(const struct aps_algorithm_params *site,
 {
     const struct aps_vcomm *vcomm = site->vcomm;
     struct aps_hierarchical *h = calloc(1, sizeof *h);
+    int rc;
 
-    cause[0] = '\0';
-    if (!aps_agree_all(vcomm, h != NULL)) {
-        snprintf(cause, size, "%s", h ? "" : "out of memory");
-        free(h);
-        return -1;
-    }
-    if (aps_topology_groups(vcomm, &site->grouping, &h->groups, cause, size) <
-        0)
+    if (!h)
+        return MPI_ERR_NO_MEM;
+    rc = aps_topology_groups(vcomm, &site->grouping, &h->groups, cause, size);
+    if (rc != MPI_SUCCESS)
         goto hierarchical_fail;
     h->owners = h->groups.smallest;
     if (h->groups.groups == vcomm->size) {
         h->direct_only =
             aps_direct_create_standalone(vcomm, site->devices, site->granule);
-        if (!aps_agree_all(vcomm, h->direct_only != NULL)) {
-            snprintf(cause, size, "%s", h->direct_only ? "" : "out of memory");
-            goto hierarchical_fail;
-        }
-    } else if (hierarchical_equip(h, site, cause, size) < 0) {
-        goto hierarchical_fail;
+        rc = h->direct_only ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    } else {
+        rc = hierarchical_equip(h, site, cause, size);
     }
+    if (rc != MPI_SUCCESS)
+        goto hierarchical_fail;
     *hierarchical = h;
-    return 0;
+    return MPI_SUCCESS;
 
 hierarchical_fail:
     aps_hierarchical_destroy(h);
-    return -1;
+    return rc;
 }
 
 void aps_hierarchical_destroy(struct aps_hierarchical *h)
@@ -330,9 +321,9 @@ static void hierarchical_destroy(struct aps_algorithm *algorithm)
     aps_hierarchical_destroy((struct aps_hierarchical *)algorithm);
 }
 
-struct aps_algorithm *
-aps_hierarchical_algorithm(const struct aps_algorithm_params *site, char *cause,
-                           size_t size)
+int aps_hierarchical_algorithm(const struct aps_algorithm_params *site,
+                               struct aps_algorithm **algorithm, char *cause,
+                               size_t size)
 {
     static const struct aps_algorithm_ops ops = {
         .run = hierarchical_run,
@@ -341,10 +332,11 @@ aps_hierarchical_algorithm(const struct aps_algorithm_params *site, char *cause,
         .destroy = hierarchical_destroy,
     };
     struct aps_hierarchical *hierarchical;
+    int rc = aps_hierarchical_create(site, &hierarchical, cause, size);
 
-    if (aps_hierarchical_create(site, &hierarchical, cause, size) < 0)
-        return NULL;
-
+    if (rc != MPI_SUCCESS)
+        return rc;
     hierarchical->algorithm.ops = &ops;
-    return &hierarchical->algorithm;
+    *algorithm = &hierarchical->algorithm;
+    return MPI_SUCCESS;
 }

@@ -19,10 +19,7 @@
 
 struct aps_hierarchical; /* opaque: groups, shared memory, peers */
 
-/*
- * COLLECTIVE over the site's ranks. 0 on all ranks, or -1 on all ranks: then
- * `cause` says why on the ranks that know and is "" on the others.
- */
+/* COLLECTIVE over the site's ranks. Returns as aps_algorithm_create_fn. */
 int aps_hierarchical_create(const struct aps_algorithm_params *site,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size);

@@ -4,12 +4,10 @@
 #include "reduce/master.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "block/origin.h"
 #include "block/accumulate.h"
-#include "message/agree.h"
 #include "cut/exponent.h"
 #include "message/messages.h"
 #include "wire/pipeline_sizes.h"
@@ -77,27 +75,25 @@ int aps_master_create(const struct aps_vcomm *vcomm,
                       struct aps_master **master, char *cause, size_t size)
 {
     struct aps_master *new = calloc(1, sizeof *new);
+    int rc;
 
-    cause[0] = '\0';
-    if (!aps_agree_all(vcomm, new != NULL)) {
-        snprintf(cause, size, "%s", new ? "" : "out of memory");
-        free(new);
-        return -1;
-    }
-    if (aps_topology_groups(vcomm, grouping, &new->groups, cause, size) < 0)
+    if (!new)
+        return MPI_ERR_NO_MEM;
+    rc = aps_topology_groups(vcomm, grouping, &new->groups, cause, size);
+    if (rc != MPI_SUCCESS)
         goto fail;
     new->place = new->groups.group.rank;
     new->members = new->groups.group.size;
-    if (master_allocate(new, granule) < 0)
-        snprintf(cause, size, "out of memory");
-    if (!aps_agree_all(vcomm, cause[0] == '\0'))
+    if (master_allocate(new, granule) < 0) {
+        rc = MPI_ERR_NO_MEM;
         goto fail;
+    }
     *master = new;
-    return 0;
+    return MPI_SUCCESS;
 
 fail:
     aps_master_destroy(new);
-    return -1;
+    return rc;
 }
 
 void aps_master_destroy(struct aps_master *master)
@@ -434,20 +430,22 @@ static void master_destroy(struct aps_algorithm *algorithm)
     aps_master_destroy((struct aps_master *)algorithm);
 }
 
-struct aps_algorithm *
-aps_master_algorithm(const struct aps_algorithm_params *site, char *cause,
-                     size_t size)
+int aps_master_algorithm(const struct aps_algorithm_params *site,
+                         struct aps_algorithm **algorithm, char *cause,
+                         size_t size)
 {
     static const struct aps_algorithm_ops ops = {
         .run = master_run, .groups = master_groups, .destroy = master_destroy};
     struct aps_grouping grouping = site->grouping;
     struct aps_master *master;
+    int rc;
 
     grouping.across_nodes = true;
-    if (aps_master_create(site->vcomm, &grouping, site->granule, &master, cause,
-                          size) < 0)
-        return NULL;
-
+    rc = aps_master_create(site->vcomm, &grouping, site->granule, &master,
+                           cause, size);
+    if (rc != MPI_SUCCESS)
+        return rc;
     master->algorithm.ops = &ops;
-    return &master->algorithm;
+    *algorithm = &master->algorithm;
+    return MPI_SUCCESS;
 }

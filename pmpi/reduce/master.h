@@ -20,8 +20,7 @@ struct aps_master; /* opaque: groups and scratch */
 
 /*
  * COLLECTIVE over vcomm, which is not owned and outlives the object; `granule`
- * is as in pipeline_sizes.h. 0 on all ranks, or -1 on all ranks: then `cause` says why
- * on the ranks that know and is "" on the others.
+ * is as in pipeline_sizes.h. Returns as aps_algorithm_create_fn.
  */
 int aps_master_create(const struct aps_vcomm *vcomm,
                       const struct aps_grouping *grouping, size_t granule,

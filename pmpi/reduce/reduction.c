@@ -142,26 +142,29 @@ reduction_find(const struct aps_reductions *reductions,
     return failed;
 }
 
-/* COLLECTIVE over vcomm. */
-static enum aps_devices reduction_agree_devices(const struct aps_vcomm *vcomm,
-                                                int *rc)
+/* COLLECTIVE over vcomm. Returns an MPI error code. */
+static int reduction_agree_devices(const struct aps_vcomm *vcomm,
+                                   enum aps_devices *devices)
 {
     int lacks[2] = {!aps_device_is_expected(), !aps_device_mpi_is_aware()};
+    const int rc = aps_agree_max(vcomm, 2, lacks);
 
-    *rc = aps_agree_max_together(vcomm, 2, lacks);
-    if (*rc != MPI_SUCCESS || lacks[0])
-        return APS_DEVICES_NONE;
-    return lacks[1] ? APS_DEVICES_EXPECTED : APS_DEVICES_AWARE;
+    *devices = lacks[0]   ? APS_DEVICES_NONE
+               : lacks[1] ? APS_DEVICES_EXPECTED
+                          : APS_DEVICES_AWARE;
+    return rc;
 }
 
-/* COLLECTIVE. */
-static struct prepared *reduction_make(struct aps_reductions *reductions,
-                                       const struct aps_plan *plan, size_t n)
+/* COLLECTIVE over vcomm. Makes the algorithm, which stays NULL if any rank cannot.
+ * Returns an MPI error code. */
+static int reduction_make(struct aps_reductions *reductions,
+                          const struct aps_plan *plan, size_t n,
+                          struct prepared *prepared)
 {
     const struct aps_vcomm *vcomm = reductions->vcomm;
     const struct row row = reduction_row_of(plan->reduce);
-    int rc;
-    const enum aps_devices devices = reduction_agree_devices(vcomm, &rc);
+    enum aps_devices devices;
+    int rc = reduction_agree_devices(vcomm, &devices);
     const size_t longest = row.sized && devices == APS_DEVICES_NONE
                                ? reduction_size_of(n)
                                : SIZE_MAX;
@@ -175,17 +178,22 @@ static struct prepared *reduction_make(struct aps_reductions *reductions,
         .longest = longest,
         .granule = aps_pipeline_granule(&plan->format),
     };
-    struct prepared *prepared = &reductions->prepared[reductions->count++];
+    bool good;
 
     prepared->reduce = plan->reduce;
     prepared->group = plan->group;
     prepared->group_size = plan->group_size;
     prepared->longest = longest;
     prepared->granule = site.granule;
-    prepared->algorithm =
-        row.create(&site, prepared->cause, sizeof prepared->cause);
-    if (aps_agree_all(vcomm, prepared->algorithm && rc == MPI_SUCCESS))
-        return prepared;
+    if (rc == MPI_SUCCESS)
+        rc = row.create(&site, &prepared->algorithm, prepared->cause,
+                        sizeof prepared->cause);
+    if (rc > 0)
+        return rc;
+    good = rc == MPI_SUCCESS;
+    rc = aps_agree_all(vcomm, &good);
+    if (rc != MPI_SUCCESS || good)
+        return rc;
     /* The same on all ranks, also where devices are not. */
     prepared->longest = row.sized ? reduction_size_of(n) : SIZE_MAX;
     if (prepared->algorithm) {
@@ -193,8 +201,7 @@ static struct prepared *reduction_make(struct aps_reductions *reductions,
         prepared->algorithm = NULL;
         prepared->cause[0] = '\0';
     }
-    aps_agree_cause(vcomm, prepared->cause, sizeof prepared->cause);
-    return prepared;
+    return aps_agree_cause(vcomm, prepared->cause, sizeof prepared->cause);
 }
 
 int aps_reductions_prepare(struct aps_reductions *reductions,
@@ -215,8 +222,14 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
                  PREPARED_MAX);
         return -1;
     }
-    if (!prepared)
-        prepared = reduction_make(reductions, plan, n);
+    if (!prepared) {
+        struct prepared *new = &reductions->prepared[reductions->count++];
+        const int rc = reduction_make(reductions, plan, n, new);
+
+        if (rc != MPI_SUCCESS)
+            return rc;
+        prepared = new;
+    }
     if (prepared->algorithm)
         return 0;
     snprintf(cause, size, "%s", prepared->cause);

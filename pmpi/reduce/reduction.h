@@ -30,10 +30,10 @@ void aps_reductions_destroy(struct aps_reductions *reductions);
 /*
  * COLLECTIVE over vcomm, whose nodes are known if the plan groups by them. Get
  * ready for `plan` and vectors of up to n elements together: cheap when it was
- * done before. 0 on all ranks or -1 on all ranks; then `cause` says why, on rank
- * 0 always and on the ranks that found out. It is -1 again whenever the same is
- * asked for, until the same is ready for longer vectors; for vectors of a smaller
- * size class it is tried anew.
+ * done before. Returns MPI_SUCCESS on all ranks; -1 on all ranks: then `cause` says
+ * why, on rank 0 always and on the ranks that found out; or an MPI error code. It is
+ * -1 again whenever the same is asked for, until the same is ready for longer vectors;
+ * for vectors of a smaller size class it is tried again.
  */
 int aps_reductions_prepare(struct aps_reductions *reductions,
                            const struct aps_plan *plan, size_t n, char *cause,

@@ -3,7 +3,6 @@
 
 #include "reduce/ring.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -431,19 +430,20 @@ static void ring_destroy(struct aps_algorithm *algorithm)
     aps_ring_destroy((struct aps_ring *)algorithm);
 }
 
-struct aps_algorithm *
-aps_ring_algorithm(const struct aps_algorithm_params *site, char *cause,
-                   size_t size)
+int aps_ring_algorithm(const struct aps_algorithm_params *site,
+                       struct aps_algorithm **algorithm, char *cause,
+                       size_t size)
 {
     static const struct aps_algorithm_ops ops = {.run = ring_run,
                                                  .destroy = ring_destroy};
     struct aps_ring *ring =
         aps_ring_create_standalone(site->vcomm, site->granule);
 
-    if (!ring) {
-        snprintf(cause, size, "out of memory for reduce: ring");
-        return NULL;
-    }
+    (void)cause;
+    (void)size;
+    if (!ring)
+        return MPI_ERR_NO_MEM;
     ring->algorithm.ops = &ops;
-    return &ring->algorithm;
+    *algorithm = &ring->algorithm;
+    return MPI_SUCCESS;
 }

@@ -104,13 +104,14 @@ int aps_hidden_comm_create(MPI_Comm comm, bool whole_job,
                            struct aps_hidden_comm **world)
 {
     struct aps_hidden_comm *new = calloc(1, sizeof *new);
-    int rank, rc = -1;
+    bool good = new != NULL;
+    int rank, rc;
 
-    if (!aps_agree_comm_first(comm, new != NULL,
-                              whole_job ? world_tell_missing
-                                        : aps_agree_report_missing)) {
+    rc = aps_agree_comm_all(
+        comm, &good, whole_job ? world_tell_missing : aps_agree_report_missing);
+    if (!good) {
         free(new);
-        return -1;
+        return rc == MPI_SUCCESS ? -1 : rc;
     }
     atomic_store(&new->holders, 1);
     new->comm = MPI_COMM_NULL;
@@ -118,8 +119,12 @@ int aps_hidden_comm_create(MPI_Comm comm, bool whole_job,
     pthread_mutex_init(&new->lock, NULL);
     PMPI_Comm_rank(comm, &rank);
     /* All ranks hear from aps_nodes_find if a rank cannot tell its node. */
-    if (aps_agree_comm_all(comm, world_split(new, comm, rank)) &&
-        aps_nodes_find(new->comm, new->nodes) == MPI_SUCCESS) {
+    good = world_split(new, comm, rank);
+    rc = aps_agree_comm_all(comm, &good, NULL);
+    good = good && aps_nodes_find(new->comm, new->nodes) == MPI_SUCCESS;
+    if (rc == MPI_SUCCESS)
+        rc = -1;
+    if (good) {
         new->vcomm.nodes = new->nodes;
         rc = aps_handshake(aps_job(), &new->vcomm, whole_job, &new->agreed);
     }
