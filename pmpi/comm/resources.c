@@ -23,11 +23,6 @@
 
 #define WORDS (APS_HIDDEN_COMM_BLOCKS / 64)
 
-/* The ranks agree so many times at once: a rank on which MPI fails in one of the
- * agreements has the other. A second round would come too late for calls that the
- * program has made in the meantime. */
-#define COPIES 2
-
 /* What the ranks agree on by AND: one bit for each block of rank 0. */
 struct masks {
     uint64_t kept[WORDS]; /* blocks of kept resources of the same ranks */
@@ -48,10 +43,9 @@ struct aps_comm_resources {
     struct aps_reductions *reductions;
 
     /* While AGREEING: */
-    MPI_Request requests[COPIES];
-    struct masks masks[COPIES];
-    struct masks offer; /* what this rank offers */
-    int last;           /* on rank 0: the last block of these, going round */
+    MPI_Request request;
+    struct masks offer, agreed; /* what this rank offers; what all ranks do */
+    int last; /* on rank 0: the last block of these, going round */
 };
 
 static bool resources_bit(const uint64_t mask[WORDS], int number)
@@ -208,10 +202,8 @@ static void resources_destroy(struct aps_comm_resources *resources)
 {
     aps_reductions_destroy(resources->reductions);
     aps_vcomm_clear(&resources->vcomm);
-    for (int i = 0; i < COPIES; i++)
-        if (resources->requests[i] != MPI_REQUEST_NULL)
-            return; /* MPI may still write to its masks */
-    free(resources);
+    if (resources->request == MPI_REQUEST_NULL)
+        free(resources); /* otherwise MPI may still write to its masks */
 }
 
 /* A number for a communicator of which this process is rank 0: its rank in the
@@ -229,12 +221,11 @@ int aps_comm_resources_begin(struct aps_hidden_comm *world, MPI_Comm comm,
                              struct aps_comm_resources **resources)
 {
     struct aps_comm_resources *new = calloc(1, sizeof *new);
-    int rc = MPI_SUCCESS;
+    int rc;
 
     if (!new)
         return MPI_ERR_NO_MEM;
-    for (int i = 0; i < COPIES; i++)
-        new->requests[i] = MPI_REQUEST_NULL;
+    new->request = MPI_REQUEST_NULL;
     if (aps_vcomm_init(&new->vcomm, world->comm, members->size, members->rank,
                        members->ranks, world->nodes, 0) < 0) {
         free(new);
@@ -261,17 +252,13 @@ int aps_comm_resources_begin(struct aps_hidden_comm *world, MPI_Comm comm,
     /* The program's error handler stays: it ends a job that takes errors as fatal at
      * once. Other threads may use comm now, and aps_errhandler_pop could not restore
      * that a communicator of MPICH has no handler of its own. */
-    for (int i = 0; i < COPIES && rc == MPI_SUCCESS; i++) {
-        new->masks[i] = new->offer;
-        rc = aps_agree_comm_begin(comm, MASKS_COUNT, &new->masks[i],
-                                  MPI_UINT64_T, MPI_BAND, &new->requests[i]);
-    }
+    new->agreed = new->offer;
+    rc = aps_agree_comm_begin(comm, MASKS_COUNT, &new->agreed, MPI_UINT64_T,
+                              MPI_BAND, &new->request);
     if (rc == MPI_SUCCESS) {
         *resources = new;
         return rc;
     }
-    if (rc == MPI_ERR_NO_MEM && new->requests[0] != MPI_REQUEST_NULL)
-        rc = MPI_ERR_OTHER; /* half begun */
     pthread_mutex_lock(&world->lock);
     resources_withdraw_offer_locked(new);
     resources_unlist_locked(new);
@@ -298,9 +285,9 @@ resources_drop_kept_locked(const struct aps_comm_resources *new, int number)
  * NULL if they have no block in common. */
 static struct aps_comm_resources *
 resources_choose_locked(struct aps_comm_resources *new,
-                        const struct masks *agreed,
                         struct aps_comm_resources **dropped)
 {
+    const struct masks *agreed = &new->agreed;
     const int kept = resources_lowest(agreed->kept);
     const int number = resources_lowest(agreed->free);
     struct aps_comm_resources *chosen = new;
@@ -329,36 +316,18 @@ resources_choose_locked(struct aps_comm_resources *new,
     return chosen;
 }
 
-/* COLLECTIVE over the communicator. What the ranks have agreed on: zeros, and an MPI
- * error code, where this rank has heard neither agreement. */
-static int resources_agreed(struct aps_comm_resources *new,
-                            struct masks *agreed)
-{
-    int rc = MPI_ERR_OTHER;
-
-    *agreed = (struct masks){0};
-    for (int i = 0; i < COPIES; i++) {
-        const int now = aps_wait_requests_telling(1, &new->requests[i],
-                                                  aps_agree_report_missing);
-
-        if (now == MPI_SUCCESS)
-            *agreed = new->masks[i];
-        if (rc != MPI_SUCCESS)
-            rc = now;
-    }
-    return rc;
-}
-
 int aps_comm_resources_complete(struct aps_comm_resources **resources)
 {
     struct aps_comm_resources *new = *resources;
     struct aps_comm_resources *chosen = NULL, *dropped = NULL;
     pthread_mutex_t *lock = &new->world->lock;
-    struct masks agreed;
-    int rc = resources_agreed(new, &agreed);
+    int rc =
+        aps_wait_requests_telling(1, &new->request, aps_agree_report_missing);
 
+    if (rc != MPI_SUCCESS)
+        new->agreed = (struct masks){0};
     pthread_mutex_lock(lock);
-    chosen = resources_choose_locked(new, &agreed, &dropped);
+    chosen = resources_choose_locked(new, &dropped);
     pthread_mutex_unlock(lock);
     if (dropped)
         resources_destroy(dropped);

@@ -28,9 +28,8 @@ struct aps_members {
 
 /*
  * Begin to make the resources of comm. Local, but counts as a nonblocking
- * collective call on comm. aps_comm_resources_complete makes them usable. An
- * MPI error code; *resources is set only on success. After MPI_ERR_NO_MEM it may begin
- * again; after another error comm is in the middle of an agreement.
+ * collective call on comm. aps_comm_resources_complete makes them usable. Returns an
+ * MPI error code; *resources is set only on success.
  */
 int aps_comm_resources_begin(struct aps_hidden_comm *world, MPI_Comm comm,
                              const struct aps_members *members,
@@ -39,8 +38,8 @@ int aps_comm_resources_begin(struct aps_hidden_comm *world, MPI_Comm comm,
 /*
  * COLLECTIVE over the communicator. *resources may be replaced by resources
  * that the ranks have kept; it is NULL on all ranks if none of the blocks of tags
- * that rank 0 offers is free on all of them. An MPI error code is one of this rank
- * alone; then it is NULL, too.
+ * that rank 0 offers is free on all of them. Returns an MPI error code; after an error
+ * *resources is NULL on this rank.
  */
 int aps_comm_resources_complete(struct aps_comm_resources **resources);
 
