@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "call/other_kind.h"
-#include "message/wait.h"
 
 /* How many elements go to rank i. */
 static MPI_Count scatter_share(const struct aps_call *call, int i)
@@ -113,13 +112,10 @@ static int scatter_hold(struct aps_call *call)
 {
     const size_t size = call->large ? sizeof(MPI_Count) : sizeof(int);
     int ranks = 0;
-    long begin = 0;
     void *counts;
 
     PMPI_Comm_size(call->comm, &ranks);
-    while (!(counts = malloc((size_t)ranks * size)) &&
-           aps_wait_for_memory(&begin))
-        ;
+    counts = malloc((size_t)ranks * size);
     if (!counts)
         return MPI_ERR_NO_MEM;
     memcpy(counts, call->counts, (size_t)ranks * size);

@@ -15,8 +15,8 @@
 #include "call/shadow.h"
 #include "comm/comm_queue.h"
 #include "comm/context.h"
+#include "comm/report.h"
 #include "queue/progress_thread.h"
-#include "message/wait.h"
 
 /* --- its turn has come --------------------------------------------------- */
 
@@ -104,26 +104,21 @@ static void nonblocking_see_whether_it_fuses(struct aps_deferred *this)
     this->segment.memory = aps_segment_memory(context, &this->call);
 }
 
-/* An operation with room for the requests of `parts` parts, and the program's
- * request. The other ranks wait for this rank's part in the call: where memory is
- * short, it is patient. */
+/* Makes an operation with room for the requests of `parts` parts, and the program's
+ * request. Returns an MPI error code. */
 static int nonblocking_create(bool threaded, struct aps_queue *queue, int parts,
                               struct aps_deferred **deferred,
                               MPI_Request *request)
 {
-    struct aps_deferred *this;
-    long begin = 0;
-    int rc;
-
-    do {
-        this = calloc(1, sizeof *this + (size_t)parts * sizeof *this->requests);
-        rc = this ? aps_request_start(threaded, queue, &this->request, request)
+    struct aps_deferred *this =
+        calloc(1, sizeof *this + (size_t)parts * sizeof *this->requests);
+    int rc = this ? aps_request_start(threaded, queue, &this->request, request)
                   : MPI_ERR_NO_MEM;
-        if (rc == MPI_SUCCESS)
-            *deferred = this;
-        else
-            free(this);
-    } while (rc == MPI_ERR_NO_MEM && aps_wait_for_memory(&begin));
+
+    if (rc == MPI_SUCCESS)
+        *deferred = this;
+    else
+        free(this);
     return rc;
 }
 
@@ -144,6 +139,7 @@ static int nonblocking_enqueue(struct aps_context *context,
             call->kind->release(&held);
     }
     if (rc != MPI_SUCCESS) {
+        (void)aps_context_fail(context, aps_call_function(call), rc);
         PMPI_Comm_call_errhandler(call->comm, rc);
         return rc;
     }

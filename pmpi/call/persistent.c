@@ -17,7 +17,6 @@
 #include "comm/report.h"
 #include "native/next_mpi.h"
 #include "queue/queue.h"
-#include "message/wait.h"
 
 struct persistent {
     struct persistent *next; /* in its bucket */
@@ -204,7 +203,6 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
     struct persistent *persistent;
     struct aps_context *context = NULL;
     enum aps_reason reason = APS_PASSED_OTHER;
-    long begin = 0;
     int rc;
 
     call.persistent = true;
@@ -218,10 +216,7 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
         if (rc != MPI_SUCCESS)
             return rc;
     }
-    /* Other ranks wait in their starts. */
-    do
-        persistent = calloc(1, sizeof *persistent);
-    while (context && !persistent && aps_wait_for_memory(&begin));
+    persistent = calloc(1, sizeof *persistent);
     if (context && !persistent)
         return aps_call_raise(&call, MPI_ERR_NO_MEM);
     rc = persistent_init(&call, info, request);

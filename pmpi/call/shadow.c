@@ -19,7 +19,6 @@
 #include "comm/shadows.h"
 #include "queue/progress_thread.h"
 #include "queue/queue.h"
-#include "message/wait.h"
 
 /* Where time decides, ranks know at different moments which step is the next to be
  * sampled, since samples of nonblocking calls wait in a queue: only every so many
@@ -223,20 +222,17 @@ static bool shadow_may_be_due(const struct aps_context *context,
            segment->number % every == 0;
 }
 
-/* Local. The other ranks wait for this one in their queues: where memory is short, it
- * is patient. Of a sample whose inputs are not copied, all ranks learn that it is lost.
- * An MPI error code, of which the program's error handler knows. */
+/* Local. All ranks learn that a sample is lost if its inputs are not copied. Returns an
+ * MPI error code; after an error the program's error handler has been called. */
 static int shadow_push(struct aps_context *context, const struct aps_call *call,
                        struct aps_segment *segment)
 {
     struct aps_shadows *shadows = context->shadows;
     const size_t bytes = segment->count * sizeof(float);
-    struct shadow *this;
-    long begin = 0;
+    struct shadow *this = calloc(1, sizeof *this);
 
-    while (!(this = calloc(1, sizeof *this)) && aps_wait_for_memory(&begin))
-        ;
     if (!this) {
+        (void)aps_context_fail(context, "shadow", MPI_ERR_NO_MEM);
         PMPI_Comm_call_errhandler(call->comm, MPI_ERR_NO_MEM);
         return MPI_ERR_NO_MEM;
     }

@@ -8,7 +8,6 @@
 
 #include "native/abi.h"
 #include "call/call.h"
-#include "message/wait.h"
 
 /* Since MPI 4 types may have been made with large counts, which only these two
  * can tell of. */
@@ -91,16 +90,9 @@ static bool signature_adds_nothing(MPI_Datatype part, int combiner,
     return PMPI_Type_size_x(part, &bytes) == MPI_SUCCESS && bytes == 0;
 }
 
-/* Where memory for these is short, other ranks may wait for this one in the call. */
 static void *signature_allocate(MPI_Count count, size_t size)
 {
-    long begin = 0;
-    void *all;
-
-    do
-        all = malloc((size_t)count * size + 1);
-    while (!all && aps_wait_for_memory(&begin));
-    return all;
+    return malloc((size_t)count * size + 1);
 }
 
 /* Do the types that it was made from hold nothing but FP32 values? */

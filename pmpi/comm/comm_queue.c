@@ -7,7 +7,6 @@
 #include "comm/report.h"
 #include "queue/progress_thread.h"
 #include "queue/queue_pool.h"
-#include "message/wait.h"
 
 /* COLLECTIVE over the communicator. The first operation of every queue
  * completes the resources. */
@@ -61,16 +60,12 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
     const bool wanted = comm_queue_wants_thread(context->job);
     const bool thread = wanted && aps_progress_thread_is_possible();
     int rc = MPI_SUCCESS;
-    long begin = 0;
 
     if (!thread)
         comm_queue_tell_driver(context, wanted);
     if (!context->job->begun && aps_progress_thread_is_possible())
         aps_progress_thread_expect_threads(); /* MPI_Init was not seen */
-    /* The other ranks wait for what comes into it. */
-    while (!(context->queue = aps_queue_pool_take(thread, context->label)) &&
-           aps_wait_for_memory(&begin))
-        ;
+    context->queue = aps_queue_pool_take(thread, context->label);
     if (!context->queue)
         rc = aps_context_fail(context, "a nonblocking call", MPI_ERR_NO_MEM);
     else if (context->resources_state == APS_RESOURCES_NONE)

@@ -18,7 +18,6 @@
 #include "message/agree.h"
 #include "queue/progress_thread.h"
 #include "queue/queue_pool.h"
-#include "message/wait.h"
 
 /* Discovery lists layers that are as small as biases, but no losses or metrics,
  * which are smaller. */
@@ -82,26 +81,17 @@ static int context_delete_callback(MPI_Comm comm, int key, void *value,
 
 /* --- creation ------------------------------------------------------------- */
 
-/* A rank that is out of memory for a context is patient (aps_wait_for_memory): the
- * other ranks count on its part in the communicator's calls. */
-
 /* Is there a key for contexts, made by the first thread that comes? No lock is held
  * across a call of MPI: of two that come together one gives its key back. */
 static bool context_make_keyval(void)
 {
     int own, none = MPI_KEYVAL_INVALID;
-    long begin = 0;
 
     if (atomic_load(&keyval) != MPI_KEYVAL_INVALID)
         return true;
-    while (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN,
-                                   context_delete_callback, &own,
-                                   NULL) != MPI_SUCCESS) {
-        if (atomic_load(&keyval) != MPI_KEYVAL_INVALID)
-            return true;
-        if (!aps_wait_for_memory(&begin))
-            return false;
-    }
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, context_delete_callback,
+                                &own, NULL) != MPI_SUCCESS)
+        return false;
     if (!atomic_compare_exchange_strong(&keyval, &none, own))
         PMPI_Comm_free_keyval(&own);
     return true;
@@ -146,9 +136,9 @@ static bool context_is_plain(struct aps_context *context, MPI_Comm comm)
     return context->size < 2;
 }
 
-/* Local. Allocate what the agreed policy needs. 0, or -1: out of memory, and
- * nothing is allocated. */
-static int context_equip_once(struct aps_context *context)
+/* Local. Allocates what the agreed policy needs. 0, or -1: out of memory; then the
+ * caller destroys the context. */
+static int context_equip(struct aps_context *context)
 {
     static const struct aps_policy_steps discover = {.kind = APS_STEPS_AUTO};
     const struct aps_handshake *agreed = &context->world->agreed;
@@ -178,43 +168,12 @@ static int context_equip_once(struct aps_context *context)
         context->shadows = aps_shadows_create(aps_policy_budget(policy));
     if (aps_policy_chooses(policy))
         context->auto_formats = aps_auto_formats_create();
-    if ((!context->shadowed || context->shadows) &&
-        (!aps_policy_chooses(policy) || context->auto_formats) &&
-        (context->sample_every == 0 || aps_sample_init(&context->sample) == 0))
-        return 0;
-    aps_sample_clear(&context->sample);
-    aps_shadows_destroy(context->shadows);
-    context->shadows = NULL;
-    aps_auto_formats_destroy(context->auto_formats);
-    context->auto_formats = NULL;
-    aps_steps_destroy(context->steps);
-    context->steps = NULL;
-    return -1;
-}
-
-static int context_equip(struct aps_context *context)
-{
-    long begin = 0;
-    int rc;
-
-    while ((rc = context_equip_once(context)) < 0 &&
-           aps_wait_for_memory(&begin))
-        ;
-    return rc;
-}
-
-/* aps_hidden_comm_ranks, with patience. */
-static int *context_ranks(const struct aps_context *context,
-                          const struct aps_hidden_comm *world, MPI_Comm comm,
-                          bool *no_memory)
-{
-    long begin = 0;
-    int *ranks;
-
-    do
-        ranks = aps_hidden_comm_ranks(world, comm, context->size, no_memory);
-    while (*no_memory && aps_wait_for_memory(&begin));
-    return ranks;
+    return (!context->shadowed || context->shadows) &&
+                   (!aps_policy_chooses(policy) || context->auto_formats) &&
+                   (context->sample_every == 0 ||
+                    aps_sample_init(&context->sample) == 0)
+               ? 0
+               : -1;
 }
 
 /*
@@ -250,7 +209,8 @@ static int context_find_world(struct aps_context *context, MPI_Comm comm,
     bool no_memory = false;
 
     if (world)
-        context->ranks = context_ranks(context, world, comm, &no_memory);
+        context->ranks =
+            aps_hidden_comm_ranks(world, comm, context->size, &no_memory);
     if (no_memory)
         return -1;
     if (!context->ranks && make) {
@@ -258,7 +218,8 @@ static int context_find_world(struct aps_context *context, MPI_Comm comm,
         if (context_make_world(context, comm, &world) > 0)
             return -1;
         if (world)
-            context->ranks = context_ranks(context, world, comm, &no_memory);
+            context->ranks =
+                aps_hidden_comm_ranks(world, comm, context->size, &no_memory);
     }
     if (context->ranks && !context->own_world)
         aps_hidden_comm_ref(world);
@@ -288,12 +249,8 @@ static void context_tell_world(struct aps_context *context)
 static int context_create(MPI_Comm comm, bool make,
                           struct aps_context **created)
 {
-    struct aps_context *context;
-    long begin = 0;
+    struct aps_context *context = calloc(1, sizeof *context);
 
-    while (!(context = calloc(1, sizeof *context)) &&
-           aps_wait_for_memory(&begin))
-        ;
     if (!context || PMPI_Comm_size(comm, &context->size) != MPI_SUCCESS)
         goto no_memory;
     PMPI_Comm_rank(comm, &context->rank);
@@ -315,10 +272,8 @@ static int context_create(MPI_Comm comm, bool make,
         else if (context_equip(context) < 0)
             goto no_memory;
     }
-    begin = 0;
-    while (PMPI_Comm_set_attr(comm, keyval, context) != MPI_SUCCESS)
-        if (!aps_wait_for_memory(&begin))
-            goto no_memory;
+    if (PMPI_Comm_set_attr(comm, keyval, context) != MPI_SUCCESS)
+        goto no_memory;
     if (context->own_world)
         context_tell_world(context);
     aps_lifecycle_watch_end();
@@ -395,13 +350,9 @@ int aps_context_begin_resources(struct aps_context *context, MPI_Comm comm)
 {
     const struct aps_members members = {
         .rank = context->rank, .size = context->size, .ranks = context->ranks};
-    long begin = 0;
-    int rc;
+    const int rc = aps_comm_resources_begin(context->world, comm, &members,
+                                            &context->resources);
 
-    do
-        rc = aps_comm_resources_begin(context->world, comm, &members,
-                                      &context->resources);
-    while (rc == MPI_ERR_NO_MEM && aps_wait_for_memory(&begin));
     context->resources_state =
         rc == MPI_SUCCESS ? APS_RESOURCES_BEGUN : APS_RESOURCES_FAILED;
     return aps_context_fail(context, "the first rewritten call", rc);

@@ -77,13 +77,9 @@ static int bounce_stand_in(const void *buffer, MPI_Count count,
                            MPI_Datatype type, struct aps_stand_in *side,
                            struct span *span, void **instead)
 {
-    long begin = 0;
-
     if (!bounce_measure(count, type, span))
         return MPI_SUCCESS;
-    while (!(side->host = aps_pinned_pool_take(span->bytes, buffer)) &&
-           aps_wait_for_memory(&begin))
-        ;
+    side->host = aps_pinned_pool_take(span->bytes, buffer);
     if (!side->host)
         return MPI_ERR_NO_MEM;
     side->bytes = span->bytes;
@@ -173,7 +169,6 @@ struct deferred {
     struct aps_operation operation;
     struct aps_bounce bounce;
     MPI_Request inner; /* MPI_REQUEST_NULL: complete */
-    int failures;      /* of tests of it */
     struct aps_request *request;
     struct deferred *next;
 };
@@ -200,7 +195,7 @@ static void bounce_look(void)
     for (struct deferred **link = &under_way; *link;) {
         struct deferred *this = *link;
         int done = 0;
-        int rc = aps_wait_test(&this->inner, &this->failures, &done);
+        int rc = PMPI_Test(&this->inner, &done, MPI_STATUS_IGNORE);
 
         if (rc == MPI_SUCCESS && !done) {
             link = &this->next;
@@ -257,15 +252,17 @@ int aps_bounce_defer(const struct aps_bounce *bounce, const MPI_Request *inner,
                      MPI_Request *request)
 {
     struct deferred *this = NULL;
-    long begin = 0;
-    int rc;
+    int rc = bounce_create(&this, request);
 
-    /* MPI's request is under way already. */
-    do
-        rc = bounce_create(&this, request);
-    while (rc == MPI_ERR_NO_MEM && aps_wait_for_memory(&begin));
-    if (rc != MPI_SUCCESS)
+    if (rc != MPI_SUCCESS) {
+        MPI_Request started = *(const MPI_Request *)inner;
+
+        /* MPI must be done with the buffers before they are given back. */
+        (void)aps_wait_requests(1, &started);
+        aps_pinned_pool_give(bounce->from.host);
+        aps_pinned_pool_give(bounce->to.host);
         return rc;
+    }
     this->operation = (struct aps_operation){.owner = this, .run = bounce_run};
     this->bounce = *bounce;
     this->inner = *inner;

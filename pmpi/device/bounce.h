@@ -98,8 +98,8 @@ int aps_bounce_end_call(struct aps_bounce *bounce, int rc);
 /*
  * Local. Instead of aps_bounce_end, after a nonblocking call whose MPI_Request
  * is *inner: makes *request, an MPI_Request for the program, which completes
- * when the results have been copied back. Takes over the bounce buffers. An MPI
- * error code.
+ * when the results have been copied back. Takes over the bounce buffers. Returns an MPI
+ * error code; after an error MPI's request is complete, which is waited for.
  */
 int aps_bounce_defer(const struct aps_bounce *bounce, const MPI_Request *inner,
                      MPI_Request *request);

@@ -39,15 +39,8 @@
 #define PATIENCE_CROWDED_NS 100000L
 #define NAP_REQUESTS_NS 20000L /* and what the kernel adds, some 50 us */
 
-/* Tests of requests that may fail in one wait, beyond one for each request. */
-#define FAILURES_MAX 1000
-
 /* Who waits so long for ranks that may never come says so. */
 #define TELL_NS 10000000000L
-
-/* Who lacks memory for what other ranks wait for tries so long, so often. */
-#define MEMORY_NS 10000000000L
-#define NAP_MEMORY_NS 1000000L
 
 /* The longest sleep of a thread beside a program that computes, without slack:
  * the fewer, the less time goes into switches between the two (22 to 31 us of
@@ -239,11 +232,8 @@ static int wait_count_active(int count, const MPI_Request requests[])
     return active;
 }
 
-/*
- * After an error of one request MPI may leave the others under way. An error that
- * has ended no request is one of the test alone: the test is tried again, since an
- * error that this rank alone sees may divide it from the others.
- */
+/* After an error of one request MPI may leave the others under way. An error that ends
+ * no request ends the wait. */
 static int wait_for(int count, MPI_Request requests[], MPI_Status statuses[],
                     void (*tell)(void))
 {
@@ -251,7 +241,7 @@ static int wait_for(int count, MPI_Request requests[], MPI_Status statuses[],
     const bool alone = !atomic_load_explicit(&crowded, memory_order_relaxed) &&
                        !wait_is_beside();
     const int tests = alone ? TESTS_ALONE : TESTS_CROWDED;
-    int first = MPI_SUCCESS, errors = 0;
+    int first = MPI_SUCCESS;
     int active = wait_count_active(count, requests);
     long begin = 0;
 
@@ -262,8 +252,8 @@ static int wait_for(int count, MPI_Request requests[], MPI_Status statuses[],
         if (rc != MPI_SUCCESS) {
             const int left = wait_count_active(count, requests);
 
-            done = ++errors > count + FAILURES_MAX;
-            if (first == MPI_SUCCESS && (left < active || done))
+            done = left == active;
+            if (first == MPI_SUCCESS)
                 first = rc == MPI_ERR_IN_STATUS ? MPI_ERR_OTHER : rc;
             active = left;
         }
@@ -304,51 +294,12 @@ int aps_wait_statuses(int count, MPI_Request requests[], MPI_Status statuses[])
     return wait_for(count, requests, statuses, NULL);
 }
 
-int aps_wait_test(MPI_Request *request, int *failures, int *done)
-{
-    const int rc = PMPI_Test(request, done, MPI_STATUS_IGNORE);
-
-    if (rc == MPI_SUCCESS || *request == MPI_REQUEST_NULL ||
-        ++*failures > FAILURES_MAX)
-        return rc;
-    *done = 0;
-    return MPI_SUCCESS;
-}
-
-bool aps_wait_for_memory(long *begin)
-{
-    const long now = aps_clock_ns(CLOCK_MONOTONIC);
-
-    if (*begin == 0)
-        *begin = now;
-    if (now - *begin > MEMORY_NS)
-        return false;
-    if (aps_fiber_inside()) {
-        aps_fiber_yield(); /* others may give memory back */
-        return true;
-    }
-    wait_be_idle();
-    wait_nap(NAP_MEMORY_NS);
-    return true;
-}
-
 void aps_wait_poll(MPI_Comm comm)
 {
     int flag;
 
     (void)PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag,
                       MPI_STATUS_IGNORE);
-}
-
-void aps_wait_poll_or_yield(MPI_Comm comm, long *begin)
-{
-    if (aps_fiber_inside()) {
-        aps_fiber_yield();
-        return;
-    }
-    aps_wait_poll(comm);
-    wait_be_idle();
-    aps_wait_back_off(begin);
 }
 
 static bool wait_reached(const struct aps_wait_count *count, uint32_t target,

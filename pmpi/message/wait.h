@@ -31,13 +31,6 @@ int aps_wait_requests_telling(int count, MPI_Request requests[],
 int aps_wait_statuses(int count, MPI_Request requests[], MPI_Status statuses[]);
 
 /*
- * PMPI_Test, for who waits in a loop of its own. An error that has not ended the
- * request is one of the test alone: *done is 0, and MPI_SUCCESS is returned, until
- * there were a thousand of them, which *failures counts from 0 on.
- */
-int aps_wait_test(MPI_Request *request, int *failures, int *done);
-
-/*
  * A count in memory that processes share: one of them advances it, others wait
  * for it. It wraps, and starts at zero bytes.
  */
@@ -57,25 +50,12 @@ void aps_wait_advance(struct aps_wait_count *count);
 void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
                     MPI_Comm comm, bool messages);
 
-/*
- * After an allocation has failed on this rank alone, or a call of MPI that may lack
- * memory, in a call in which other ranks count on this rank: rest, so that it may be
- * tried again; or false when *begin, which starts as 0, was ten seconds ago. An
- * error then ends the call here, and a program that takes errors as fatal; other
- * ranks would wait. What is queued goes on meanwhile, as in every wait: it may give
- * memory back, and other ranks may wait for it.
- */
-bool aps_wait_for_memory(long *begin);
-
 /* Any look into MPI drives the progress of everything. */
 void aps_wait_poll(MPI_Comm comm);
 
 /* Between two looks at what is waited for: the longer the wait has been, the
  * longer the core is given away. *begin starts as 0. */
 void aps_wait_back_off(long *begin);
-
-/* Both, or on a fiber: give way. */
-void aps_wait_poll_or_yield(MPI_Comm comm, long *begin);
 
 /*
  * The calling thread works beside the program's own, perhaps on the same core.

@@ -52,6 +52,13 @@ reduce later PMPI_Isend 1 calls: [reduce], scale: none
 scatter later PMPI_Irecv 1 calls: [reduce_scatter], scale: none
 allgather later PMPI_Isend 1 calls: [allgather], scale: aps
 bcast later PMPI_Isend 2 calls: [bcast], scale: aps
+blocking later PMPI_Testall 1 reduce: direct, scale: aps
+nonblocking later PMPI_Testall 1 reduce: direct, scale: none
+fused later PMPI_Testall 1 reduce: direct, scale: none
+blocking first PMPI_Iallreduce 1 reduce: direct, scale: none
+nonblocking first PMPI_Iallreduce 1 reduce: direct, scale: none
+blocking first allocation 5 reduce: direct, scale: none
+nonblocking first allocation 6 reduce: direct, scale: none
 END
 ended fatal blocking later PMPI_Isend 1 'reduce: direct, scale: none'
 ended waits nonblocking later PMPI_Isend 1 'reduce: direct, scale: none'

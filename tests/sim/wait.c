@@ -57,19 +57,6 @@ int aps_wait_requests_telling(int count, MPI_Request requests[],
     return aps_wait_requests(count, requests);
 }
 
-void aps_wait_poll_or_yield(MPI_Comm comm, long *begin)
-{
-    (void)comm;
-    (void)begin;
-}
-
-/* Nothing gives memory back while this rank rests. */
-bool aps_wait_for_memory(long *begin)
-{
-    (void)begin;
-    return false;
-}
-
 /*
  * What the ranks of a host meet at. Each has mapped the counts at an address of
  * its own, so the counts cannot name a meeting place; the host can. It is woken
