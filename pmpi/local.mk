@@ -7,7 +7,6 @@ mpilibdir = $(pkglibdir)/$(MPI)
 mpilib_LTLIBRARIES += libapsmpi.la
 libapsmpi_la_SOURCES = \
 	pmpi/call/allreduce.c pmpi/call/allreduce.h \
-	pmpi/call/allreduce_call.h \
 	pmpi/call/blocking.c pmpi/call/blocking.h \
 	pmpi/call/call.c pmpi/call/call.h \
 	pmpi/call/completion.c pmpi/call/completion.h \
@@ -21,7 +20,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/call/kind_reduce.c \
 	pmpi/call/kind_reduce_scatter.c \
 	pmpi/call/nonblocking.c pmpi/call/nonblocking.h \
-	pmpi/call/other_collectives.c pmpi/call/other_collectives.h \
+	pmpi/call/other_collectives.c \
 	pmpi/call/other_kind.h \
 	pmpi/call/pass.c pmpi/call/pass.h \
 	pmpi/call/persistent.c pmpi/call/persistent.h \
@@ -75,10 +74,9 @@ libapsmpi_la_SOURCES = \
 	pmpi/device/gpu_functions.h \
 	pmpi/device/memory_bounce.c pmpi/device/memory_bounce.h \
 	pmpi/device/pinned_pool.c pmpi/device/pinned_pool.h \
-	pmpi/entry/allreduce.c \
 	pmpi/entry/blocking.c pmpi/entry/blocking_table.h \
+	pmpi/entry/collectives.c \
 	pmpi/entry/control.c pmpi/entry/export.h \
-	pmpi/entry/other_collectives.c \
 	pmpi/world/build.c pmpi/world/build.h \
 	pmpi/summary/chosen_formats.c pmpi/summary/chosen_formats.h \
 	pmpi/summary/final_policy.c pmpi/summary/final_policy.h \

@@ -18,7 +18,6 @@
 #include "job/job.h"
 #include "native/next_mpi.h"
 #include "queue/queue.h"
-#include "call/allreduce_call.h"
 #include "call/call.h"
 #include "call/handle.h"
 #include "call/kind.h"
@@ -49,7 +48,8 @@ static bool allreduce_holds_for_good(const struct aps_call *call,
 {
     switch (reason) {
     case APS_PASSED_OTHER:
-        return call->op != MPI_SUM || !aps_call_is_float(aps_job(), call->type);
+        return call->arguments.op != MPI_SUM ||
+               !aps_call_is_float(aps_job(), call->arguments.type);
     case APS_PASSED_SMALL:
     case APS_PASSED_RULE:
     case APS_PASSED_AUTO:
@@ -71,14 +71,15 @@ static void allreduce_remember(const struct aps_call *call,
 {
     if (!allreduce_holds_for_good(call, reason))
         return;
-    passed[aps_bucket((uint64_t)call->count, PASSED_BITS)] = (struct passed){
-        .count = call->count,
-        .comm = call->comm,
-        .type = call->type,
-        .op = call->op,
-        .deaths = atomic_load(&aps_context_deaths),
-        .reason = reason,
-    };
+    passed[aps_bucket((uint64_t)call->arguments.count, PASSED_BITS)] =
+        (struct passed){
+            .count = call->arguments.count,
+            .comm = call->arguments.comm,
+            .type = call->arguments.type,
+            .op = call->arguments.op,
+            .deaths = atomic_load(&aps_context_deaths),
+            .reason = reason,
+        };
 }
 
 /* Is the call like one of those, and is nothing of ours under way? Then it may
@@ -154,13 +155,16 @@ static void allreduce_advance(struct aps_context *context,
 {
     context->calls++;
     if (apart)
-        aps_steps_advance_apart(context->steps, (size_t)call->count, position);
+        aps_steps_advance_apart(context->steps, (size_t)call->arguments.count,
+                                position);
     else
-        aps_steps_advance(context->steps, (size_t)call->count, position);
+        aps_steps_advance(context->steps, (size_t)call->arguments.count,
+                          position);
     if (context->state != APS_CONTEXT_DISCOVER)
         return;
     if (context->rank == 0)
-        aps_discovery_record(&context->discovery, (size_t)call->count);
+        aps_discovery_record(&context->discovery,
+                             (size_t)call->arguments.count);
     if (aps_discovery_note(&context->discovery, context->steps, position))
         aps_context_write_step(context);
 }
@@ -177,12 +181,13 @@ static void allreduce_tell_desync(struct aps_context *context,
                  layers->list[position->wanted].name);
     if (context->desyncs > 1)
         snprintf(times, sizeof times, ", %llu times by now", context->desyncs);
-    aps_context_event(context,
-                      "desync%s: call %llu has %lld element%s, but %s has %zu: "
-                      "calls pass through until the step is found again; check "
-                      "the layer table, `steps` and `order` of the policy",
-                      times, context->calls - 1, (long long)call->count,
-                      aps_plural(call->count), wanted, position->expected);
+    aps_context_event(
+        context,
+        "desync%s: call %llu has %lld element%s, but %s has %zu: "
+        "calls pass through until the step is found again; check "
+        "the layer table, `steps` and `order` of the policy",
+        times, context->calls - 1, (long long)call->arguments.count,
+        aps_plural(call->arguments.count), wanted, position->expected);
 }
 
 static bool allreduce_place(struct aps_context *context,
@@ -193,14 +198,14 @@ static bool allreduce_place(struct aps_context *context,
     const struct aps_pcontrol control = aps_call_control(context, call);
     bool apart = false;
 
-    aps_pcontrol_note_call(context->job, (size_t)call->count);
+    aps_pcontrol_note_call(context->job, (size_t)call->arguments.count);
     if (context->state == APS_CONTEXT_PASS)
         *reason = context->reason;
-    else if ((unsigned long long)call->count < context->min_count)
+    else if ((unsigned long long)call->arguments.count < context->min_count)
         *reason = context->state == APS_CONTEXT_ACTIVE ? APS_PASSED_SMALL
                                                        : context->reason;
-    else if (!allreduce_passes_by_count(context, (size_t)call->count, reason,
-                                        &apart))
+    else if (!allreduce_passes_by_count(context, (size_t)call->arguments.count,
+                                        reason, &apart))
         *reason = APS_PASSED_STEP;
     if (*reason != APS_PASSED_STEP)
         return false;
@@ -234,18 +239,18 @@ static void allreduce_segment(const struct aps_context *context,
         .generation = position->generation,
         .drops = aps_call_control(context, call).drops,
     };
-    segment->out = (float *)call->receive + offset;
-    segment->in = call->send == MPI_IN_PLACE
+    segment->out = (float *)call->arguments.receive + offset;
+    segment->in = call->arguments.send == MPI_IN_PLACE
                       ? segment->out
-                      : (const float *)call->send + offset;
+                      : (const float *)call->arguments.send + offset;
     *key = (struct aps_plan_key){
         .call = APS_CALL_ALLREDUCE,
         .layers = position->layers,
         .epoch = position->epoch,
         .step = position->step,
     };
-    aps_steps_segment(context->steps, position, i, (size_t)call->count,
-                      &key->layer, &key->count);
+    aps_steps_segment(context->steps, position, i,
+                      (size_t)call->arguments.count, &key->layer, &key->count);
     if (layers && key->layer >= 0)
         key->name = layers->list[key->layer].name;
     segment->count = segment->own = key->count;
@@ -259,12 +264,13 @@ static bool allreduce_is_possible(struct aps_context *context,
     unsigned bit = 1u << (plan->rule % 32);
     int rc = MPI_SUCCESS;
 
-    if (!aps_context_has_resources(context, call->comm))
+    if (!aps_context_has_resources(context, call->arguments.comm))
         return false;
     /* Of what auto tries, native is always possible. */
     if (plan->reduce != APS_REDUCE_AUTO)
-        rc = aps_comm_resources_prepare(
-            context->resources, plan, (size_t)call->count, cause, sizeof cause);
+        rc = aps_comm_resources_prepare(context->resources, plan,
+                                        (size_t)call->arguments.count, cause,
+                                        sizeof cause);
     if (rc >= 0)
         return aps_context_fail(context, aps_call_function(call), rc) ==
                MPI_SUCCESS;
@@ -311,35 +317,38 @@ static int allreduce_sample(struct aps_context *context,
 }
 
 static bool allreduce_is_candidate(const struct aps_job *job,
-                                   const struct aps_call *call)
+                                   const struct aps_call_arguments *arguments)
 {
-    return aps_call_is_float(job, call->type) && call->op == MPI_SUM &&
-           aps_abi_is_communicator(call->comm) && call->count >= 0 &&
-           (call->count == 0 ||
-            (call->send && call->receive && call->receive != MPI_IN_PLACE &&
-             call->send != call->receive));
+    return aps_call_is_float(job, arguments->type) &&
+           arguments->op == MPI_SUM &&
+           aps_abi_is_communicator(arguments->comm) && arguments->count >= 0 &&
+           (arguments->count == 0 || (arguments->send && arguments->receive &&
+                                      arguments->receive != MPI_IN_PLACE &&
+                                      arguments->send != arguments->receive));
 }
 
-static int allreduce_pass(const struct aps_call *call)
+static int allreduce_pass(const struct aps_call_arguments *arguments)
 {
-    return APS_NEXT_CALL(call->large, Allreduce, call->send, call->receive,
-                         call->count, call->type, call->op, call->comm);
+    return APS_NEXT_CALL(arguments->large, Allreduce, arguments->send,
+                         arguments->receive, arguments->count, arguments->type,
+                         arguments->op, arguments->comm);
 }
 
-static int allreduce_start(const struct aps_call *call, MPI_Request *request)
+static int allreduce_start(const struct aps_call_arguments *arguments,
+                           MPI_Request *request)
 {
-    return APS_NEXT_CALL(call->large, Iallreduce, call->send, call->receive,
-                         call->count, call->type, call->op, call->comm,
-                         request);
+    return APS_NEXT_CALL(arguments->large, Iallreduce, arguments->send,
+                         arguments->receive, arguments->count, arguments->type,
+                         arguments->op, arguments->comm, request);
 }
 
-static void allreduce_count_elements(const struct aps_call *call,
+static void allreduce_count_elements(const struct aps_call_arguments *arguments,
                                      MPI_Count *sent, MPI_Count *received)
 {
-    *sent = *received = call->count;
+    *sent = *received = arguments->count;
 }
 
-const struct aps_kind aps_kind_allreduce = {
+const struct aps_collective aps_collective_allreduce = {
     .which = APS_CALL_ALLREDUCE,
     .counted = APS_COUNTED_ALLREDUCE,
     .name = "MPI_Allreduce",
@@ -363,18 +372,23 @@ allreduce_handle(const struct passed *like, const void *send, void *receive,
                  int64_t count, bool large, MPI_Datatype type, MPI_Op op,
                  MPI_Comm comm)
 {
-    struct aps_call call =
-        aps_allreduce_call(send, receive, count, large, type, op, comm);
+    const struct aps_call_arguments arguments = {
+        .collective = &aps_collective_allreduce,
+        .large = large,
+        .send = send,
+        .receive = receive,
+        .count = count,
+        .type = type,
+        .op = op,
+        .comm = comm,
+    };
 
-    if (aps_job()->foreign)
-        return APS_NEXT_CALL(large, Allreduce, send, receive, count, type, op,
-                             comm);
-    aps_call_enter(&call);
-    if (allreduce_may_pass_again(like, count, type, op, comm) &&
-        !aps_bounce_is_wanted_by(call.gpu))
+    if (!aps_job()->foreign &&
+        allreduce_may_pass_again(like, count, type, op, comm) &&
+        !aps_bounce_is_wanted(send, receive))
         return allreduce_pass_again(like, send, receive, count, large, type, op,
                                     comm);
-    return aps_call_handle(&call);
+    return aps_call_run(&arguments);
 }
 
 static inline int allreduce_pass_or_handle(const void *send, void *receive,

@@ -348,7 +348,8 @@ void aps_auto_format_call(struct aps_context *context,
 {
     size_t offset = 0;
 
-    if (!context->auto_formats || call->kind->which != APS_CALL_ALLREDUCE ||
+    if (!context->auto_formats ||
+        call->arguments.collective->which != APS_CALL_ALLREDUCE ||
         context->failed != MPI_SUCCESS)
         return;
     for (long i = 0; i < position->segments; i++) {
@@ -357,7 +358,7 @@ void aps_auto_format_call(struct aps_context *context,
         aps_segment_plan(context, call, position, i, offset, &segment);
         offset += segment.count;
         if (!aps_auto_format_is_due(context, &segment) ||
-            !aps_context_has_resources(context, call->comm))
+            !aps_context_has_resources(context, call->arguments.comm))
             continue;
         segment.memory = aps_segment_memory(context, call);
         format_measure(context, call, &segment);

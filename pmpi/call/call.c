@@ -9,14 +9,21 @@
 
 const char *aps_call_function(const struct aps_call *call)
 {
-    return call->persistent    ? "MPI_Allreduce_init"
-           : call->nonblocking ? call->kind->nonblocking
-                               : call->kind->name;
+    const struct aps_collective *collective = call->arguments.collective;
+
+    switch (call->arguments.form) {
+    case APS_BLOCKING:
+        return collective->name;
+    case APS_NONBLOCKING:
+        return collective->nonblocking;
+    default:
+        return "MPI_Allreduce_init";
+    }
 }
 
 struct aps_counters *aps_call_counters(const struct aps_call *call)
 {
-    return aps_counters_of(call->kind->counted);
+    return aps_counters_of(call->arguments.collective->counted);
 }
 
 struct aps_pcontrol aps_call_control(const struct aps_context *context,
@@ -29,8 +36,8 @@ struct aps_pcontrol aps_call_control(const struct aps_context *context,
 
 int aps_call_raise(const struct aps_call *call, int rc)
 {
-    if (rc != MPI_SUCCESS && !call->nonblocking)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+    if (rc != MPI_SUCCESS && call->arguments.form == APS_BLOCKING)
+        PMPI_Comm_call_errhandler(call->arguments.comm, rc);
     return rc;
 }
 

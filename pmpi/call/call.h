@@ -17,15 +17,16 @@
 #include "native/abi.h"
 
 struct aps_context;
-struct aps_kind;
+struct aps_collective;
 
-struct aps_call {
-    const struct aps_kind *kind;
-    bool nonblocking; /* an MPI_Iallreduce, an MPI_Ireduce_scatter ..., or what
-                         MPI_Start starts */
-    bool persistent;  /* what MPI_Start starts */
-    bool large;       /* it came by the _c variant, and goes on by it */
-    const void *send; /* or MPI_IN_PLACE */
+enum aps_form { APS_BLOCKING, APS_NONBLOCKING, APS_PERSISTENT };
+
+/* The arguments of a call of the program, as entry/ has got them. */
+struct aps_call_arguments {
+    const struct aps_collective *collective;
+    enum aps_form form; /* what MPI_Start starts is APS_PERSISTENT */
+    bool large;         /* it came by the _c variant, and goes on by it */
+    const void *send;   /* or MPI_IN_PLACE */
     void *receive;
     MPI_Count count; /* of an element of `type`: MPI's count or recvcount */
     MPI_Datatype type;
@@ -36,8 +37,12 @@ struct aps_call {
     MPI_Count send_count; /* MPI_Allgather */
     MPI_Datatype send_type; /* MPI_Allgather */
     int root;               /* MPI_Reduce, MPI_Bcast */
+};
 
-    /* Asked once, where the call enters (aps_call_enter). */
+struct aps_call {
+    struct aps_call_arguments arguments;
+
+    /* Asked once, when the call comes in (aps_call_enter). */
     struct aps_gpu_buffers gpu;
     struct aps_pcontrol control;
 
@@ -57,19 +62,23 @@ static inline bool aps_call_is_float(const struct aps_job *job,
             ((type == MPI_REAL && job->real_is_float) || type == MPI_REAL4));
 }
 
-/* Local. Has this candidate no elements? Its buffers may be anything then. (The
- * counts of an MPI_Reduce_scatter are looked at later.) */
-static inline bool aps_call_is_empty(const struct aps_call *call)
+/* Local. True if this candidate has no elements: its buffers may then be
+ * anything. (The counts of an MPI_Reduce_scatter are looked at later.) */
+static inline bool aps_call_is_empty(const struct aps_call_arguments *arguments)
 {
-    return call->count == 0 && !call->counts;
+    return arguments->count == 0 && !arguments->counts;
 }
 
-/* Local. A call comes in, with its arguments: whose memory are its buffers in,
- * and what has MPI_Pcontrol said last? */
-static inline void aps_call_enter(struct aps_call *call)
+/* Local. Returns a call that comes in: whose memory its buffers are in, and the
+ * last word of MPI_Pcontrol. */
+static inline struct aps_call
+aps_call_enter(const struct aps_call_arguments *arguments)
 {
-    call->gpu = aps_gpu_buffers_of(call->send, call->receive);
-    call->control = aps_pcontrol_now();
+    return (struct aps_call){
+        .arguments = *arguments,
+        .gpu = aps_gpu_buffers_of(arguments->send, arguments->receive),
+        .control = aps_pcontrol_now(),
+    };
 }
 
 /*

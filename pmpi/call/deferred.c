@@ -15,8 +15,8 @@
 
 void aps_deferred_complete(struct aps_deferred *deferred, int rc)
 {
-    if (deferred->call.kind->release)
-        deferred->call.kind->release(&deferred->call);
+    if (deferred->call.arguments.collective->release)
+        deferred->call.arguments.collective->release(&deferred->call.arguments);
     aps_request_complete(deferred->request, rc);
     free(deferred);
 }
@@ -58,7 +58,7 @@ static int deferred_run_segment(struct aps_deferred *this,
     if (aps_segment_agree(context, call, segment))
         return aps_segment_run(context, call, segment);
     *passed = true;
-    rc = call->kind->run_unchanged(context, call, segment);
+    rc = call->arguments.collective->run_unchanged(context, call, segment);
     return aps_context_fail(context, aps_call_function(call), rc);
 }
 

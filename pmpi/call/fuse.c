@@ -265,7 +265,7 @@ static void fuse_run_alike(struct group *group,
     int length = 0;
     int rc;
 
-    together.count = 0;
+    together.arguments.count = 0;
     for (int i = first; i < group->count; i++) {
         struct aps_deferred *call = group->calls[i];
 
@@ -277,7 +277,7 @@ static void fuse_run_alike(struct group *group,
         places[length] = aps_segment_place(&call->segment);
         taken[length] = i;
         batch[length++] = call;
-        together.count += call->call.count;
+        together.arguments.count += call->call.arguments.count;
     }
     for (int i = 0; i < length; i++)
         group->calls[taken[i]] = NULL;

@@ -22,8 +22,8 @@
 static int handle_pass_because(const struct aps_call *call,
                                enum aps_reason reason)
 {
-    if (call->kind->note_passed)
-        call->kind->note_passed(call, reason);
+    if (call->arguments.collective->note_passed)
+        call->arguments.collective->note_passed(call, reason);
     return aps_call_pass_because(call, reason);
 }
 
@@ -161,9 +161,10 @@ static void handle_tell_late(void)
 
     if (!aps_agree_rank_reports(rank) || atomic_flag_test_and_set(&told))
         return;
-    if (!the_call->counts)
+    if (!the_call->arguments.counts)
         snprintf(count, sizeof count, " of %lld element%s",
-                 (long long)the_call->count, aps_plural(the_call->count));
+                 (long long)the_call->arguments.count,
+                 aps_plural(the_call->arguments.count));
     aps_message(
         rank,
         "has waited for ten seconds in %s%s on %s for ranks that do not "
@@ -178,10 +179,11 @@ static bool handle_waits_for_queue(const struct aps_context *context,
                                    const struct aps_call *call)
 {
     return context->queue &&
-           aps_policy_names(context->job->policy, call->kind->which);
+           aps_policy_names(context->job->policy,
+                            call->arguments.collective->which);
 }
 
-int aps_call_handle(const struct aps_call *call)
+static int handle_call(const struct aps_call *call)
 {
     struct aps_step_position position;
     struct aps_context *context;
@@ -189,11 +191,11 @@ int aps_call_handle(const struct aps_call *call)
     int rc;
 
     aps_count(&aps_call_counters(call)->calls, 1);
-    if (!call->kind->is_candidate(aps_job(), call))
+    if (!call->arguments.collective->is_candidate(aps_job(), &call->arguments))
         return handle_pass_because(call, APS_PASSED_OTHER);
-    if (aps_call_is_empty(call))
+    if (aps_call_is_empty(&call->arguments))
         return aps_call_pass_because(call, APS_PASSED_SMALL);
-    rc = aps_context_of(call->comm, &context);
+    rc = aps_context_of(call->arguments.comm, &context);
     if (rc != MPI_SUCCESS) {
         aps_call_count_passed(call, APS_PASSED_RESOURCES);
         return rc;
@@ -202,7 +204,7 @@ int aps_call_handle(const struct aps_call *call)
         return aps_call_pass_because(call, APS_PASSED_RESOURCES);
     if (handle_waits_for_queue(context, call))
         aps_context_drain(context);
-    if (!call->kind->place(context, call, &position, &reason))
+    if (!call->arguments.collective->place(context, call, &position, &reason))
         return handle_pass_because(call, reason);
     the_call = call;
     the_context = context;
@@ -210,4 +212,14 @@ int aps_call_handle(const struct aps_call *call)
     rc = handle_layers(context, call, &position);
     aps_wait_set_timeout(NULL);
     return rc;
+}
+
+int aps_call_run(const struct aps_call_arguments *arguments)
+{
+    struct aps_call call;
+
+    if (aps_job()->foreign)
+        return arguments->collective->pass(arguments);
+    call = aps_call_enter(arguments);
+    return handle_call(&call);
 }

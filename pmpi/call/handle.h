@@ -8,8 +8,9 @@
 
 #include "call/call.h"
 
-/* COLLECTIVE over the call's communicator. Of a call that nobody has counted yet.
- * An MPI error code, of which the program's error handler knows. */
-int aps_call_handle(const struct aps_call *call);
+/* COLLECTIVE over the call's communicator. Reduces a blocking call of the program,
+ * or passes it on, as all calls of an MPI that the library was not built for.
+ * Returns an MPI error code, for which the error handler has been called. */
+int aps_call_run(const struct aps_call_arguments *arguments);
 
 #endif

@@ -17,12 +17,13 @@
 #include "policy/policy.h"
 
 struct aps_call;
+struct aps_call_arguments;
 struct aps_context;
 struct aps_cost;
 struct aps_segment;
 struct aps_step_position;
 
-struct aps_kind {
+struct aps_collective {
     enum aps_call_kind which; /* as a policy knows it */
     enum aps_counted counted; /* as the counters do */
     const char *name;         /* MPI's */
@@ -34,17 +35,18 @@ struct aps_kind {
      * arguments make it none, so that it goes to MPI for its message and error
      * handler. */
     bool (*is_candidate)(const struct aps_job *job,
-                         const struct aps_call *call);
+                         const struct aps_call_arguments *arguments);
 
     /* The call as it is, to the next library in line. */
-    int (*pass)(const struct aps_call *call);
+    int (*pass)(const struct aps_call_arguments *arguments);
 
     /* Local. The same by the nonblocking form; *request is the program's. */
-    int (*start)(const struct aps_call *call, MPI_Request *request);
+    int (*start)(const struct aps_call_arguments *arguments,
+                 MPI_Request *request);
 
     /* Local. How many elements of its buffers the call reads and writes. */
-    void (*count_elements)(const struct aps_call *call, MPI_Count *sent,
-                           MPI_Count *received);
+    void (*count_elements)(const struct aps_call_arguments *arguments,
+                           MPI_Count *sent, MPI_Count *received);
 
     /* Local, once for each candidate in the order of the calls. Where the call
      * stands in the step; false: it passes, for *reason. (allreduce.h says what
@@ -80,10 +82,10 @@ struct aps_kind {
     void (*agree)(struct aps_context *context, struct aps_segment *segment,
                   bool *good);
 
-    /* Local. A nonblocking call is to wait in a queue: *call gets what outlives
+    /* Local. A nonblocking call is to wait in a queue: *arguments gets what outlives
      * the call (hold, an MPI error code); it is gone (release). May be NULL. */
-    int (*hold)(struct aps_call *call);
-    void (*release)(struct aps_call *call);
+    int (*hold)(struct aps_call_arguments *arguments);
+    void (*release)(struct aps_call_arguments *arguments);
 
     /* COLLECTIVE. A call that has waited in a queue, and of which `agree` has said
      * no, cannot go to MPI any more: the program may have made others since. Its
@@ -106,11 +108,11 @@ struct aps_kind {
     bool merges;
 };
 
-extern const struct aps_kind aps_kind_allreduce;
-extern const struct aps_kind aps_kind_reduce_scatter;
-extern const struct aps_kind aps_kind_reduce_scatter_block;
-extern const struct aps_kind aps_kind_allgather;
-extern const struct aps_kind aps_kind_reduce;
-extern const struct aps_kind aps_kind_bcast;
+extern const struct aps_collective aps_collective_allreduce;
+extern const struct aps_collective aps_collective_reduce_scatter;
+extern const struct aps_collective aps_collective_reduce_scatter_block;
+extern const struct aps_collective aps_collective_allgather;
+extern const struct aps_collective aps_collective_reduce;
+extern const struct aps_collective aps_collective_bcast;
 
 #endif

@@ -16,56 +16,61 @@
 #include "call/other_kind.h"
 #include "call/signature.h"
 
-static int gather_pass(const struct aps_call *call)
+static int gather_pass(const struct aps_call_arguments *arguments)
 {
-    return APS_NEXT_CALL(call->large, Allgather, call->send, call->send_count,
-                         call->send_type, call->receive, call->count,
-                         call->type, call->comm);
+    return APS_NEXT_CALL(arguments->large, Allgather, arguments->send,
+                         arguments->send_count, arguments->send_type,
+                         arguments->receive, arguments->count, arguments->type,
+                         arguments->comm);
 }
 
-static int gather_start(const struct aps_call *call, MPI_Request *request)
+static int gather_start(const struct aps_call_arguments *arguments,
+                        MPI_Request *request)
 {
-    return APS_NEXT_CALL(call->large, Iallgather, call->send, call->send_count,
-                         call->send_type, call->receive, call->count,
-                         call->type, call->comm, request);
+    return APS_NEXT_CALL(arguments->large, Iallgather, arguments->send,
+                         arguments->send_count, arguments->send_type,
+                         arguments->receive, arguments->count, arguments->type,
+                         arguments->comm, request);
 }
 
-static void gather_count_elements(const struct aps_call *call, MPI_Count *sent,
-                                  MPI_Count *received)
+static void gather_count_elements(const struct aps_call_arguments *arguments,
+                                  MPI_Count *sent, MPI_Count *received)
 {
     int ranks = 0, inter = 0;
 
-    PMPI_Comm_test_inter(call->comm, &inter);
+    PMPI_Comm_test_inter(arguments->comm, &inter);
     if (inter)
-        PMPI_Comm_remote_size(call->comm, &ranks);
+        PMPI_Comm_remote_size(arguments->comm, &ranks);
     else
-        PMPI_Comm_size(call->comm, &ranks);
-    *sent = call->send_count;
-    *received = ranks * call->count;
+        PMPI_Comm_size(arguments->comm, &ranks);
+    *sent = arguments->send_count;
+    *received = ranks * arguments->count;
 }
 
 /* Of a nonblocking call, what MPI finds wrong at once: the ranks come together
  * too late for its message. */
 static bool gather_is_wrong(const struct aps_job *job,
-                            const struct aps_call *call)
+                            const struct aps_call_arguments *arguments)
 {
-    if (call->count > 0 &&
-        (call->receive == MPI_IN_PLACE ||
-         aps_derived_is_missing(job, call->receive, call->type)))
+    if (arguments->count > 0 &&
+        (arguments->receive == MPI_IN_PLACE ||
+         aps_derived_is_missing(job, arguments->receive, arguments->type)))
         return true;
-    return call->send != MPI_IN_PLACE &&
-           (call->send_count < 0 ||
-            aps_signature_floats(job, call->send_type) == 0 ||
-            (call->send_count > 0 &&
-             aps_derived_is_missing(job, call->send, call->send_type)));
+    return arguments->send != MPI_IN_PLACE &&
+           (arguments->send_count < 0 ||
+            aps_signature_floats(job, arguments->send_type) == 0 ||
+            (arguments->send_count > 0 &&
+             aps_derived_is_missing(job, arguments->send,
+                                    arguments->send_type)));
 }
 
 static bool gather_is_candidate(const struct aps_job *job,
-                                const struct aps_call *call)
+                                const struct aps_call_arguments *arguments)
 {
-    return aps_abi_is_communicator(call->comm) && call->count >= 0 &&
-           aps_signature_floats(job, call->type) > 0 &&
-           !(call->nonblocking && gather_is_wrong(job, call));
+    return aps_abi_is_communicator(arguments->comm) && arguments->count >= 0 &&
+           aps_signature_floats(job, arguments->type) > 0 &&
+           !(arguments->form != APS_BLOCKING &&
+             gather_is_wrong(job, arguments));
 }
 
 /* A rank with a type or an argument that is not for us says so to the others
@@ -75,24 +80,28 @@ static bool gather_measure(const struct aps_context *context,
                            struct aps_segment *segment)
 {
     const struct aps_job *job = context->job;
-    const size_t floats = aps_signature_floats(job, call->type);
-    const bool in_place = call->send == MPI_IN_PLACE;
+    const size_t floats = aps_signature_floats(job, call->arguments.type);
+    const bool in_place = call->arguments.send == MPI_IN_PLACE;
     float *place = NULL; /* for our own block */
 
-    *segment = (struct aps_segment){.out = call->receive};
-    if (!aps_other_elements(call->count, (MPI_Count)floats, &segment->own) ||
+    *segment = (struct aps_segment){.out = call->arguments.receive};
+    if (!aps_other_elements(call->arguments.count, (MPI_Count)floats,
+                            &segment->own) ||
         !aps_other_elements((MPI_Count)segment->own, context->size,
                             &segment->count))
         return false;
-    segment->good = aps_call_is_float(job, call->type) && call->send &&
-                    call->receive && call->receive != MPI_IN_PLACE;
+    segment->good = aps_call_is_float(job, call->arguments.type) &&
+                    call->arguments.send && call->arguments.receive &&
+                    call->arguments.receive != MPI_IN_PLACE;
     if (segment->good)
-        place = (float *)call->receive + (size_t)context->rank * segment->own;
+        place = (float *)call->arguments.receive +
+                (size_t)context->rank * segment->own;
     if (!in_place)
-        segment->good = segment->good && call->send_count == call->count &&
-                        aps_call_is_float(job, call->send_type) &&
-                        call->send != place;
-    segment->in = in_place ? place : call->send;
+        segment->good = segment->good &&
+                        call->arguments.send_count == call->arguments.count &&
+                        aps_call_is_float(job, call->arguments.send_type) &&
+                        call->arguments.send != place;
+    segment->in = in_place ? place : call->arguments.send;
     return true;
 }
 
@@ -108,32 +117,34 @@ static int gather_run(struct aps_context *context, const struct aps_call *call,
 
 /* --- unchanged ----------------------------------------------------------- */
 
-static int gather_hold(struct aps_call *call)
+static int gather_hold(struct aps_call_arguments *arguments)
 {
     const struct aps_job *job = aps_job();
-    const bool holds = !aps_call_is_float(job, call->type);
-    const void *receive = call->receive;
-    int rc = holds ? aps_derived_hold(&receive, &call->type) : MPI_SUCCESS;
+    const bool holds = !aps_call_is_float(job, arguments->type);
+    const void *receive = arguments->receive;
+    int rc = holds ? aps_derived_hold(&receive, &arguments->type) : MPI_SUCCESS;
 
     if (rc != MPI_SUCCESS)
         return rc;
-    call->receive = (void *)(uintptr_t)receive;
-    if (call->send == MPI_IN_PLACE || aps_call_is_float(job, call->send_type))
+    arguments->receive = (void *)(uintptr_t)receive;
+    if (arguments->send == MPI_IN_PLACE ||
+        aps_call_is_float(job, arguments->send_type))
         return rc;
-    rc = aps_derived_hold(&call->send, &call->send_type);
+    rc = aps_derived_hold(&arguments->send, &arguments->send_type);
     if (rc != MPI_SUCCESS && holds)
-        PMPI_Type_free(&call->type);
+        PMPI_Type_free(&arguments->type);
     return rc;
 }
 
-static void gather_release(struct aps_call *call)
+static void gather_release(struct aps_call_arguments *arguments)
 {
     const struct aps_job *job = aps_job();
 
-    if (!aps_call_is_float(job, call->type))
-        PMPI_Type_free(&call->type);
-    if (call->send != MPI_IN_PLACE && !aps_call_is_float(job, call->send_type))
-        PMPI_Type_free(&call->send_type);
+    if (!aps_call_is_float(job, arguments->type))
+        PMPI_Type_free(&arguments->type);
+    if (arguments->send != MPI_IN_PLACE &&
+        !aps_call_is_float(job, arguments->send_type))
+        PMPI_Type_free(&arguments->send_type);
 }
 
 /* The block of this rank as packed[size]. */
@@ -141,22 +152,24 @@ static int gather_pack(const struct aps_context *context,
                        const struct aps_call *call, size_t size,
                        unsigned char *packed)
 {
-    const bool in_place = call->send == MPI_IN_PLACE;
+    const bool in_place = call->arguments.send == MPI_IN_PLACE;
     const struct aps_vcomm *vcomm =
         aps_comm_resources_vcomm(context->resources);
-    const char *from = call->send;
+    const char *from = call->arguments.send;
     MPI_Aint low, extent;
 
     if (in_place) {
-        int rc = PMPI_Type_get_extent(call->type, &low, &extent);
+        int rc = PMPI_Type_get_extent(call->arguments.type, &low, &extent);
 
         if (rc != MPI_SUCCESS)
             return rc;
-        from = (char *)call->receive + context->rank * call->count * extent;
+        from = (char *)call->arguments.receive +
+               context->rank * call->arguments.count * extent;
     }
-    return aps_derived_pack(from, in_place ? call->count : call->send_count,
-                            in_place ? call->type : call->send_type, packed,
-                            size, vcomm->comm);
+    return aps_derived_pack(
+        from, in_place ? call->arguments.count : call->arguments.send_count,
+        in_place ? call->arguments.type : call->arguments.send_type, packed,
+        size, vcomm->comm);
 }
 
 /* packed[size] of every rank, to where the program wants it. */
@@ -167,13 +180,14 @@ static int gather_unpack(const struct aps_context *context,
     const struct aps_vcomm *vcomm =
         aps_comm_resources_vcomm(context->resources);
     MPI_Aint low, extent;
-    int rc = PMPI_Type_get_extent(call->type, &low, &extent);
+    int rc = PMPI_Type_get_extent(call->arguments.type, &low, &extent);
 
     for (int i = 0; i < context->size && rc == MPI_SUCCESS; i++)
-        rc =
-            aps_derived_unpack(packed + (size_t)i * size, size,
-                               (char *)call->receive + i * call->count * extent,
-                               call->count, call->type, vcomm->comm);
+        rc = aps_derived_unpack(packed + (size_t)i * size, size,
+                                (char *)call->arguments.receive +
+                                    i * call->arguments.count * extent,
+                                call->arguments.count, call->arguments.type,
+                                vcomm->comm);
     return rc;
 }
 
@@ -190,13 +204,14 @@ static int gather_run_unchanged(struct aps_context *context,
     unsigned char *out = malloc(segment->count * sizeof(float));
     struct aps_call packed = *call;
     struct aps_bounce bounce;
-    int rc = aps_bounce_begin(&bounce, aps_call_function(call), vcomm->comm,
-                              call->gpu, call->send, call->send_count,
-                              call->send_type, call->receive,
-                              context->size * call->count, call->type);
+    int rc = aps_bounce_begin(
+        &bounce, aps_call_function(call), vcomm->comm, call->gpu,
+        call->arguments.send, call->arguments.send_count,
+        call->arguments.send_type, call->arguments.receive,
+        context->size * call->arguments.count, call->arguments.type);
 
-    packed.send = bounce.send;
-    packed.receive = bounce.receive;
+    packed.arguments.send = bounce.send;
+    packed.arguments.receive = bounce.receive;
     if (rc == MPI_SUCCESS)
         rc = in && out ? gather_pack(context, &packed, size, in)
                        : MPI_ERR_NO_MEM;
@@ -210,7 +225,7 @@ static int gather_run_unchanged(struct aps_context *context,
     return rc;
 }
 
-const struct aps_kind aps_kind_allgather = {
+const struct aps_collective aps_collective_allgather = {
     .which = APS_CALL_ALLGATHER,
     .counted = APS_COUNTED_ALLGATHER,
     .name = "MPI_Allgather",

@@ -18,57 +18,62 @@
 #include "call/signature.h"
 
 /* Does this rank send? Of an intercommunicator the root says so itself. */
-static bool bcast_sends(const struct aps_call *call)
+static bool bcast_sends(const struct aps_call_arguments *arguments)
 {
     int rank = MPI_PROC_NULL, inter = 0;
 
-    PMPI_Comm_rank(call->comm, &rank);
-    PMPI_Comm_test_inter(call->comm, &inter);
-    return call->root == (inter ? MPI_ROOT : rank);
+    PMPI_Comm_rank(arguments->comm, &rank);
+    PMPI_Comm_test_inter(arguments->comm, &inter);
+    return arguments->root == (inter ? MPI_ROOT : rank);
 }
 
 /* The buffer for MPI. A bounce buffer takes the place of `send` on the root, and of
  * `receive` on other ranks. */
-static void *bcast_buffer(const struct aps_call *call)
+static void *bcast_buffer(const struct aps_call_arguments *arguments)
 {
-    return call->send == call->receive || !bcast_sends(call)
-               ? call->receive
-               : (void *)(uintptr_t)call->send;
+    return arguments->send == arguments->receive || !bcast_sends(arguments)
+               ? arguments->receive
+               : (void *)(uintptr_t)arguments->send;
 }
 
-static int bcast_pass(const struct aps_call *call)
+static int bcast_pass(const struct aps_call_arguments *arguments)
 {
-    return APS_NEXT_CALL(call->large, Bcast, bcast_buffer(call), call->count,
-                         call->type, call->root, call->comm);
+    return APS_NEXT_CALL(arguments->large, Bcast, bcast_buffer(arguments),
+                         arguments->count, arguments->type, arguments->root,
+                         arguments->comm);
 }
 
-static int bcast_start(const struct aps_call *call, MPI_Request *request)
+static int bcast_start(const struct aps_call_arguments *arguments,
+                       MPI_Request *request)
 {
-    return APS_NEXT_CALL(call->large, Ibcast, bcast_buffer(call), call->count,
-                         call->type, call->root, call->comm, request);
+    return APS_NEXT_CALL(arguments->large, Ibcast, bcast_buffer(arguments),
+                         arguments->count, arguments->type, arguments->root,
+                         arguments->comm, request);
 }
 
 /* On the root's side of an intercommunicator the others take no part. */
-static void bcast_count_elements(const struct aps_call *call, MPI_Count *sent,
-                                 MPI_Count *received)
+static void bcast_count_elements(const struct aps_call_arguments *arguments,
+                                 MPI_Count *sent, MPI_Count *received)
 {
-    const bool sends = bcast_sends(call);
+    const bool sends = bcast_sends(arguments);
 
-    *sent = sends ? call->count : 0;
-    *received = sends || call->root == MPI_PROC_NULL ? 0 : call->count;
+    *sent = sends ? arguments->count : 0;
+    *received =
+        sends || arguments->root == MPI_PROC_NULL ? 0 : arguments->count;
 }
 
 static bool bcast_is_candidate(const struct aps_job *job,
-                               const struct aps_call *call)
+                               const struct aps_call_arguments *arguments)
 {
     int size;
 
-    return call->count >= 0 && aps_signature_floats(job, call->type) > 0 &&
-           aps_abi_is_communicator(call->comm) &&
-           PMPI_Comm_size(call->comm, &size) == MPI_SUCCESS &&
-           call->root >= 0 && call->root < size &&
-           !(call->nonblocking && call->count > 0 &&
-             aps_derived_is_missing(job, call->receive, call->type));
+    return arguments->count >= 0 &&
+           aps_signature_floats(job, arguments->type) > 0 &&
+           aps_abi_is_communicator(arguments->comm) &&
+           PMPI_Comm_size(arguments->comm, &size) == MPI_SUCCESS &&
+           arguments->root >= 0 && arguments->root < size &&
+           !(arguments->form != APS_BLOCKING && arguments->count > 0 &&
+             aps_derived_is_missing(job, arguments->receive, arguments->type));
 }
 
 static bool bcast_measure(const struct aps_context *context,
@@ -76,15 +81,18 @@ static bool bcast_measure(const struct aps_context *context,
                           struct aps_segment *segment)
 {
     const struct aps_job *job = context->job;
-    const size_t floats = aps_signature_floats(job, call->type);
-    const bool root = context->rank == call->root;
+    const size_t floats = aps_signature_floats(job, call->arguments.type);
+    const bool root = context->rank == call->arguments.root;
 
-    *segment = (struct aps_segment){.in = call->receive, .out = call->receive};
-    if (call->root < 0 || call->root >= context->size ||
-        !aps_other_elements(call->count, (MPI_Count)floats, &segment->count))
+    *segment = (struct aps_segment){.in = call->arguments.receive,
+                                    .out = call->arguments.receive};
+    if (call->arguments.root < 0 || call->arguments.root >= context->size ||
+        !aps_other_elements(call->arguments.count, (MPI_Count)floats,
+                            &segment->count))
         return false;
     segment->own = root ? segment->count : 0;
-    segment->good = aps_call_is_float(job, call->type) && call->receive;
+    segment->good =
+        aps_call_is_float(job, call->arguments.type) && call->arguments.receive;
     return true;
 }
 
@@ -105,30 +113,30 @@ static int bcast_run(struct aps_context *context, const struct aps_call *call,
 {
     const struct aps_wire wire = aps_other_wire(context, call, segment);
 
-    return aps_broadcast_run(context->other_collectives.broadcast, &wire,
-                             call->root, segment->rc, segment->exponent,
-                             segment->out, segment->count, cost);
+    return aps_broadcast_run(
+        context->other_collectives.broadcast, &wire, call->arguments.root,
+        segment->rc, segment->exponent, segment->out, segment->count, cost);
 }
 
 /* --- unchanged ----------------------------------------------------------- */
 
-static int bcast_hold(struct aps_call *call)
+static int bcast_hold(struct aps_call_arguments *arguments)
 {
-    const void *buffer = call->receive;
+    const void *buffer = arguments->receive;
     int rc;
 
-    if (aps_call_is_float(aps_job(), call->type))
+    if (aps_call_is_float(aps_job(), arguments->type))
         return MPI_SUCCESS;
-    rc = aps_derived_hold(&buffer, &call->type);
+    rc = aps_derived_hold(&buffer, &arguments->type);
     if (rc == MPI_SUCCESS)
-        call->send = call->receive = (void *)(uintptr_t)buffer;
+        arguments->send = arguments->receive = (void *)(uintptr_t)buffer;
     return rc;
 }
 
-static void bcast_release(struct aps_call *call)
+static void bcast_release(struct aps_call_arguments *arguments)
 {
-    if (!aps_call_is_float(aps_job(), call->type))
-        PMPI_Type_free(&call->type);
+    if (!aps_call_is_float(aps_job(), arguments->type))
+        PMPI_Type_free(&arguments->type);
 }
 
 /* What this rank cannot do is an error of all that it sends to: they get empty
@@ -139,31 +147,33 @@ static int bcast_run_unchanged(struct aps_context *context,
 {
     const struct aps_vcomm *vcomm =
         aps_comm_resources_vcomm(context->resources);
-    const bool root = context->rank == call->root;
+    const bool root = context->rank == call->arguments.root;
     const size_t size = segment->count * sizeof(float);
     unsigned char *bytes = malloc(size);
     struct aps_bounce bounce;
-    int rc = aps_bounce_begin(&bounce, aps_call_function(call), vcomm->comm,
-                              call->gpu, call->send, root ? call->count : 0,
-                              call->type, call->receive, root ? 0 : call->count,
-                              call->type);
+    int rc = aps_bounce_begin(
+        &bounce, aps_call_function(call), vcomm->comm, call->gpu,
+        call->arguments.send, root ? call->arguments.count : 0,
+        call->arguments.type, call->arguments.receive,
+        root ? 0 : call->arguments.count, call->arguments.type);
 
     if (rc == MPI_SUCCESS && !bytes)
         rc = MPI_ERR_NO_MEM;
     if (rc == MPI_SUCCESS && root)
-        rc = aps_derived_pack(bounce.send, call->count, call->type, bytes, size,
-                              vcomm->comm);
+        rc = aps_derived_pack(bounce.send, call->arguments.count,
+                              call->arguments.type, bytes, size, vcomm->comm);
     rc = aps_broadcast_run_bytes(context->other_collectives.broadcast,
-                                 call->root, rc, bytes, size);
+                                 call->arguments.root, rc, bytes, size);
     if (rc == MPI_SUCCESS && !root)
-        rc = aps_derived_unpack(bytes, size, bounce.receive, call->count,
-                                call->type, vcomm->comm);
+        rc = aps_derived_unpack(bytes, size, bounce.receive,
+                                call->arguments.count, call->arguments.type,
+                                vcomm->comm);
     rc = aps_bounce_end(&bounce, rc);
     free(bytes);
     return rc;
 }
 
-const struct aps_kind aps_kind_bcast = {
+const struct aps_collective aps_collective_bcast = {
     .which = APS_CALL_BCAST,
     .counted = APS_COUNTED_BCAST,
     .name = "MPI_Bcast",

@@ -6,63 +6,69 @@
 
 #include "call/other_kind.h"
 
-static int reduce_pass(const struct aps_call *call)
+static int reduce_pass(const struct aps_call_arguments *arguments)
 {
-    return APS_NEXT_CALL(call->large, Reduce, call->send, call->receive,
-                         call->count, call->type, call->op, call->root,
-                         call->comm);
+    return APS_NEXT_CALL(arguments->large, Reduce, arguments->send,
+                         arguments->receive, arguments->count, arguments->type,
+                         arguments->op, arguments->root, arguments->comm);
 }
 
-static int reduce_start(const struct aps_call *call, MPI_Request *request)
+static int reduce_start(const struct aps_call_arguments *arguments,
+                        MPI_Request *request)
 {
-    return APS_NEXT_CALL(call->large, Ireduce, call->send, call->receive,
-                         call->count, call->type, call->op, call->root,
-                         call->comm, request);
+    return APS_NEXT_CALL(arguments->large, Ireduce, arguments->send,
+                         arguments->receive, arguments->count, arguments->type,
+                         arguments->op, arguments->root, arguments->comm,
+                         request);
 }
 
-static void reduce_count_elements(const struct aps_call *call, MPI_Count *sent,
-                                  MPI_Count *received)
+static void reduce_count_elements(const struct aps_call_arguments *arguments,
+                                  MPI_Count *sent, MPI_Count *received)
 {
     int rank = MPI_PROC_NULL, inter = 0;
 
-    PMPI_Comm_rank(call->comm, &rank);
-    PMPI_Comm_test_inter(call->comm, &inter);
-    *received = call->root == (inter ? MPI_ROOT : rank) ? call->count : 0;
-    *sent = call->root == (inter ? MPI_ROOT : MPI_PROC_NULL) ? 0 : call->count;
+    PMPI_Comm_rank(arguments->comm, &rank);
+    PMPI_Comm_test_inter(arguments->comm, &inter);
+    *received =
+        arguments->root == (inter ? MPI_ROOT : rank) ? arguments->count : 0;
+    *sent = arguments->root == (inter ? MPI_ROOT : MPI_PROC_NULL)
+                ? 0
+                : arguments->count;
 }
 
 /* One buffer for both, or a root that is none, is an error, of one rank
  * perhaps. */
 static bool reduce_is_candidate(const struct aps_job *job,
-                                const struct aps_call *call)
+                                const struct aps_call_arguments *arguments)
 {
     int size;
 
-    return aps_other_is_sum(job, call) && call->count >= 0 &&
-           PMPI_Comm_size(call->comm, &size) == MPI_SUCCESS &&
-           call->root >= 0 && call->root < size;
+    return aps_other_is_sum(job, arguments) && arguments->count >= 0 &&
+           PMPI_Comm_size(arguments->comm, &size) == MPI_SUCCESS &&
+           arguments->root >= 0 && arguments->root < size;
 }
 
 static bool reduce_measure(const struct aps_context *context,
                            const struct aps_call *call,
                            struct aps_segment *segment)
 {
-    const bool root = context->rank == call->root;
-    const bool in_place = root && call->send == MPI_IN_PLACE;
+    const bool root = context->rank == call->arguments.root;
+    const bool in_place = root && call->arguments.send == MPI_IN_PLACE;
 
     *segment = (struct aps_segment){
         .good = true,
-        .in = in_place ? call->receive : call->send,
-        .out = root ? call->receive : NULL,
+        .in = in_place ? call->arguments.receive : call->arguments.send,
+        .out = root ? call->arguments.receive : NULL,
     };
-    if (call->root < 0 || call->root >= context->size ||
-        !aps_other_elements(call->count, 1, &segment->count))
+    if (call->arguments.root < 0 || call->arguments.root >= context->size ||
+        !aps_other_elements(call->arguments.count, 1, &segment->count))
         return false;
     segment->own = root ? segment->count : 0;
     if (!root)
-        return call->send && call->send != MPI_IN_PLACE;
-    return call->send && call->receive && call->receive != MPI_IN_PLACE &&
-           call->send != call->receive;
+        return call->arguments.send && call->arguments.send != MPI_IN_PLACE;
+    return call->arguments.send && call->arguments.receive &&
+           call->arguments.receive != MPI_IN_PLACE &&
+           call->arguments.send != call->arguments.receive;
 }
 
 static int reduce_run(struct aps_context *context, const struct aps_call *call,
@@ -71,7 +77,7 @@ static int reduce_run(struct aps_context *context, const struct aps_call *call,
     const struct aps_wire wire = aps_other_wire(context, call, segment);
 
     return aps_reduce_root_run(context->other_collectives.rooted, &wire,
-                               call->root, segment->in, segment->out,
+                               call->arguments.root, segment->in, segment->out,
                                segment->count, cost);
 }
 
@@ -80,12 +86,13 @@ static int reduce_sample(struct aps_context *context,
                          const struct aps_segment *segment, int *ready)
 {
     *ready = 1;
-    return aps_sample_reference(
-        &context->sample, aps_comm_resources_vcomm(context->resources),
-        call->root, segment->memory, segment->in, segment->count, ready);
+    return aps_sample_reference(&context->sample,
+                                aps_comm_resources_vcomm(context->resources),
+                                call->arguments.root, segment->memory,
+                                segment->in, segment->count, ready);
 }
 
-const struct aps_kind aps_kind_reduce = {
+const struct aps_collective aps_collective_reduce = {
     .which = APS_CALL_REDUCE,
     .counted = APS_COUNTED_REDUCE,
     .name = "MPI_Reduce",

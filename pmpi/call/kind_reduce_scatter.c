@@ -11,68 +11,76 @@
 #include "call/other_kind.h"
 
 /* How many elements go to rank i. */
-static MPI_Count scatter_share(const struct aps_call *call, int i)
+static MPI_Count scatter_share(const struct aps_call_arguments *arguments,
+                               int i)
 {
-    if (call->kind == &aps_kind_reduce_scatter_block)
-        return call->count;
-    return call->large ? ((const MPI_Count *)call->counts)[i]
-                       : ((const int *)call->counts)[i];
+    if (arguments->collective == &aps_collective_reduce_scatter_block)
+        return arguments->count;
+    return arguments->large ? ((const MPI_Count *)arguments->counts)[i]
+                            : ((const int *)arguments->counts)[i];
 }
 
-static int scatter_pass(const struct aps_call *call)
+static int scatter_pass(const struct aps_call_arguments *arguments)
 {
-    return APS_NEXT_CALL(call->large, Reduce_scatter, call->send, call->receive,
-                         call->counts, call->type, call->op, call->comm);
+    return APS_NEXT_CALL(arguments->large, Reduce_scatter, arguments->send,
+                         arguments->receive, arguments->counts, arguments->type,
+                         arguments->op, arguments->comm);
 }
 
-static int scatter_pass_block(const struct aps_call *call)
+static int scatter_pass_block(const struct aps_call_arguments *arguments)
 {
-    return APS_NEXT_CALL(call->large, Reduce_scatter_block, call->send,
-                         call->receive, call->count, call->type, call->op,
-                         call->comm);
+    return APS_NEXT_CALL(arguments->large, Reduce_scatter_block,
+                         arguments->send, arguments->receive, arguments->count,
+                         arguments->type, arguments->op, arguments->comm);
 }
 
-static int scatter_start(const struct aps_call *call, MPI_Request *request)
+static int scatter_start(const struct aps_call_arguments *arguments,
+                         MPI_Request *request)
 {
-    return APS_NEXT_CALL(call->large, Ireduce_scatter, call->send,
-                         call->receive, call->counts, call->type, call->op,
-                         call->comm, request);
+    return APS_NEXT_CALL(arguments->large, Ireduce_scatter, arguments->send,
+                         arguments->receive, arguments->counts, arguments->type,
+                         arguments->op, arguments->comm, request);
 }
 
-static int scatter_start_block(const struct aps_call *call,
+static int scatter_start_block(const struct aps_call_arguments *arguments,
                                MPI_Request *request)
 {
-    return APS_NEXT_CALL(call->large, Ireduce_scatter_block, call->send,
-                         call->receive, call->count, call->type, call->op,
-                         call->comm, request);
+    return APS_NEXT_CALL(arguments->large, Ireduce_scatter_block,
+                         arguments->send, arguments->receive, arguments->count,
+                         arguments->type, arguments->op, arguments->comm,
+                         request);
 }
 
-static void scatter_count_elements(const struct aps_call *call, MPI_Count *sent,
-                                   MPI_Count *received)
+static void scatter_count_elements(const struct aps_call_arguments *arguments,
+                                   MPI_Count *sent, MPI_Count *received)
 {
     int rank, size;
 
     *sent = *received = 0;
-    if (call->kind == &aps_kind_reduce_scatter && !call->counts)
+    if (arguments->collective == &aps_collective_reduce_scatter &&
+        !arguments->counts)
         return;
-    PMPI_Comm_rank(call->comm, &rank);
-    PMPI_Comm_size(call->comm, &size);
+    PMPI_Comm_rank(arguments->comm, &rank);
+    PMPI_Comm_size(arguments->comm, &size);
     for (int i = 0; i < size; i++)
-        *sent += scatter_share(call, i);
-    *received = call->send == MPI_IN_PLACE ? *sent : scatter_share(call, rank);
+        *sent += scatter_share(arguments, i);
+    *received = arguments->send == MPI_IN_PLACE
+                    ? *sent
+                    : scatter_share(arguments, rank);
 }
 
 static bool scatter_is_candidate(const struct aps_job *job,
-                                 const struct aps_call *call)
+                                 const struct aps_call_arguments *arguments)
 {
-    return aps_other_is_sum(job, call) && call->counts != NULL;
+    return aps_other_is_sum(job, arguments) && arguments->counts != NULL;
 }
 
-static bool scatter_is_candidate_block(const struct aps_job *job,
-                                       const struct aps_call *call)
+static bool
+scatter_is_candidate_block(const struct aps_job *job,
+                           const struct aps_call_arguments *arguments)
 {
-    return aps_other_is_sum(job, call) && call->count >= 0 &&
-           (call->count == 0 || call->send != call->receive);
+    return aps_other_is_sum(job, arguments) && arguments->count >= 0 &&
+           (arguments->count == 0 || arguments->send != arguments->receive);
 }
 
 /* A share may be empty, and then its place may be anything, as Open MPI has it. */
@@ -80,11 +88,11 @@ static bool scatter_measure(const struct aps_context *context,
                             const struct aps_call *call,
                             struct aps_segment *segment)
 {
-    const MPI_Count own = scatter_share(call, context->rank);
+    const MPI_Count own = scatter_share(&call->arguments, context->rank);
     size_t count = 0;
 
     for (int i = 0; i < context->size; i++) {
-        const MPI_Count share = scatter_share(call, i);
+        const MPI_Count share = scatter_share(&call->arguments, i);
 
         if (share < 0 || __builtin_add_overflow(count, share, &count) ||
             count > PTRDIFF_MAX / sizeof(float))
@@ -94,38 +102,41 @@ static bool scatter_measure(const struct aps_context *context,
         .count = count,
         .own = (size_t)own,
         .good = true,
-        .in = call->send == MPI_IN_PLACE ? call->receive : call->send,
-        .out = call->receive,
+        .in = call->arguments.send == MPI_IN_PLACE ? call->arguments.receive
+                                                   : call->arguments.send,
+        .out = call->arguments.receive,
     };
     if (count == 0)
         return true;
-    if (call->send == MPI_IN_PLACE)
-        return call->receive && call->receive != MPI_IN_PLACE;
-    return call->send &&
-           (own == 0 || (call->receive && call->receive != MPI_IN_PLACE &&
-                         call->send != call->receive));
+    if (call->arguments.send == MPI_IN_PLACE)
+        return call->arguments.receive &&
+               call->arguments.receive != MPI_IN_PLACE;
+    return call->arguments.send &&
+           (own == 0 || (call->arguments.receive &&
+                         call->arguments.receive != MPI_IN_PLACE &&
+                         call->arguments.send != call->arguments.receive));
 }
 
 /* MPI has read the counts when such a call returns, and programs let them go
  * then, although they must not. */
-static int scatter_hold(struct aps_call *call)
+static int scatter_hold(struct aps_call_arguments *arguments)
 {
-    const size_t size = call->large ? sizeof(MPI_Count) : sizeof(int);
+    const size_t size = arguments->large ? sizeof(MPI_Count) : sizeof(int);
     int ranks = 0;
     void *counts;
 
-    PMPI_Comm_size(call->comm, &ranks);
+    PMPI_Comm_size(arguments->comm, &ranks);
     counts = malloc((size_t)ranks * size);
     if (!counts)
         return MPI_ERR_NO_MEM;
-    memcpy(counts, call->counts, (size_t)ranks * size);
-    call->counts = counts;
+    memcpy(counts, arguments->counts, (size_t)ranks * size);
+    arguments->counts = counts;
     return MPI_SUCCESS;
 }
 
-static void scatter_release(struct aps_call *call)
+static void scatter_release(struct aps_call_arguments *arguments)
 {
-    free((void *)(uintptr_t)call->counts);
+    free((void *)(uintptr_t)arguments->counts);
 }
 
 /* Where the shares begin, and the last one ends. */
@@ -136,7 +147,7 @@ static const size_t *scatter_bounds_of(struct aps_context *context,
 
     bounds[0] = 0;
     for (int i = 0; i < context->size; i++)
-        bounds[i + 1] = bounds[i] + (size_t)scatter_share(call, i);
+        bounds[i + 1] = bounds[i] + (size_t)scatter_share(&call->arguments, i);
     return bounds;
 }
 
@@ -172,7 +183,7 @@ static int scatter_sample(struct aps_context *context,
     return rc;
 }
 
-const struct aps_kind aps_kind_reduce_scatter = {
+const struct aps_collective aps_collective_reduce_scatter = {
     .which = APS_CALL_REDUCE_SCATTER,
     .counted = APS_COUNTED_REDUCE_SCATTER,
     .name = "MPI_Reduce_scatter",
@@ -192,7 +203,7 @@ const struct aps_kind aps_kind_reduce_scatter = {
     .merges = true,
 };
 
-const struct aps_kind aps_kind_reduce_scatter_block = {
+const struct aps_collective aps_collective_reduce_scatter_block = {
     .which = APS_CALL_REDUCE_SCATTER,
     .counted = APS_COUNTED_REDUCE_SCATTER_BLOCK,
     .name = "MPI_Reduce_scatter_block",

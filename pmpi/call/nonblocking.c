@@ -6,7 +6,6 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-#include "call/allreduce_call.h"
 #include "call/call.h"
 #include "call/deferred.h"
 #include "call/fuse.h"
@@ -95,7 +94,8 @@ static void nonblocking_see_whether_it_fuses(struct aps_deferred *this)
 {
     struct aps_context *context = this->context;
 
-    if (!this->call.kind->fuses || aps_policy_fuse(context->job->policy) == 0 ||
+    if (!this->call.arguments.collective->fuses ||
+        aps_policy_fuse(context->job->policy) == 0 ||
         this->position.segments != 1)
         return;
     aps_segment_plan(context, &this->call, &this->position, 0, 0,
@@ -130,17 +130,19 @@ static int nonblocking_enqueue(struct aps_context *context,
     const bool threaded = aps_queue_has_thread(context->queue);
     struct aps_deferred *this = NULL;
     struct aps_call held = *call;
-    int rc = call->kind->hold ? call->kind->hold(&held) : MPI_SUCCESS;
+    int rc = call->arguments.collective->hold
+                 ? call->arguments.collective->hold(&held.arguments)
+                 : MPI_SUCCESS;
 
     if (rc == MPI_SUCCESS) {
         rc =
             nonblocking_create(threaded, context->queue, parts, &this, request);
-        if (rc != MPI_SUCCESS && call->kind->release)
-            call->kind->release(&held);
+        if (rc != MPI_SUCCESS && call->arguments.collective->release)
+            call->arguments.collective->release(&held.arguments);
     }
     if (rc != MPI_SUCCESS) {
         (void)aps_context_fail(context, aps_call_function(call), rc);
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        PMPI_Comm_call_errhandler(call->arguments.comm, rc);
         return rc;
     }
     this->operation =
@@ -174,17 +176,18 @@ static int nonblocking_handle(const struct aps_call *call, MPI_Request *request)
     int rc;
 
     aps_count(&aps_call_counters(call)->calls, 1);
-    if (!request || !call->kind->is_candidate(aps_job(), call))
+    if (!request ||
+        !call->arguments.collective->is_candidate(aps_job(), &call->arguments))
         return aps_call_start_because(call, request, APS_PASSED_OTHER);
-    if (aps_call_is_empty(call))
+    if (aps_call_is_empty(&call->arguments))
         return aps_call_start_because(call, request, APS_PASSED_SMALL);
-    rc = aps_context_find_local(call->comm, &context);
+    rc = aps_context_find_local(call->arguments.comm, &context);
     if (rc != MPI_SUCCESS)
         return nonblocking_fail(call, rc);
     if (!context)
-        return aps_call_start_because(call, request,
-                                      aps_context_why_none(call->comm));
-    if (!call->kind->place(context, call, &position, &reason))
+        return aps_call_start_because(
+            call, request, aps_context_why_none(call->arguments.comm));
+    if (!call->arguments.collective->place(context, call, &position, &reason))
         return aps_call_start_because(call, request, reason);
     /* The ranks agree that there are no tags only as long as there is no queue, which
      * finds out at different times; its thread may write it now. */
@@ -199,9 +202,9 @@ static int nonblocking_handle(const struct aps_call *call, MPI_Request *request)
         return aps_call_start_because(call, request, layers.reason);
     if (context->failed != MPI_SUCCESS) {
         rc = context->failed;
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        PMPI_Comm_call_errhandler(call->arguments.comm, rc);
     } else if (!context->queue) {
-        rc = aps_context_make_queue(context, call->comm);
+        rc = aps_context_make_queue(context, call->arguments.comm);
     }
     if (rc == MPI_SUCCESS)
         rc = nonblocking_enqueue(context, call, &position, layers.parts,
@@ -209,21 +212,13 @@ static int nonblocking_handle(const struct aps_call *call, MPI_Request *request)
     return rc == MPI_SUCCESS ? rc : nonblocking_fail(call, rc);
 }
 
-int aps_nonblocking_start(const struct aps_call *call, MPI_Request *request)
-{
-    struct aps_call started = *call;
-
-    started.nonblocking = true;
-    aps_call_enter(&started);
-    return nonblocking_handle(&started, request);
-}
-
-int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
-                   MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+int aps_call_start(const struct aps_call_arguments *arguments,
                    MPI_Request *request)
 {
-    const struct aps_call call =
-        aps_allreduce_call(send, receive, count, large, type, op, comm);
+    struct aps_call call;
 
-    return aps_nonblocking_start(&call, request);
+    if (aps_job()->foreign)
+        return arguments->collective->start(arguments, request);
+    call = aps_call_enter(arguments);
+    return nonblocking_handle(&call, request);
 }

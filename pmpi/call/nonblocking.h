@@ -3,23 +3,17 @@
 #define APS_PMPI_CALL_NONBLOCKING_H
 
 #include <mpi.h>
-#include <stdbool.h>
-#include <stdint.h>
 
-struct aps_call;
+#include "call/call.h"
 
 /*
- * The program's MPI_Iallreduce, or MPI_Iallreduce_c (`large`). Local, never
- * waits: it is planned here, and what passes goes straight to the next library.
- * What is rewritten is queued behind the earlier calls of its communicator.
- * *request, an MPI_Request, completes by all of MPI's completion calls.
+ * Local, never waits. Starts a nonblocking call of the program, or a persistent
+ * all-reduce for MPI_Start: plans it, and passes on the layers that are not
+ * rewritten. The rewritten ones are queued after the earlier calls of the
+ * communicator. *request completes by all of MPI's completion calls; counts[] need
+ * not stay until then. Calls of an MPI that the library was not built for pass.
  */
-int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
-                   MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+int aps_call_start(const struct aps_call_arguments *arguments,
                    MPI_Request *request);
-
-/* The same for a call that the caller has filled in: a persistent all-reduce,
- * which MPI_Start starts, or the nonblocking form of another collective. */
-int aps_nonblocking_start(const struct aps_call *call, MPI_Request *request);
 
 #endif

@@ -29,7 +29,8 @@ bool aps_other_is_possible(struct aps_context *context,
 bool aps_other_elements(MPI_Count a, MPI_Count b, size_t *product);
 
 /* A sum of FP32 values on a communicator? */
-bool aps_other_is_sum(const struct aps_job *job, const struct aps_call *call);
+bool aps_other_is_sum(const struct aps_job *job,
+                      const struct aps_call_arguments *arguments);
 
 /* How the blocks of a layer are made; once for each call that is rewritten. */
 struct aps_wire aps_other_wire(struct aps_context *context,

@@ -12,25 +12,28 @@
 static bool pass_bounces(const struct aps_call *call)
 {
     return aps_bounce_is_wanted_by(call->gpu) &&
-           aps_abi_is_communicator(call->comm);
+           aps_abi_is_communicator(call->arguments.comm);
 }
 
 /* *bounced is the call for MPI. After an error, of which the error handler
  * knows, there is nothing to end. */
 static int pass_begin_bounce(const struct aps_call *call,
                              struct aps_bounce *bounce,
-                             struct aps_call *bounced)
+                             struct aps_call_arguments *bounced)
 {
-    const bool gathers = call->kind->which == APS_CALL_ALLGATHER;
+    const bool gathers =
+        call->arguments.collective->which == APS_CALL_ALLGATHER;
     MPI_Count sent, received;
     int rc;
 
-    call->kind->count_elements(call, &sent, &received);
-    rc = aps_bounce_begin(bounce, aps_call_function(call), call->comm,
-                          call->gpu, call->send, sent,
-                          gathers ? call->send_type : call->type, call->receive,
-                          received, call->type);
-    *bounced = *call;
+    call->arguments.collective->count_elements(&call->arguments, &sent,
+                                               &received);
+    rc = aps_bounce_begin(
+        bounce, aps_call_function(call), call->arguments.comm, call->gpu,
+        call->arguments.send, sent,
+        gathers ? call->arguments.send_type : call->arguments.type,
+        call->arguments.receive, received, call->arguments.type);
+    *bounced = call->arguments;
     bounced->send = bounce->send;
     bounced->receive = bounce->receive;
     return rc;
@@ -51,14 +54,15 @@ static int pass_end_bounce(const struct aps_call *call,
 static int pass_now(const struct aps_call *call)
 {
     struct aps_bounce bounce;
-    struct aps_call bounced;
+    struct aps_call_arguments bounced;
     int rc;
 
     if (!pass_bounces(call))
-        return call->kind->pass(call);
+        return call->arguments.collective->pass(&call->arguments);
     rc = pass_begin_bounce(call, &bounce, &bounced);
     return rc == MPI_SUCCESS
-               ? pass_end_bounce(call, &bounce, call->kind->pass(&bounced))
+               ? pass_end_bounce(call, &bounce,
+                                 call->arguments.collective->pass(&bounced))
                : rc;
 }
 
@@ -67,7 +71,7 @@ int aps_call_pass(const struct aps_call *call)
     bool helped;
     int rc;
 
-    helped = aps_blocking_enter(call->comm);
+    helped = aps_blocking_enter(call->arguments.comm);
     rc = pass_now(call);
     aps_blocking_leave(helped);
     return rc;
@@ -92,10 +96,10 @@ static struct aps_call pass_part_of(const struct aps_call *call, size_t offset,
 {
     struct aps_call part = *call;
 
-    if (call->send != MPI_IN_PLACE)
-        part.send = (const float *)call->send + offset;
-    part.receive = (float *)call->receive + offset;
-    part.count = (MPI_Count)count;
+    if (call->arguments.send != MPI_IN_PLACE)
+        part.arguments.send = (const float *)call->arguments.send + offset;
+    part.arguments.receive = (float *)call->arguments.receive + offset;
+    part.arguments.count = (MPI_Count)count;
     part.part = true;
     return part;
 }
@@ -109,24 +113,24 @@ int aps_call_pass_part(const struct aps_call *call, size_t offset, size_t count)
 
 /* --- nonblocking --------------------------------------------------------- */
 
-int aps_call_start(const struct aps_call *call, MPI_Request *request)
+int aps_call_pass_start(const struct aps_call *call, MPI_Request *request)
 {
     struct aps_bounce bounce;
-    struct aps_call bounced;
+    struct aps_call_arguments bounced;
     MPI_Request inner;
     int rc;
 
     if (!pass_bounces(call) || !request || !aps_bounce_can_defer())
-        return call->kind->start(call, request);
+        return call->arguments.collective->start(&call->arguments, request);
     rc = pass_begin_bounce(call, &bounce, &bounced);
     if (rc != MPI_SUCCESS)
         return rc;
-    rc = call->kind->start(&bounced, &inner);
+    rc = call->arguments.collective->start(&bounced, &inner);
     if (rc != MPI_SUCCESS)
         return aps_bounce_end(&bounce, rc);
     rc = aps_bounce_defer(&bounce, &inner, request);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        PMPI_Comm_call_errhandler(call->arguments.comm, rc);
     return rc;
 }
 
@@ -134,14 +138,14 @@ int aps_call_start_because(const struct aps_call *call, MPI_Request *request,
                            enum aps_reason reason)
 {
     aps_call_count_passed(call, reason);
-    return aps_call_start(call, request);
+    return aps_call_pass_start(call, request);
 }
 
 void aps_call_start_part(const struct aps_call *call, size_t offset,
                          size_t count, MPI_Request *request, int *rc)
 {
     const struct aps_call part = pass_part_of(call, offset, count);
-    int started = aps_call_start(&part, request);
+    int started = aps_call_pass_start(&part, request);
 
     if (started != MPI_SUCCESS)
         *request = MPI_REQUEST_NULL;

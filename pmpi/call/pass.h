@@ -27,7 +27,7 @@ int aps_call_pass_part(const struct aps_call *call, size_t offset,
                        size_t count);
 
 /* Local. The whole call in its nonblocking form; *request is the program's. */
-int aps_call_start(const struct aps_call *call, MPI_Request *request);
+int aps_call_pass_start(const struct aps_call *call, MPI_Request *request);
 
 /* Local. The same, counted with the reason. */
 int aps_call_start_because(const struct aps_call *call, MPI_Request *request,

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/bucket.h"
-#include "call/allreduce_call.h"
 #include "call/call.h"
 #include "call/nonblocking.h"
 #include "call/kind.h"
@@ -22,7 +21,7 @@ struct persistent {
     struct persistent *next; /* in its bucket */
     MPI_Request handle;      /* MPI's; it lives as long as this */
     MPI_Request inner;       /* MPI_REQUEST_NULL: inactive */
-    struct aps_call call;
+    struct aps_call_arguments arguments;
     bool passes;            /* it is MPI's own, and its starts are counted */
     enum aps_reason reason; /* for which it passes */
 };
@@ -72,6 +71,13 @@ static atomic_int *persistent_counter(const struct persistent *persistent)
                               : &aps_persistent_requests;
 }
 
+/* Calls the error handler of the request's communicator. Returns rc. */
+static int persistent_raise(const struct aps_call_arguments *arguments, int rc)
+{
+    PMPI_Comm_call_errhandler(arguments->comm, rc);
+    return rc;
+}
+
 void aps_persistent_forget(MPI_Request request)
 {
     struct persistent **place;
@@ -112,12 +118,12 @@ static void persistent_keep(struct persistent *persistent)
     free(stale);
 }
 
-static int persistent_init(const struct aps_call *call, MPI_Info info,
-                           MPI_Request *request)
+static int persistent_init(const struct aps_call_arguments *arguments,
+                           MPI_Info info, MPI_Request *request)
 {
-    return APS_NEXT_CALL(call->large, Allreduce_init, call->send, call->receive,
-                         call->count, call->type, call->op, call->comm, info,
-                         request);
+    return APS_NEXT_CALL(arguments->large, Allreduce_init, arguments->send,
+                         arguments->receive, arguments->count, arguments->type,
+                         arguments->op, arguments->comm, info, request);
 }
 
 #define STRICT_ORDER "mpi_assert_strict_persistent_collective_ordering"
@@ -178,13 +184,15 @@ static int persistent_find_policy(MPI_Comm comm, struct aps_context **context,
  * this order is one.
  */
 static bool persistent_is_ordered(struct aps_context *context,
-                                  const struct aps_call *call, MPI_Info info)
+                                  const struct aps_call_arguments *arguments,
+                                  MPI_Info info)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
 
-    if (persistent_info_asserts(info) || persistent_comm_asserts(call->comm))
+    if (persistent_info_asserts(info) ||
+        persistent_comm_asserts(arguments->comm))
         return true;
-    if ((unsigned long long)call->count >= context->min_count &&
+    if ((unsigned long long)arguments->count >= context->min_count &&
         !atomic_flag_test_and_set(&told))
         aps_context_event(
             context,
@@ -194,43 +202,42 @@ static bool persistent_is_ordered(struct aps_context *context,
     return false;
 }
 
-int aps_persistent_init(const void *send, void *receive, int64_t count,
-                        bool large, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+int aps_persistent_init(const struct aps_call_arguments *arguments,
                         MPI_Info info, MPI_Request *request)
 {
-    struct aps_call call =
-        aps_allreduce_call(send, receive, count, large, type, op, comm);
     struct persistent *persistent;
     struct aps_context *context = NULL;
     enum aps_reason reason = APS_PASSED_OTHER;
     int rc;
 
-    call.persistent = true;
+    if (aps_job()->foreign)
+        return persistent_init(arguments, info, request);
     /* All before MPI's own, so that nothing has to be undone. */
-    if (request && call.kind->is_candidate(aps_job(), &call))
-        reason =
-            aps_call_is_empty(&call) ? APS_PASSED_SMALL : APS_PASSED_PERSISTENT;
+    if (request && arguments->collective->is_candidate(aps_job(), arguments))
+        reason = aps_call_is_empty(arguments) ? APS_PASSED_SMALL
+                                              : APS_PASSED_PERSISTENT;
     if (reason == APS_PASSED_PERSISTENT) {
-        rc = left_to_mpi ? MPI_SUCCESS
-                         : persistent_find_policy(call.comm, &context, &reason);
+        rc = left_to_mpi
+                 ? MPI_SUCCESS
+                 : persistent_find_policy(arguments->comm, &context, &reason);
         if (rc != MPI_SUCCESS)
             return rc;
     }
     persistent = calloc(1, sizeof *persistent);
     if (context && !persistent)
-        return aps_call_raise(&call, MPI_ERR_NO_MEM);
-    rc = persistent_init(&call, info, request);
+        return persistent_raise(arguments, MPI_ERR_NO_MEM);
+    rc = persistent_init(arguments, info, request);
     if (!persistent || rc != MPI_SUCCESS) {
         free(persistent); /* without memory its starts are not counted */
         return rc;
     }
     /* Now MPI has found the info to be one. */
     persistent->passes =
-        !context || !persistent_is_ordered(context, &call, info);
+        !context || !persistent_is_ordered(context, arguments, info);
     persistent->reason = reason;
     persistent->handle = *request;
     persistent->inner = MPI_REQUEST_NULL;
-    persistent->call = call;
+    persistent->arguments = *arguments;
     persistent_keep(persistent);
     return rc;
 }
@@ -266,8 +273,8 @@ int aps_persistent_start(MPI_Request *request)
         return aps_next_mpi()->Start(request);
     }
     if (persistent->inner != MPI_REQUEST_NULL) /* it is active */
-        return aps_call_raise(&persistent->call, MPI_ERR_REQUEST);
-    return aps_nonblocking_start(&persistent->call, &persistent->inner);
+        return persistent_raise(&persistent->arguments, MPI_ERR_REQUEST);
+    return aps_call_start(&persistent->arguments, &persistent->inner);
 }
 
 int aps_persistent_startall(int count, MPI_Request requests[])

@@ -19,11 +19,11 @@
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 
-/* As MPI_Allreduce_init, or MPI_Allreduce_init_c (`large`). */
-int aps_persistent_init(const void *send, void *receive, int64_t count,
-                        bool large, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+#include "call/call.h"
+
+/* Local. Makes the request of an MPI_Allreduce_init. Returns an MPI error code. */
+int aps_persistent_init(const struct aps_call_arguments *arguments,
                         MPI_Info info, MPI_Request *request);
 
 extern atomic_int aps_persistent_requests; /* that live */

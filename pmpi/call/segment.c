@@ -26,7 +26,7 @@ static int segment_carry_out(struct aps_context *context,
     aps_context_begin_call(context, aps_call_function(call), &segment->key,
                            &segment->plan, segment->memory);
     aps_fpenv_enter(&environment);
-    rc = call->kind->run(context, call, segment, cost);
+    rc = call->arguments.collective->run(context, call, segment, cost);
     aps_fpenv_leave(&environment);
     aps_count_cost(aps_call_counters(call), cost);
     return aps_context_fail(context, aps_call_function(call), rc);
@@ -38,9 +38,10 @@ static int segment_pass(const struct aps_call *call,
 {
     struct aps_call part = *call;
 
-    part.send = call->send == MPI_IN_PLACE ? MPI_IN_PLACE : segment->in;
-    part.receive = segment->out;
-    part.count = (MPI_Count)segment->count;
+    part.arguments.send =
+        call->arguments.send == MPI_IN_PLACE ? MPI_IN_PLACE : segment->in;
+    part.arguments.receive = segment->out;
+    part.arguments.count = (MPI_Count)segment->count;
     part.part = true;
     segment->told = true;
     return aps_call_pass(&part);
@@ -113,7 +114,7 @@ static void segment_sample(struct aps_context *context,
     int rc;
 
     aps_fpenv_enter(&environment);
-    rc = call->kind->sample(context, call, segment, ready);
+    rc = call->arguments.collective->sample(context, call, segment, ready);
     aps_fpenv_leave(&environment);
     (void)aps_context_fail(context, aps_call_function(call), rc);
 }
@@ -131,13 +132,13 @@ static void segment_write_sample(struct aps_context *context,
     int rc = MPI_SUCCESS;
 
     aps_fpenv_enter(&environment);
-    if (ready && (call->kind->merges || context->rank == 0))
+    if (ready && (call->arguments.collective->merges || context->rank == 0))
         aps_sample_compare(&context->sample, segment->memory,
                            gathers ? segment->out +
                                          (size_t)context->rank * segment->own
                                    : segment->out,
                            segment->own, &measure);
-    if (call->kind->merges)
+    if (call->arguments.collective->merges)
         rc = aps_sample_merge(aps_comm_resources_vcomm(context->resources),
                               &measure, &ready);
     if (rc == MPI_SUCCESS && context->rank == 0 && ready)
@@ -156,8 +157,8 @@ bool aps_segment_agree(struct aps_context *context, const struct aps_call *call,
 {
     bool good = true;
 
-    if (call->kind->agree)
-        call->kind->agree(context, segment, &good);
+    if (call->arguments.collective->agree)
+        call->arguments.collective->agree(context, segment, &good);
     (void)aps_context_fail(context, aps_call_function(call), segment->rc);
     return good;
 }
@@ -192,7 +193,7 @@ int aps_segment_run(struct aps_context *context, const struct aps_call *call,
     segment->fp32_bytes = cost.fp32_bytes;
     /* To merge samples is collective: a rank whose call has failed takes part. */
     if (sampled && segment->plan.reduce != APS_REDUCE_AUTO &&
-        (rc == MPI_SUCCESS || call->kind->merges))
+        (rc == MPI_SUCCESS || call->arguments.collective->merges))
         segment_write_sample(context, call, segment, &cost, taken,
                              ready && rc == MPI_SUCCESS);
     return rc;
@@ -225,7 +226,7 @@ bool aps_segment_is_possible(struct aps_context *context,
                              const struct aps_call *call,
                              const struct aps_plan *plan)
 {
-    return call->kind->is_possible(context, call, plan);
+    return call->arguments.collective->is_possible(context, call, plan);
 }
 
 const struct aps_memory *aps_segment_memory(struct aps_context *context,
@@ -247,10 +248,11 @@ static void segment_apply_choice(const struct aps_context *context,
     const int chosen = layer ? layer->chosen : -1;
 
     segment->choice = aps_segment_choice(segment, chosen);
-    if (chosen >= 0 || !call->nonblocking)
+    if (chosen >= 0 || call->arguments.form == APS_BLOCKING)
         aps_policy_choose(context->job->policy, &segment->key, chosen,
                           &segment->plan);
-    if (call->nonblocking && segment->plan.reduce == APS_REDUCE_AUTO)
+    if (call->arguments.form != APS_BLOCKING &&
+        segment->plan.reduce == APS_REDUCE_AUTO)
         segment->plan.reduce = APS_REDUCE_DIRECT;
 }
 
@@ -267,18 +269,20 @@ void aps_segment_plan(const struct aps_context *context,
                       const struct aps_step_position *position, long i,
                       size_t offset, struct aps_segment *segment)
 {
-    call->kind->segment(context, call, position, i, offset, segment);
+    call->arguments.collective->segment(context, call, position, i, offset,
+                                        segment);
     aps_policy_resolve(context->job->policy, &segment->key, &segment->plan);
-    if (segment->plan.auto_format && !call->nonblocking)
+    if (segment->plan.auto_format && call->arguments.form == APS_BLOCKING)
         segment_apply_choice(context, call, segment);
-    segment->chosen = segment->key.call == APS_CALL_ALLREDUCE &&
-                      !(segment->plan.auto_format && call->nonblocking) &&
-                      segment->plan.reduce == APS_REDUCE_AUTO;
+    segment->chosen =
+        segment->key.call == APS_CALL_ALLREDUCE &&
+        !(segment->plan.auto_format && call->arguments.form != APS_BLOCKING) &&
+        segment->plan.reduce == APS_REDUCE_AUTO;
     if (segment->plan.rewrite && segment->chosen)
         aps_autotune_apply(&context->autotune, segment->count, &segment->plan);
     /* Nonblocking calls are under way at the same time: none of them can be
      * timed. */
-    if (segment->plan.rewrite && call->nonblocking &&
+    if (segment->plan.rewrite && call->arguments.form != APS_BLOCKING &&
         segment->plan.reduce == APS_REDUCE_AUTO)
         segment->plan.reduce = APS_REDUCE_DIRECT;
 }

@@ -172,7 +172,8 @@ void aps_shadow_call(struct aps_context *context, const struct aps_call *call,
 {
     size_t offset = 0;
 
-    if (!context->shadowed || call->kind->which != APS_CALL_ALLREDUCE ||
+    if (!context->shadowed ||
+        call->arguments.collective->which != APS_CALL_ALLREDUCE ||
         context->failed != MPI_SUCCESS)
         return;
     for (long i = 0; i < position->segments; i++) {
@@ -181,7 +182,7 @@ void aps_shadow_call(struct aps_context *context, const struct aps_call *call,
         aps_segment_plan(context, call, position, i, offset, &segment);
         offset += segment.count;
         if (segment.plan.shadow && shadow_is_its_turn(context, &segment) &&
-            aps_context_has_resources(context, call->comm))
+            aps_context_has_resources(context, call->arguments.comm))
             shadow_layer(context, call, &segment);
     }
 }
@@ -233,7 +234,7 @@ static int shadow_push(struct aps_context *context, const struct aps_call *call,
 
     if (!this) {
         (void)aps_context_fail(context, "shadow", MPI_ERR_NO_MEM);
-        PMPI_Comm_call_errhandler(call->comm, MPI_ERR_NO_MEM);
+        PMPI_Comm_call_errhandler(call->arguments.comm, MPI_ERR_NO_MEM);
         return MPI_ERR_NO_MEM;
     }
     segment->memory = aps_segment_memory(context, call);
@@ -257,7 +258,8 @@ int aps_shadow_start(struct aps_context *context, const struct aps_call *call,
     size_t offset = 0;
     int rc = MPI_SUCCESS;
 
-    if (!context->shadowed || call->kind->which != APS_CALL_ALLREDUCE ||
+    if (!context->shadowed ||
+        call->arguments.collective->which != APS_CALL_ALLREDUCE ||
         context->failed != MPI_SUCCESS)
         return MPI_SUCCESS;
     for (long i = 0; i < position->segments; i++) {
@@ -269,7 +271,7 @@ int aps_shadow_start(struct aps_context *context, const struct aps_call *call,
         if (!shadow_may_be_due(context, &segment))
             continue;
         if (!context->queue)
-            rc = aps_context_make_queue(context, call->comm);
+            rc = aps_context_make_queue(context, call->arguments.comm);
         if (rc == MPI_SUCCESS)
             rc = shadow_push(context, call, &segment);
         if (rc != MPI_SUCCESS)

@@ -1,19 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions that replace MPI_Pcontrol and those that end MPI, as allreduce.c
- * has the others.
+ * The functions that replace MPI_Pcontrol and those that begin and end MPI.
  */
 #include "config.h"
 
+#include <mpi.h>
 #include <stdarg.h>
 #include <stdbool.h>
 
 #include "entry/export.h"
 #include "job/job.h"
+#include "native/foreign.h"
+#include "native/next_mpi.h"
 #include "world/lifecycle.h"
 #include "world/pcontrol.h"
 #include "world/sessions.h"
-#include "native/next_mpi.h"
+
+EXPORT int MPI_Init(int *argc, char ***argv)
+{
+    const struct aps_next_mpi *next = aps_next_mpi();
+    const int level = aps_lifecycle_thread_level(MPI_THREAD_SINGLE);
+    int provided;
+    int rc;
+
+    aps_foreign_check_caller(__builtin_return_address(0));
+    rc = level == MPI_THREAD_SINGLE
+             ? next->Init(argc, argv)
+             : next->Init_thread(argc, argv, level, &provided);
+    if (rc == 0 && !aps_job()->foreign)
+        aps_lifecycle_begin(MPI_THREAD_SINGLE);
+    return rc;
+}
+
+EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int rc;
+
+    aps_foreign_check_caller(__builtin_return_address(0));
+    rc = aps_next_mpi()->Init_thread(
+        argc, argv, aps_lifecycle_thread_level(required), provided);
+    if (rc == 0 && !aps_job()->foreign)
+        aps_lifecycle_begin(required);
+    return rc;
+}
 
 /* This call may come at any time; the job is not made outside MPI's life. Under
  * the sessions model there is no MPI_COMM_WORLD. */
@@ -26,7 +55,7 @@ static bool entry_control_is_initialized(void)
 }
 
 /* The next library may know what the other arguments are: they are passed on as
- * five words, which all stand in registers, given or not. */
+ * five words, which are all in registers, given or not. */
 EXPORT int MPI_Pcontrol(const int level, ...)
 {
     void *words[5];

@@ -12,6 +12,7 @@
 #include <mpi.h>
 
 #include "call/allreduce.h"
+#include "call/kind.h"
 #include "call/nonblocking.h"
 #include "entry/export.h"
 #include "job/job.h"
@@ -107,10 +108,18 @@ static void entry_fortran_iallreduce(void *_Atomic *kept, const char *name,
         next(send, receive, count, type, op, comm, request, error);
         return;
     }
-    rc = aps_iallreduce(entry_fortran_buffer_of(send),
-                        entry_fortran_buffer_of(receive), *count, false,
-                        PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
-                        PMPI_Comm_f2c(*comm), &handle);
+    rc = aps_call_start(
+        &(const struct aps_call_arguments){
+            .collective = &aps_collective_allreduce,
+            .form = APS_NONBLOCKING,
+            .send = entry_fortran_buffer_of(send),
+            .receive = entry_fortran_buffer_of(receive),
+            .count = *count,
+            .type = PMPI_Type_f2c(*type),
+            .op = PMPI_Op_f2c(*op),
+            .comm = PMPI_Comm_f2c(*comm),
+        },
+        &handle);
     if (rc == MPI_SUCCESS)
         *request = PMPI_Request_c2f(handle);
     entry_fortran_give(error, rc);

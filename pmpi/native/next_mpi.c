@@ -17,7 +17,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const struct {
     const char *name;
-    size_t offset; /* of the member, in bytes */
+    size_t offset; /* where the member begins, in bytes */
 } functions[] = {
 #define ROW(name) {"MPI_" #name, offsetof(struct aps_next_mpi, name)},
     APS_NEXT_MPI(ROW)};

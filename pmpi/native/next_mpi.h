@@ -3,10 +3,9 @@
  * The next MPI library: calls are passed on to the next library in the order of
  * preloading, so that a profiler there still sees them.
  *
- * The next library may be of another MPI than this library was built for
- * (foreign.h), if this library's handles are pointers: the registers that hold
- * them go on unchanged, and a callee that expects an int reads the low half of a
- * register, on every ABI that Linux has.
+ * If this library's handles are pointers, the next library may be of another MPI
+ * (foreign.h). The registers that hold handles go on unchanged, and a callee that
+ * expects an int reads the low half of a register, on every ABI that Linux has.
  */
 #ifndef APS_PMPI_NATIVE_NEXT_MPI_H
 #define APS_PMPI_NATIVE_NEXT_MPI_H
