@@ -68,6 +68,8 @@ EXTRA_DIST += \
 	tests/e2e/mstopk.py \
 	tests/e2e/page_check.py \
 	tests/e2e/report_size.py \
+	tests/e2e/standin/onnx.py \
+	tests/e2e/standin/torch.py \
 	tests/e2e/suggest_budget.py \
 	tests/e2e/suggest_log.py \
 	tests/e2e/suggest_met.py \

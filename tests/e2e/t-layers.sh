@@ -101,40 +101,9 @@ done
 table_of net.safetensors
 table_of net.npz
 
-# A stand-in for PyTorch: it says in `asked` how it was called.
-mkdir standin old
-cat >standin/torch.py <<'END'
-import layers
-import pickle
-
-class Storage:
-    def __init__(self, number):
-        self._cdata = number
-
-class Tensor:
-    def __init__(self, number, shape, dtype):
-        self.storage, self.shape, self.dtype = Storage(number), shape, dtype
-    def untyped_storage(self):
-        return self.storage
-    def storage_offset(self):
-        return 0
-
-def load(path, *, map_location, weights_only, mmap):
-    with open("asked", "w") as file:
-        print(path, map_location, weights_only, mmap, file=file)
-    net = {name: Tensor(i, shape, "torch." + kind)
-           for i, (name, shape, kind) in enumerate(layers.NETWORK)}
-    net["head.weight"] = net["fc.weight"]   # the same memory
-    net["extra"] = None
-    if path == "module.pt":
-        raise pickle.UnpicklingError(
-            "Weights only load failed. There are two options.\n\tWeightsUnpickler "
-            "error: Unsupported global: GLOBAL program.Module was not allowed. "
-            "Please do not.\n\nCheck the documentation.")
-    if path == "data.pt":
-        return {"a": [1, 2]}
-    return {"epoch": 3, "model_state_dict": net} if path == "checkpoint.pt" else net
-END
+# In standin/ are stand-ins for PyTorch and onnx, which write to `asked` how they were
+# called; here, an old PyTorch, and packages that cannot be loaded.
+mkdir old
 cat >old/torch.py <<'END'
 __version__ = "1.13.1"
 def load(path, map_location, weights_only):
@@ -144,30 +113,12 @@ for name in torch onnx; do
     mkdir -p hidden/$name
     echo 'raise ImportError("hidden by the test")' >hidden/$name/__init__.py
 done
-# Stands in for onnx: a model of one node, whose initializer is fc.weight.
-cat >standin/onnx.py <<'END'
-from types import SimpleNamespace as Message
-
-class TensorProto:
-    class DataType:
-        Name = staticmethod({1: "FLOAT", 7: "INT64"}.get)
-
-def load(stream, **how):
-    with open("asked", "w") as file:
-        print(stream.name, how["format"], how["load_external_data"], file=file)
-    if stream.read(1) == b"{":
-        raise ValueError("the text is not a message")
-    none = Message(node=[], initializer=[])
-    used = Message(op_type="Gemm", input=["image", "fc.weight"], attribute=[
-        Message(g=none, graphs=[none])])
-    return Message(graph=Message(node=[used], initializer=[
-        Message(name="index", data_type=7, dims=[2]),
-        Message(name="fc.weight", data_type=1, dims=[10, 16])]))
-END
-# with FOLDER FILE: run apsmpi-layers with the packages in FOLDER
+# with FOLDER COMMAND...: run the command with the packages in FOLDER
 with()
 {
-    PYTHONPATH=$tmp/$1:$top_srcdir/tests/e2e PYTHONDONTWRITEBYTECODE=1
+    PYTHONPATH=$tmp/$1 PYTHONDONTWRITEBYTECODE=1
+    [ "$1" != standin ] ||
+        PYTHONPATH=$top_srcdir/tests/e2e/standin:$top_srcdir/tests/e2e
     export PYTHONPATH PYTHONDONTWRITEBYTECODE
     shift
     "$@"

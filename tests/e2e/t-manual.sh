@@ -254,7 +254,9 @@ stand_in bin/apsmpi-run \
     "exec '$top_builddir/scripts/apsmpi-run' --library '$library' \"\$@\""
 stand_in bin/apsmpi-report "exec '$PYTHON3' '$report' \"\$@\""
 stand_in bin/apsmpi-suggest "exec '$PYTHON3' '$suggest' \"\$@\""
-stand_in bin/apsmpi-layers "exec '$PYTHON3' '$layers_command' \"\$@\""
+stand_in bin/apsmpi-layers \
+    "PYTHONPATH='$top_srcdir/tests/e2e/standin:$top_srcdir/tests/e2e'" \
+    'export PYTHONPATH' "exec '$PYTHON3' -B '$layers_command' \"\$@\""
 "$PYTHON3" "$top_srcdir/tests/e2e/layers.py" model.npz
 "$PYTHON3" "$top_srcdir/tests/e2e/layers.py" digits.pt
 stand_in bin/apsmpi-lab "APSMPI_LAB_DIR='$top_builddir/scripts'" \
