@@ -39,22 +39,19 @@ dist_report_DATA = \
 	scripts/apsmpi_report/figures.py \
 	scripts/apsmpi_report/follow.py \
 	scripts/apsmpi_report/format_changes.py \
+	scripts/apsmpi_report/format_figures.py \
 	scripts/apsmpi_report/grid.py \
-	scripts/apsmpi_report/line_panels.py \
+	scripts/apsmpi_report/line_figures.py \
 	scripts/apsmpi_report/line_store.py \
+	scripts/apsmpi_report/log_figures.py \
 	scripts/apsmpi_report/page.py \
 	scripts/apsmpi_report/page_candidates.py \
-	scripts/apsmpi_report/page_figures.py \
 	scripts/apsmpi_report/page_formats.py \
 	scripts/apsmpi_report/page_frame.py \
-	scripts/apsmpi_report/page_maps.py \
 	scripts/apsmpi_report/page_parts.py \
 	scripts/apsmpi_report/reading.py \
-	scripts/apsmpi_report/residual_figures.py \
-	scripts/apsmpi_report/scale_figures.py \
 	scripts/apsmpi_report/snr.py \
 	scripts/apsmpi_report/statistics.py \
-	scripts/apsmpi_report/svg.py \
 	scripts/apsmpi_report/table_layout.py \
 	scripts/apsmpi_report/tables.py \
 	scripts/apsmpi_report/text.py \

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The figure of candidates: what each would have cost, and how wrong it would have
-been in each layer."""
+"""Figures of candidates: the error of each in each layer and the bytes that it would
+have sent; and the binades of the values."""
 
 import math
 
 from apsmpi_log.text import shorten
 
 from .candidate_tables import candidate_names
-from .figures import COLOURS, ERR_LABEL, MARKERS, layer_label, set_error_ticks
+from .figures import (COLOURS, ERR_LABEL, HUGE, MARKERS, TINY, add_cell_tips, add_tip,
+                      figure_height, layer_labels, set_error_ticks, set_layer_axis,
+                      set_whole_axis)
 from .statistics import merge
 
-LAYERS_NAMED = 40
+LAYERS_NAMED = 40       # largest number of layers that all have their names
+LAYERS_MAX = 400        # rows of a map
+BINADES_MAX = 160       # columns of a map: more share one
 
 
 def set_error_axis(mpl, ax):
@@ -19,23 +23,26 @@ def set_error_axis(mpl, ax):
 
 
 def draw_layers(mpl, ax, log, names):
-    """The mean error of each layer, a curve a candidate."""
-    keys = sorted({key[:-1] for key in log.candidate_layers})
-    place = {key: i for i, key in enumerate(keys)}
+    """Draws the mean error of each layer, a curve a candidate."""
+    found = log.candidate_layers
+    keys = sorted({key[:-1] for key in found})
     for i, (candidate, name) in enumerate(names.items()):
-        points = sorted((place[key[:-1]], stats.err_mean())
-                        for key, stats in log.candidate_layers.items()
-                        if key[-1] == candidate)
-        good = [(x, y) for x, y in points if 0 < y < math.inf]
+        points = [(x, found[(*key, candidate)].err_mean()) for x, key in enumerate(keys)
+                  if (*key, candidate) in found]
+        good = [(x, y) for x, y in points if TINY < y < HUGE]
         ax.plot([x for x, _ in good], [y for _, y in good],
                 color=COLOURS[i % len(COLOURS)], marker=MARKERS[i % len(MARKERS)],
                 markersize=4, linewidth=1, label=name)
+    stats = {key[:-1]: one for key, one in found.items()}
+    labels = layer_labels(keys, [stats[key].name() for key in keys])
+    for x, (key, label) in enumerate(zip(keys, labels)):
+        add_tip(ax, "%s: %s" % (label, ", ".join(
+            "%s %.3g (%.1f dB)" % (name, found[(*key, c)].err_mean(),
+                                   found[(*key, c)].snr())
+            for c, name in names.items() if (*key, c) in found)), (x - .5, x + .5))
     every = max(1, -(-len(keys) // LAYERS_NAMED))
-    named = {key[:-1]: stats for key, stats in log.candidate_layers.items()}
-    comms = len({key[0] for key in keys})
     ax.set_xticks(range(0, len(keys), every))
-    ax.set_xticklabels([layer_label(key, named[key], comms) for key in keys[::every]],
-                       rotation=90, fontsize=7)
+    ax.set_xticklabels(labels[::every], rotation=90, fontsize=7)
     if any(len(line.get_xdata()) for line in ax.get_lines()):
         set_error_axis(mpl, ax)
     ax.set_ylabel(ERR_LABEL)
@@ -43,11 +50,11 @@ def draw_layers(mpl, ax, log, names):
 
 
 def draw_costs(mpl, ax, log, names):
-    """Bytes and error of each candidate, over all layers."""
+    """Draws the bytes and the error of each candidate, over all layers."""
     for i, (candidate, name) in enumerate(names.items()):
         stats = merge(s for key, s in log.candidate_layers.items()
                       if key[-1] == candidate)
-        if not 0 < stats.err_mean() < math.inf:
+        if not TINY < stats.err_mean() < HUGE:
             continue
         ax.plot(stats.sent_percent(), stats.err_mean(), linestyle="none",
                 color=COLOURS[i % len(COLOURS)], marker=MARKERS[i % len(MARKERS)],
@@ -62,7 +69,7 @@ def draw_costs(mpl, ax, log, names):
 
 
 def figure_candidates(mpl, logs):
-    """A row of two panels for each log."""
+    """Draws two panels for each log."""
     fig, axes = mpl.pyplot.subplots(
         len(logs), 2, figsize=(11, 4.6 * len(logs)), squeeze=False,
         layout="constrained", gridspec_kw={"width_ratios": (3, 2)})
@@ -72,4 +79,41 @@ def figure_candidates(mpl, logs):
         left.set_title("%s: candidates by layer" % shorten(log.label, 50))
         draw_costs(mpl, right, log, names)
         right.set_title("bytes and error, all layers")
+    return fig
+
+
+def figure_exponents(mpl, np, histograms):
+    """Draws the part of each layer's values by binade. histograms: {layer key:
+    Histogram}, at least one with a binade."""
+    keys = sorted(histograms)[:LAYERS_MAX]
+    exponents = {e for key in keys for e in histograms[key].binades}
+    low, high = min(exponents), max(exponents)
+    share = -(-(high - low + 1) // BINADES_MAX)
+    parts = np.full((len(keys), (high - low) // share + 1), math.nan)
+    for row, key in enumerate(keys):
+        one = histograms[key]
+        for exponent, number in one.binades.items():
+            column = (exponent - low) // share
+            parts[row, column] = np.nansum([parts[row, column], number / one.values])
+    fig, ax = mpl.pyplot.subplots(figsize=(14, figure_height(len(keys))),
+                                  layout="constrained")
+    # The outer edges of the first and the last column, in exponents.
+    edges = low - .5, low + share * parts.shape[1] - .5
+    limits = np.nanmin(parts) / 2, 1
+    image = ax.imshow(np.ma.masked_invalid(parts), aspect="auto", cmap="magma_r",
+                      interpolation="nearest", norm=mpl.colors.LogNorm(*limits),
+                      extent=(*edges, len(keys) - .5, -.5))
+    bar = fig.colorbar(image, ax=ax, location="bottom", aspect=60, pad=0.02)
+    bar.set_label("part of the layer's values")
+    set_error_ticks(mpl, bar.ax.xaxis, limits)
+    bar.outline.set_visible(False)
+    ax.set_xlabel("e: magnitudes from 2^e to 2^(e + 1)")
+    set_whole_axis(mpl, ax.xaxis)
+    names = [histograms[key].name for key in keys]
+    set_layer_axis(ax, layer_labels(keys, names))
+    add_cell_tips(ax, layer_labels(keys, names, 10 ** 6), parts,
+                  lambda first, last: "2^%d" % (low + first * share) if (
+                      first == last and share == 1) else "2^%d to 2^%d" % (
+                          low + first * share, low + (last + 1) * share - 1),
+                  edges[0], share)
     return fig

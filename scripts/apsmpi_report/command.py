@@ -17,12 +17,12 @@ from .bench_figures import figure_bench
 from .bench_tables import print_bench
 from .candidate_figures import figure_candidates
 from .exponents import exponents_path
-from .figures import draw, figure_compared, figure_one
+from .figures import draw
 from .follow import follow
+from .line_figures import figure_residuals, figure_scales
+from .log_figures import figure_compared, figure_one
 from .reading import KEYS, Log, set_labels
 from .page import write_page
-from .residual_figures import figure_residuals
-from .scale_figures import figure_scales
 from .snr import Snr, figure_snr, print_snr
 from .tables import print_report, write_csv
 from .text import note

@@ -1,33 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures of round-off logs; and what all figures share: colours, axes, files.
+"""Parts that all figures share: colours, axes, files, and SVG inside a page.
 
-matplotlib and numpy are loaded where a figure is asked for, and handed down as
-`mpl` and `np`."""
+matplotlib and numpy are loaded when a figure is asked for, and passed to functions
+as `mpl` and `np`.
+"""
 
+import io
 import math
+import re
 import sys
+import warnings
+from xml.etree import ElementTree
 
-from apsmpi_log.text import NAN, UserError, plural, shorten
+from apsmpi_log.text import UserError, printable, shorten
 
-from .statistics import merge
-from .tables import show_steps
-from .text import show_bytes, show_count
+from .text import show_count
 
 
-# Okabe and Ito's colours, which stay apart for colour-blind readers.
+# Okabe and Ito's colours, which colour-blind readers can tell apart.
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 COLOURS = (BLUE, ORANGE, GREEN, RED, "#CC79A7", "#56B4E9", "#000000")
 MARKERS = "osD^vPX"
 PALE, INK = "#D9D9D9", "#333333"
 LEGEND_COLUMNS = 5
-ROWS_NAMED = 60         # up to so many layers each gets its name
-COLUMNS_MAX = 400       # more steps than that are averaged
-AXIS = 1e-12            # an axis of errors: its least value over its largest
+ROWS_NAMED = 60         # largest number of layers that all have their names
+NAME_MAX = 34           # characters of a layer's name at an axis
+TIPS_MAX = 8000         # tooltips of a map
+TINY, HUGE = 1e-150, 1e150      # errors outside are drawn like 0 and infinite ones
+AXIS = 1e-12            # least value of an axis of errors over its largest
 ERR_LABEL = "mean round-off error  |ref − low| / |ref|"
 
 
 def load_matplotlib(option="--plot"):
-    """option: what the user asks for, to be named where it cannot be had."""
+    """Returns matplotlib and numpy. `option` names what needs them, for a
+    UserError."""
     try:
         import matplotlib
         matplotlib.use("Agg")
@@ -52,15 +58,16 @@ def load_matplotlib(option="--plot"):
         "svg.hashsalt": "apsmpi"})
     if "text.parse_math" in matplotlib.rcParams:    # from 3.6 on
         matplotlib.rcParams["text.parse_math"] = False
+    # A letter that the font lacks is drawn as a box.
+    warnings.filterwarnings("ignore", "Glyph .* missing")
     return matplotlib, numpy
 
 
 def draw(option, paths, figure):
-    """option: the one that names the paths."""
+    """Draws a figure into each file. `option` names the option with the paths."""
     mpl, np = load_matplotlib(option)
     for path in paths:
-        # Afresh each time: the layout of a saved figure moves when it is
-        # saved again.
+        # A figure's layout moves when the figure is saved again.
         fig = figure(mpl, np)
         svg = path.lower().endswith(".svg")
         try:
@@ -70,91 +77,172 @@ def draw(option, paths, figure):
         mpl.pyplot.close(fig)
 
 
+# --- in a page ----------------------------------------------------------------
+
+def add_tip(ax, text, x=None, y=None):
+    """Gives a rectangle of the axes a tooltip, for a page. x and y: (least, largest)
+    in the axes' data; None: the whole axis."""
+    vars(ax).setdefault("apsmpi_tips", []).append((text, x, y))
+
+
+def tips_of(np, ax, height):
+    """Returns the tooltips of axes as an element. height: of the figure, in points."""
+    group = ElementTree.Element("g", {"class": "tips"})
+    tips = getattr(ax, "apsmpi_tips", [])
+    corners = np.array([(x or ax.get_xlim(), y or ax.get_ylim()) for _, x, y in tips])
+    corners = ax.transData.transform(
+        corners.transpose(0, 2, 1).reshape(-1, 2)).reshape(-1, 2, 2)
+    lows, highs = corners.min(axis=1), corners.max(axis=1)
+    for (text, _, _), (left, low), (right, high) in zip(
+            tips, lows.tolist(), highs.tolist()):
+        path = ElementTree.SubElement(group, "path", d="M%.1f %.1fH%.1fV%.1fH%.1fz" % (
+            left, height - high, right, height - low, left))
+        ElementTree.SubElement(path, "title").text = printable(text)
+    return group
+
+
+def svg_element(mpl, np, fig, name, about):
+    """Returns a figure as SVG inside HTML, and closes it. name: the beginning of the
+    SVG's ids, which are unique in a page; about: the figure for those who hear it."""
+    fig.set_dpi(72)     # an inch of matplotlib's SVG has 72 units
+    stream = io.BytesIO()
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        fig.savefig(stream, format="svg", dpi=150)
+    # A name may have letters that XML forbids.
+    root = ElementTree.fromstring(re.sub(rb"[\0-\x08\x0b\x0c\x0e-\x1f]", b"?",
+                                         stream.getvalue()))
+    for element in root.iter():
+        element.tag = element.tag.rsplit("}", 1)[-1]
+        attributes = list(element.items())
+        element.attrib.clear()
+        for key, value in attributes:
+            key = key.rsplit("}", 1)[-1]
+            if key == "id":
+                value = name + value
+            elif key == "href" and value.startswith("#"):
+                value = "#" + name + value[1:]
+            element.set(key, value.replace("url(#", "url(#" + name))
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag in ("metadata", "style"):
+                parent.remove(child)
+    width, height = fig.get_size_inches() * 72
+    for ax in fig.axes:
+        if hasattr(ax, "apsmpi_tips"):
+            root.append(tips_of(np, ax, height))
+    root.set("width", "%.0f" % (1.2 * width))
+    root.attrib.pop("height")
+    root.set("role", "img")
+    root.set("aria-label", about)
+    mpl.pyplot.close(fig)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+# --- legends, layers, steps, errors -------------------------------------------
+
 def add_legend(ax, place, handles, labels):
-    """The figure's legend, alone in axes of its own: it takes its place in the
-    layout with every matplotlib."""
+    """Fills axes with the figure's legend alone: every matplotlib gives axes a place
+    in the layout."""
     ax.axis("off")
     ax.legend(handles, labels, loc=place, borderaxespad=0, frameon=False,
               ncol=LEGEND_COLUMNS, fontsize=9, handlelength=3.2)
 
 
 def legend_height(labels):
-    """In inches."""
+    """Returns the height of a legend, in inches."""
     return 0.1 + 0.22 * -(-labels // LEGEND_COLUMNS)
 
 
-def layer_label(key, stats, comms):
+def layer_label(key, name, comms, width=NAME_MAX):
+    """Returns the text for a layer. A long name loses its middle, since both ends
+    tell layers apart."""
     comm, layer, count, call = key
     where = "%s " % comm if comms > 1 else ""
     if layer < 0:
-        return where + show_count(call, count)
-    # Long names lose their middle: both ends tell layers apart.
-    return where + shorten(("%d  %s" % (layer, stats.name())).strip(), 34)
+        return printable(where + show_count(call, count))
+    return printable(where + shorten(("%d  %s" % (layer, name)).strip(), width))
 
 
-def set_layer_axis(ax, keys, stats):
-    """Layers downwards; all names where they fit, else every so many."""
+def layer_labels(keys, names, width=NAME_MAX):
     comms = len({key[0] for key in keys})
+    return [layer_label(key, name, comms, width) for key, name in zip(keys, names)]
+
+
+def set_layer_axis(ax, labels):
+    """Names all layers, downwards, or every nth of many."""
     every = 1
-    if len(keys) > ROWS_NAMED:
+    if len(labels) > ROWS_NAMED:
         every = next(n for n in (2, 5, 10, 20, 50, 100, 200, 500, 1000, 10 ** 9)
-                     if len(keys) / n <= 35)
-    ticks = list(range(0, len(keys), every))
+                     if len(labels) / n <= 35)
+    ticks = range(0, len(labels), every)
     ax.set_yticks(ticks)
-    ax.set_yticklabels([layer_label(keys[i], stats[i], comms) for i in ticks],
-                       fontsize=8)
-    ax.set_ylim(len(keys) - 0.5, -0.5)
+    ax.set_yticklabels([labels[i] for i in ticks], fontsize=8)
+    ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.set_ylabel("layer" if every == 1 else "layer (every %dth named)" % every)
 
 
 def figure_height(layers):
+    """Returns the height of a figure with a row for each layer, in inches."""
     return min(max(4.4, 2.0 + 0.19 * layers), 10.5)
 
 
-def layer_by_step(np, log, keys):
-    """Mean error and scale exponent as arrays [layer, column], and the step
-    that each column begins with."""
-    index_of = {log.layers[key].index: i for i, key in enumerate(keys)}
-    order = np.array([index_of[i] for i in range(len(keys))])
-    layer = order[np.frombuffer(log.cells.layer, dtype=np.int64)]
-    steps, column = np.unique(np.frombuffer(log.cells.step, dtype=np.int64),
-                              return_inverse=True)
-    group = -(-len(steps) // COLUMNS_MAX)
-    column = column // group
-    shape = (len(keys), -(-len(steps) // group))
-    grids = []
-    for values in (log.cells.err, log.cells.exp):
-        values = np.frombuffer(values, dtype=float)
-        use = ~np.isnan(values)
-        total, number = np.zeros(shape), np.zeros(shape)
-        np.add.at(total, (layer[use], column[use]), values[use])
-        np.add.at(number, (layer[use], column[use]), 1)
-        with np.errstate(invalid="ignore"):
-            grids.append(total / number)
-    return grids[0], grids[1], steps[::group], group
-
-
-def round_steps(first, last):
-    """At most nine multiples of 1, 2 or 5 times a power of ten."""
+def round_steps(first, last, most=8):
+    """Returns at most most + 1 multiples of 1, 2 or 5 times a power of ten."""
     every = next(n * 10 ** e for e in range(19) for n in (1, 2, 5)
-                 if (last - first) / (n * 10 ** e) <= 8)
+                 if (last - first) / (n * 10 ** e) <= most)
     ticks = list(range(-(-first // every) * every, last + 1, every))
     return ticks or [first]
 
 
-def set_step_axis(np, ax, steps, group, what):
-    """Columns are the logged steps, in order. Round numbers of steps are named,
-    those between two logged steps between their columns."""
-    ticks = round_steps(int(steps[0]), int(steps[-1]))
-    ax.set_xticks(np.interp(ticks, steps, range(len(steps))))
-    ax.set_xticklabels(["%d" % step for step in ticks])
-    ax.set_xlabel("step" if group == 1 else
-                  "step (%s over %d logged steps a column)" % (what, group))
+def set_step_axis(np, ax, grid, note=""):
+    """Names round steps; a step between two logged ones has its place between their
+    columns. A dashed line is the start of a run."""
+    ticks, names = [], []
+    runs = np.unique(grid.run)
+    for i, run in enumerate(runs):
+        at = np.flatnonzero(grid.run == run)
+        if i:
+            ax.axvline(at[0] - .5, color=INK, linewidth=.8, linestyle=(0, (3, 3)))
+        if i % -(-len(runs) // 8):
+            continue
+        steps = round_steps(int(grid.first[at[0]]), int(grid.first[at[-1]]),
+                            max(8 // len(runs), 1))
+        ticks += list(np.interp(steps, grid.first[at], at))
+        names += ["%d" % step for step in steps]
+        if grid.several:
+            names[-len(steps)] += "\nrun %d" % (run + 1)
+    ax.set_xticks(ticks)
+    ax.set_xticklabels(names)
+    notes = ["mean over up to %d logged steps a column" % grid.share] * (
+        grid.share > 1) + [note] * bool(note)
+    ax.set_xlabel("step" + (" (%s)" % "; ".join(notes) if notes else ""))
+
+
+def add_cell_tips(ax, labels, values, name, left=-.5, width=1):
+    """Gives the cells of a map tooltips, several cells one if there are many.
+    values: [row][column]; name: a function of the first and the last column; left,
+    width: the left edge of the map and the width of a cell in the axis' data."""
+    columns = len(values[0])
+    share = -(-len(labels) * columns // TIPS_MAX)
+    for row, (label, line) in enumerate(zip(labels, values.tolist())):
+        for first in range(0, columns if share <= columns else 0, share):
+            last = min(first + share, columns) - 1
+            good = [value for value in line[first:last + 1] if value == value]
+            add_tip(ax, "%s, %s: %s" % (label, name(first, last), "%.3g" % (
+                sum(good) / len(good)) if good else "no value"),
+                (left + first * width, left + (last + 1) * width),
+                (row - .5, row + .5))
+
+
+def drawable(np, values):
+    """Returns the values that a logarithmic axis can show, and NaN for the others."""
+    return np.where((values > TINY) & (values < HUGE), values, math.nan)
 
 
 def positive_limits(np, values):
-    """Limits for a logarithmic axis, or None where nothing is positive."""
-    good = values[np.isfinite(values) & (values > 0)]
+    """Returns limits for a logarithmic axis, or None if no value is positive."""
+    good = drawable(np, values)
+    good = good[~np.isnan(good)]
     if not good.size:
         return None
     low, high = max(good.min(), good.max() * AXIS), good.max()
@@ -162,8 +250,7 @@ def positive_limits(np, values):
 
 
 def say_below(values, low):
-    """What those values are that a scale that begins at `low` has no place for; ""
-    where there are none."""
+    """Returns the kinds of values below a scale that begins at `low`, or ""."""
     kinds = ["0"] * bool((values == 0).any())
     kinds += ["less than the scale"] * bool(((values < low) & (values != 0)).any())
     return " or ".join(kinds)
@@ -175,31 +262,8 @@ def say_nothing(ax, text):
     ax.set_xticks([])
 
 
-def draw_error_map(mpl, np, fig, ax, grid, steps, group):
-    limits = positive_limits(np, grid)
-    ax.set_title("Mean round-off error")
-    if limits is None:
-        return say_nothing(ax, "no error above 0")
-    cmap = mpl.colormaps["viridis"].with_extremes(under=PALE, over=RED)
-    shown = np.where(np.isinf(grid), limits[1] * 10, grid)
-    shown = np.where(shown < limits[0], limits[0] / 10, shown)  # 0 has no log
-    image = ax.imshow(np.ma.masked_invalid(shown), aspect="auto",
-                      interpolation="nearest", cmap=cmap,
-                      norm=mpl.colors.LogNorm(*limits))
-    under, over = say_below(grid, limits[0]), np.isinf(grid).any()
-    bar = fig.colorbar(image, ax=ax, location="bottom", aspect=35, pad=0.02,
-                       extend={(0, 0): "neither", (1, 0): "min", (0, 1): "max",
-                               (1, 1): "both"}[(int(bool(under)), int(over))])
-    keys = ["grey: " + under] * bool(under) + ["red: inf"] * bool(over)
-    bar.set_label(ERR_LABEL + (" (%s)" % ", ".join(keys) if keys else ""))
-    bar.outline.set_visible(False)
-    set_error_ticks(mpl, bar.ax.xaxis, limits)
-    set_step_axis(np, ax, steps, group, "mean")
-    return None
-
-
 def set_error_ticks(mpl, axis, limits):
-    """Powers of ten, with some between them on a short axis."""
+    """Names powers of ten, and numbers between them on a short axis."""
     decades = math.log10(limits[1] / limits[0])
     if decades < 0.35:
         axis.set_major_locator(mpl.ticker.MaxNLocator(5))
@@ -211,216 +275,7 @@ def set_error_ticks(mpl, axis, limits):
     axis.set_minor_locator(mpl.ticker.NullLocator())
 
 
-def draw_exponent_map(mpl, np, fig, ax, grid, steps, group):
-    ax.set_title("Scale exponent")
-    good = grid[~np.isnan(grid)]
-    if not good.size:
-        return say_nothing(ax, "no scale exponents in this log")
-    low, high = math.floor(good.min()), math.ceil(good.max())
-    bounds = np.arange(low, high + 2) - 0.5     # one colour an integer
-    cmap = mpl.colors.ListedColormap(mpl.colormaps["cividis"](
-        np.linspace(0, 1, len(bounds) - 1)))
-    image = ax.imshow(np.ma.masked_invalid(grid), aspect="auto",
-                      interpolation="nearest", cmap=cmap,
-                      norm=mpl.colors.BoundaryNorm(bounds, cmap.N))
-    bar = fig.colorbar(image, ax=ax, location="bottom", aspect=35, pad=0.02,
-                       spacing="proportional")
-    every = next(n for n in (1, 2, 5, 10, 20, 50, 100) if (high - low) / n <= 12)
-    bar.set_ticks([e for e in range(low, high + 1) if e % every == 0])
-    bar.ax.minorticks_off()
-    bar.set_label("scale exponent f: values are multiplied by 2^f")
-    bar.outline.set_visible(False)
-    set_step_axis(np, ax, steps, group, "mean")
-    return None
-
-
-def draw_error_dots(mpl, np, ax, series, size=30):
-    """Mean error by layer: series is (values, colour, marker, label) lists."""
-    limits = positive_limits(np, np.concatenate([s[0] for s in series]))
-    if limits is None:
-        return say_nothing(ax, "no error above 0")
-    ax.set_xscale("log")
-    ax.set_xlim(limits[0] / 1.3, limits[1] * 1.3)
-    ax.grid(axis="both" if len(series[0][0]) <= ROWS_NAMED else "x")
-    edge = ax.get_yaxis_transform()
-    notes = {}
-    under = say_below(np.concatenate([s[0] for s in series]), limits[0])
-    for i, (values, colour, marker, label) in enumerate(series):
-        rows = np.arange(len(values))
-        # Equal values lie on each other: those below are larger, and show.
-        ax.scatter(values, rows, s=size * (1 + 0.8 * (len(series) - 1 - i)),
-                   color=colour, marker=marker, zorder=3, label=label, linewidths=0)
-        for rows_at, x, sign, meaning in (
-                (rows[values < limits[0]], 0, "<", "hollow, left: " + under),
-                (rows[np.isinf(values)], 1, ">", "hollow, right: inf")):
-            if len(rows_at):
-                notes[meaning] = True
-            ax.scatter([x] * len(rows_at), rows_at, s=size, marker=sign,
-                       facecolors="none", edgecolors=colour, transform=edge,
-                       clip_on=False, zorder=4)
-    set_error_ticks(mpl, ax.xaxis, limits)
-    ax.set_xlabel(ERR_LABEL + (" (%s)" % "; ".join(notes) if notes else ""))
-    return None
-
-
-def draw_exponent_dots(mpl, np, ax, values, size):
-    ax.set_title("Scale exponent")
-    if np.isnan(values).all():
-        return say_nothing(ax, "no scale exponents in this log")
-    ax.grid(axis="both" if len(values) <= ROWS_NAMED else "x")
-    ax.scatter(values, np.arange(len(values)), s=size, color=ORANGE, zorder=3,
-               linewidths=0)
-    ax.set_xlim(np.nanmin(values) - 1, np.nanmax(values) + 1)
-    ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(8, integer=True))
-    ax.set_xlabel("scale exponent f: values are multiplied by 2^f")
-    return None
-
-
-def draw_bytes(mpl, np, ax, stats, total):
-    """Bytes a call by layer, FP32 behind what was sent."""
-    wire = np.array([s.wire / s.rows for s in stats])
-    fp32 = np.array([s.fp32 / s.rows for s in stats])
-    rows = np.arange(len(stats))
-    saved = total.saved_percent()
-    ax.set_title("Bytes sent per call" + (
-        "" if math.isnan(saved) else ": %.1f %% saved" % saved))
-    both = np.concatenate([wire, fp32])
-    both = both[both > 0]
-    if not both.size:
-        return say_nothing(ax, "nothing was sent")
-    few = len(stats) <= ROWS_NAMED
-    ax.grid(axis="x")
-    ax.barh(rows, fp32, height=0.8 if few else 1.0, color=PALE, label="FP32")
-    ax.barh(rows, wire, height=0.46 if few else 1.0, color=BLUE,
-            label="on the wire")
-    if both.max() > 50 * both.min():
-        ax.set_xscale("log")
-        ax.set_xlim(both.min() / 2, both.max() * 1.3)
-        ax.xaxis.set_major_locator(mpl.ticker.LogLocator(numticks=9))
-        ax.xaxis.set_minor_locator(mpl.ticker.NullLocator())
-        ax.set_xlabel("bytes per call and rank (log scale)")
-    else:
-        ax.set_xlim(0, both.max() * 1.05)
-        ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(
-            5, steps=[1, 2, 5, 10]))
-        ax.set_xlabel("bytes per call and rank")
-    ax.xaxis.set_major_formatter(mpl.ticker.FuncFormatter(show_bytes))
-    if few:
-        for row, s in zip(rows, stats):
-            if s.fp32:
-                ax.text(1.02, row, "%.1f %%" % s.saved_percent(), fontsize=8,
-                        transform=ax.get_yaxis_transform(), va="center")
-        ax.text(1.02, 1.0, "saved", fontsize=8, fontweight="bold",
-                transform=ax.transAxes, va="bottom")
-    # Below the axis and its label, where the maps have their colour bars.
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=4,
-              ncol=2, frameon=False)
-    return None
-
-
-def figure_one(mpl, np, log):
-    keys = sorted(log.layers)
-    stats = [log.layers[key] for key in keys]
-    err, exp, steps, group = layer_by_step(np, log, keys)
-    fig, axes = mpl.pyplot.subplots(
-        1, 3, figsize=(14, figure_height(len(keys))), sharey=True,
-        layout="constrained", gridspec_kw={"width_ratios": (1.15, 1.15, 1)})
-    if len(steps) > 1:
-        draw_error_map(mpl, np, fig, axes[0], err, steps, group)
-        draw_exponent_map(mpl, np, fig, axes[1], exp, steps, group)
-    else:
-        size = 30 if len(keys) <= ROWS_NAMED else 12
-        axes[0].set_title("Mean round-off error")
-        draw_error_dots(mpl, np, axes[0], [(err[:, 0], BLUE, "o", None)], size)
-        draw_exponent_dots(mpl, np, axes[1], exp[:, 0], size)
-    draw_bytes(mpl, np, axes[2], stats, log.total)
-    set_layer_axis(axes[0], keys, stats)
-    for ax in axes[1:]:
-        ax.tick_params(axis="y", left=False, labelleft=False)
-    fig.suptitle("%s: %s, scale %s, %s, %s" % (
-        shorten(log.label, 60), log.total.sent(),
-        "/".join(log.total.scales),
-        plural(len(keys), "layer"), show_steps(log.total)),
-        x=0.01, ha="left", fontsize=12)
-    return fig
-
-
-def figure_compared(mpl, np, logs):
-    keys = sorted({key for log in logs for key in log.layers})
-    stats = [merge(log.layers[key] for log in logs if key in log.layers)
-             for key in keys]
-    styles = [(COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)])
-              for i in range(len(logs))]
-    height = max(6.0 + 0.25 * len(logs), figure_height(len(keys)))
-    below = 0.2 + 0.3 * len(logs)       # inches of the bars
-    above = legend_height(len(logs))
-    fig = mpl.pyplot.figure(figsize=(14, height), layout="constrained")
-    spec = fig.add_gridspec(3, 2, width_ratios=(1.3, 1), height_ratios=(
-        above, height - 1.8 - below - above, below))
-    lines, bars = fig.add_subplot(spec[1, 0]), fig.add_subplot(spec[2, 0])
-    dots = fig.add_subplot(spec[1:, 1])
-
-    lines.set_title("Mean round-off error by step")
-    means = []
-    for i, (log, (colour, marker)) in enumerate(zip(logs, styles)):
-        err = np.frombuffer(log.cells.err, dtype=float)
-        use = ~np.isnan(err)
-        steps, column = np.unique(
-            np.frombuffer(log.cells.step, dtype=np.int64)[use],
-            return_inverse=True)
-        mean = np.bincount(column, err[use]) / np.bincount(column)
-        means.append(mean)
-        mean = np.where(np.isfinite(mean) & (mean > 0), mean, NAN)
-        # Equal curves lie on each other: those below are wider, and show; and
-        # each has its markers at other steps.
-        every = max(1, len(steps) // 20)
-        lines.plot(steps, mean, color=colour, marker=marker, markersize=4,
-                   markevery=(i * every // len(logs), every), label=log.label,
-                   linewidth=1.4 + 1.4 * min(len(logs) - 1 - i, 5))
-    limits = positive_limits(np, np.concatenate(means))
-    if limits is None:
-        say_nothing(lines, "no error above 0")
-    else:
-        lines.set_yscale("log")
-        lines.set_ylim(limits[0] / 1.2, limits[1] * 1.2)
-        set_error_ticks(mpl, lines.yaxis, limits)
-        lines.xaxis.set_major_locator(mpl.ticker.MaxNLocator(
-            8, integer=True, steps=[1, 2, 5, 10]))
-        gaps = any((~np.isfinite(mean) | (mean < limits[0])).any() for mean in means)
-        less = "less" in say_below(np.concatenate(means), limits[0])
-        lines.set_xlabel("step (gaps: error 0%s or inf)" % (
-            ", less than the scale" if less else "") if gaps else "step")
-        lines.set_ylabel(ERR_LABEL)
-        lines.grid()
-
-    bars.set_title("Bytes sent in the sampled calls")
-    rows = np.arange(len(logs))
-    wire = np.array([float(log.total.wire) for log in logs])
-    fp32 = np.array([float(log.total.fp32) for log in logs])
-    bars.barh(rows, fp32, height=0.8, color=PALE)
-    bars.barh(rows, wire, height=0.46, color=[colour for colour, _ in styles])
-    bars.set_xlim(0, max(fp32.max(), wire.max(), 1) * 1.05)
-    bars.set_ylim(len(logs) - 0.5, -0.5)
-    bars.set_yticks(rows)
-    bars.set_yticklabels([shorten(log.label, 24) for log in logs])
-    bars.grid(axis="x")
-    bars.xaxis.set_major_locator(mpl.ticker.MaxNLocator(
-        6, steps=[1, 2, 5, 10]))
-    bars.xaxis.set_major_formatter(mpl.ticker.FuncFormatter(show_bytes))
-    bars.set_xlabel("bytes that the logging rank sent in them; pale: in FP32")
-    for row, log in zip(rows, logs):
-        if log.total.fp32:
-            bars.text(1.01, row, "%.1f %% saved" % log.total.saved_percent(),
-                      transform=bars.get_yaxis_transform(), va="center",
-                      fontsize=8)
-
-    dots.set_title("Mean round-off error by layer")
-    draw_error_dots(mpl, np, dots, [
-        (np.array([log.layers[key].err_mean() if key in log.layers else NAN
-                   for key in keys]), colour, marker, log.label)
-        for log, (colour, marker) in zip(logs, styles)],
-        30 if len(keys) <= ROWS_NAMED else 12)
-    set_layer_axis(dots, keys, stats)
-    add_legend(fig.add_subplot(spec[0, :]), "center left",
-               *lines.get_legend_handles_labels())
-    return fig
+def set_whole_axis(mpl, axis):
+    """Names at most nine whole numbers, such as steps."""
+    axis.set_major_locator(mpl.ticker.MaxNLocator(
+        8, integer=True, steps=[1, 2, 5, 10]))

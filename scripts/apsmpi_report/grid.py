@@ -1,94 +1,62 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rows of a log as a grid of layers and steps, small enough to draw."""
+"""The rows of a log as a grid of layers and steps, small enough to draw.
 
-from apsmpi_log.text import NAN
+A column is one logged step, or several if a log has many. The steps of two runs
+never share a column.
+"""
 
-
-COLUMNS_MAX = 160       # more steps than that share a column
-ROWS_MAX = 400          # more layers than that share a row
-RUNS_APART = 20         # with more runs a column may hold steps of two
+COLUMNS_MAX = 200       # more steps than that share columns
 STEP_BITS = 48
 
 
 class Grid:
-    """columns: (run, first step, run, last step) each; rows: lists of layer keys."""
+    """keys: of the layers, one a row. run, first, last: arrays with the number of the
+    run, the first and the last step of each column. share: most steps in a column."""
 
-    def __init__(self, log):
-        cells = log.cells
-        self.log = log
-        self.runs = list(cells.run_index)
-        mask = (1 << STEP_BITS) - 1
-        packed = sorted({run << STEP_BITS | (step & mask)
-                         for run, step in zip(cells.run, cells.step)})
-        share = -(-len(packed) // COLUMNS_MAX)
-        groups = []
-        for moment in packed:
-            new = not groups or len(groups[-1]) == share or (
-                len(self.runs) <= RUNS_APART
-                and groups[-1][0] >> STEP_BITS != moment >> STEP_BITS)
-            if new:
-                groups.append([])
-            groups[-1].append(moment)
-        self.share = max(map(len, groups))
-        self.columns = [(group[0] >> STEP_BITS, group[0] & mask,
-                         group[-1] >> STEP_BITS, group[-1] & mask)
-                        for group in groups]
-        column_of = {moment: i for i, group in enumerate(groups) for moment in group}
-        del packed, groups
-
-        keys = sorted(log.layers)
-        number = min(len(keys), ROWS_MAX)
-        self.rows = [[] for _ in range(number)]
-        row_of = [0] * len(keys)
-        for i, key in enumerate(keys):
-            row = i * number // len(keys)
-            self.rows[row].append(key)
+    def __init__(self, np, log):
+        self.np = np
+        self.keys = sorted(log.layers)
+        row_of = np.empty(len(self.keys), dtype=np.int64)
+        for row, key in enumerate(self.keys):
             row_of[log.layers[key].index] = row
-        self.row_of = row_of
-        self.column_of = column_of
-        self.mask = mask
+        self.row = row_of[np.frombuffer(log.cells.layer, dtype=np.int64)]
+        moments, column = np.unique(
+            (np.frombuffer(log.cells.run, dtype=np.int64) << STEP_BITS) +
+            np.frombuffer(log.cells.step, dtype=np.int64), return_inverse=True)
+        runs = (moments + (1 << STEP_BITS - 1)) >> STEP_BITS
+        steps = moments - (runs << STEP_BITS)
+        self.share = -(-len(moments) // COLUMNS_MAX)
+        inside = np.arange(len(runs)) - np.searchsorted(runs, runs)
+        begins = inside % self.share == 0
+        self.column = (np.cumsum(begins) - 1)[column.reshape(-1)]
+        self.run, self.first = runs[begins], steps[begins]
+        self.last = steps[np.append(np.flatnonzero(begins)[1:], len(steps)) - 1]
+        self.several = self.run[0] != self.run[-1]
 
-    def places(self):
-        """(row, column) of each row of the log."""
-        cells, mask = self.log.cells, self.mask
-        for layer, run, step in zip(cells.layer, cells.run, cells.step):
-            yield (self.row_of[layer],
-                   self.column_of[run << STEP_BITS | (step & mask)])
+    def mean(self, values, cell, cells):
+        """Returns the mean of the values in each of the cells, without NaNs."""
+        np = self.np
+        values = np.frombuffer(values, dtype=float)
+        use = ~np.isnan(values)
+        total = np.bincount(cell[use], values[use], minlength=cells)
+        with np.errstate(invalid="ignore"):
+            return total / np.bincount(cell[use], minlength=cells)
 
     def means(self, values):
-        """[row][column]: the mean of what is not nan, or nan."""
-        width = len(self.columns)
-        total = [0.0] * (len(self.rows) * width)
-        number = [0] * len(total)
-        for (row, column), value in zip(self.places(), values):
-            if value == value:
-                place = row * width + column
-                total[place] += value
-                number[place] += 1
-        means = [t / n if n else NAN for t, n in zip(total, number)]
-        return [means[i:i + width] for i in range(0, len(means), width)]
+        """Returns the means as an array [layer, column]."""
+        shape = len(self.keys), len(self.run)
+        return self.mean(values, self.row * shape[1] + self.column,
+                         shape[0] * shape[1]).reshape(shape)
 
-    def sums(self, values):
-        """[column]: the sum over all layers."""
-        total = [0] * len(self.columns)
-        for (_, column), value in zip(self.places(), values):
-            total[column] += value
-        return total
+    def column_means(self, values):
+        """Returns the means as an array [column]."""
+        return self.mean(values, self.column, len(self.run))
 
-    def by_step(self, values):
-        """[column]: the mean of what is not nan, or nan."""
-        total, number = [0.0] * len(self.columns), [0] * len(self.columns)
-        for (_, column), value in zip(self.places(), values):
-            if value == value:
-                total[column] += value
-                number[column] += 1
-        return [t / n if n else NAN for t, n in zip(total, number)]
-
-    def column_name(self, column):
-        """The steps in a column, as text."""
-        run, first, last_run, last = self.columns[column]
-        several = len(self.runs) > 1
-        text = ("run %d, " % (run + 1) if several else "") + "step %d" % first
-        if last_run != run:
-            return text + " to run %d, step %d" % (last_run + 1, last)
-        return text if first == last else text + " to %d" % last
+    def name(self, first, last):
+        """Returns the steps in these columns as text."""
+        begin, end = self.first[first], self.last[last]
+        text = "step %d" % begin if begin == end else "steps %d to %d" % (begin, end)
+        if self.run[last] != self.run[first]:
+            return "run %d step %d to run %d step %d" % (
+                self.run[first] + 1, begin, self.run[last] + 1, end)
+        return "run %d %s" % (self.run[first] + 1, text) if self.several else text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page: what logs say as one HTML file, which needs no other."""
+"""The page: logs as one HTML file, which needs no other file."""
 
 import math
 
@@ -7,17 +7,15 @@ from apsmpi_log.runs import parse_begin
 from apsmpi_log.text import UserError, plural
 
 from .format_changes import other_events
-from .grid import Grid
-from .page_figures import figure_bytes, figure_errors, figure_map, figure_overflows
+from .line_figures import figure_residuals
+from .log_figures import figure_compared, figure_one, figure_steps
 from .page_candidates import candidate_sections
 from .page_formats import format_sections
 from .page_frame import frame
-from .page_maps import ERROR_STOPS, EXPONENT_STOPS
-from .page_parts import fact, figure, table, words
-from .svg import element
+from .page_parts import Figures, columns_table, element, fact, table, words
 from .table_layout import key_columns
 from .tables import describe, headings_of, notes_of, value_columns
-from .text import NOTES_MAX, show_bytes, show_error, show_fixed, show_usec
+from .text import NOTES_MAX, note, show_bytes, show_error, show_fixed, show_usec
 from .trials import time_saved, trials_of
 
 RUN_FACTS = ("apsmpi", "ranks", "nodes", "host", "mpi", "policy", "policy_hash")
@@ -82,18 +80,15 @@ def trial_table(log, trials):
 
 
 def log_table(log, by):
-    """The lines of the text's table, with all columns."""
+    """Returns the lines of the text's table, with all columns."""
     summary = dict(log.summary().items())
     keys = sorted(summary)
     stats = [summary[key] for key in keys]
     total = log.total
     columns = key_columns(by, keys, stats, total) + value_columns(
         headings_of(log, by), stats + [total])
-    left = [i for i, column in enumerate(columns) if column.align == "<"]
-    return element("h3", words("By " + by)) + table(
-        [column.heading for column in columns],
-        list(zip(*(column.cells for column in columns))), left, True,
-        class_="lines")
+    return element("h3", words("By " + by)) + columns_table(columns, True,
+                                                            class_="lines")
 
 
 def events(log):
@@ -118,23 +113,17 @@ def notes(log):
     return "".join(element("p", words(text), class_="note") for text in texts)
 
 
-def figures_of_all(logs, grids):
-    return [figure("Mean round-off error by step",
-                   figure_errors(logs, grids)),
-            figure("Bytes sent", figure_bytes(logs))]
-
-
-def section(log, grid, by, several):
+def section(log, by, several, figure):
     title = element("h2", words(log.label)) if several else ""
     if not log.filled:
         return title + element("p", words("%s: %s" % (log.path, log.why_empty())),
                                class_="note") + events(log)
+    rest = [format_sections(log, figure), candidate_sections(log, by, figure),
+            events(log)]
     if not log.total.rows:
         return "\n".join([title, element("p", words(describe(log))), what_ran(log),
-                          notes(log), format_sections(log),
-                          candidate_sections(log, by), events(log)])
+                          notes(log), *rest])
     total, trials = log.total, trials_of(log)
-    cells = log.cells
     head = "%s; %s; scale %s" % (describe(log), total.sent(),
                                  "/".join(total.scales))
     parts = [title, element("p", words(head)), what_ran(log), facts(log, trials)]
@@ -142,23 +131,16 @@ def section(log, grid, by, several):
         parts.append(element("p", words(
             "The log does not say how long native reductions would have taken; with "
             "reduce: auto in the policy it does."), class_="soft"))
-    parts += [notes(log), trial_table(log, trials)]
-    if not several:
-        parts += figures_of_all([log], [grid])
     parts += [
-        figure("Mean round-off error by layer and step", figure_map(
-            log, grid, grid.means(cells.err), ERROR_STOPS, "log",
-            "mean round-off error |ref - low| / |ref|")),
-        figure("Scale exponent by layer and step", figure_map(
-            log, grid, grid.means(cells.exp), EXPONENT_STOPS, "whole",
-            "scale exponent f: values are multiplied by 2^f")),
-        figure("Overflows", figure_overflows(log, grid)),
-        figure("What compressors leave out, by layer and step", figure_map(
-            log, grid, grid.means(cells.residual), ERROR_STOPS, "linear",
-            "residual: norm left out / norm given")),
-        log_table(log, by), format_sections(log), candidate_sections(log, by),
-        events(log)]
-    return "\n".join(parts)
+        notes(log), trial_table(log, trials),
+        figure("Errors, scale exponents and bytes by layer",
+               lambda mpl, np: figure_one(mpl, np, log)),
+        figure("Mean round-off error by step",
+               lambda mpl, np: figure_steps(mpl, np, log))]
+    if total.residual_rows:
+        parts.append(figure("What compressors leave out, by layer and step",
+                            lambda mpl, np: figure_residuals(mpl, np, [log])))
+    return "\n".join([*parts, log_table(log, by), *rest])
 
 
 def overview(logs):
@@ -173,22 +155,30 @@ def overview(logs):
                  (0, 1, 2), class_="overview")
 
 
-def page(logs, by):
-    """The page as text."""
+def page(logs, by, figure):
+    """Returns the page as text."""
     filled = [log for log in logs if log.total.rows]
-    grids = {log: Grid(log) for log in filled}
     several = len(logs) > 1
     title = "Round-off: " + ", ".join(log.label for log in logs)
     parts = [element("h1", words(title))]
+    if figure.missing:
+        parts.append(element("p", words("The page has no figures: " + figure.missing),
+                             class_="note"))
     if several and filled:
-        parts += [overview(filled), *figures_of_all(filled, list(grids.values()))]
-    parts += [section(log, grids.get(log), by, several) for log in logs]
+        parts.append(overview(filled))
+    if len(filled) > 1:
+        parts.append(figure("Logs compared",
+                            lambda mpl, np: figure_compared(mpl, np, filled)))
+    parts += [section(log, by, several, figure) for log in logs]
     return frame(title, "\n".join(parts))
 
 
 def write_page(path, logs, by):
+    figure = Figures()
+    if figure.missing:
+        note("%s; %s has no figures" % (figure.missing, path))
     try:
         with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(page(logs, by))
+            file.write(page(logs, by, figure))
     except OSError as error:
         raise UserError("%s: %s" % (path, error.strerror)) from None

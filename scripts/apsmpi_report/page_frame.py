@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every page has around its contents: the style, and the script that shows
-what lies under the mouse. The page may load nothing: it forbids that itself."""
+"""The frame of every page: the head with the style. The page has no script, and its
+policy forbids a browser to load anything. Pictures inside figures are part of it."""
 
 import html
 
@@ -33,47 +33,25 @@ th.left, td.left { text-align: left }
 .events td.left { white-space: normal; overflow-wrap: anywhere }
 tr.total td { border-top: 2px solid #bbb; font-weight: 600 }
 .long { max-height: 36rem; overflow-y: auto }
-svg { display: block; width: 100%; min-width: 860px; height: auto;
-  font: 11px system-ui, "DejaVu Sans", sans-serif; fill: #333 }
+svg { display: block; max-width: max(100%, 860px); height: auto }
+svg * { stroke-linejoin: round; stroke-linecap: butt }
+.tips { fill: transparent; stroke-width: .7 }
+.tips path:hover { stroke: #000 }
 code, pre { font: .82rem/1.4 "DejaVu Sans Mono", monospace }
 .policy { background: #f6f6f3; border: 1px solid var(--line); border-radius: 4px;
   padding: .6rem .9rem; overflow-x: auto }
-#under { position: fixed; display: none; pointer-events: none; background: #222;
-  color: #fff; font-size: .8rem; padding: .2rem .5rem; border-radius: 3px;
-  max-width: 22rem; z-index: 1 }
 @media print { .long { max-height: none } }
-"""
-
-SCRIPT = """
-"use strict";
-const under = document.getElementById("under");
-for (const map of document.querySelectorAll("svg.map")) {
-  const data = map.dataset, rows = JSON.parse(data.rows);
-  const columns = JSON.parse(data.columns), values = JSON.parse(data.values);
-  map.addEventListener("pointerleave", () => { under.style.display = "none"; });
-  map.addEventListener("pointermove", (event) => {
-    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(
-      map.getScreenCTM().inverse());
-    const column = Math.floor((at.x - data.left) / data.width * columns.length);
-    const row = Math.floor((at.y - data.top) / data.height * rows.length);
-    const value = (values[row] || [])[column];
-    under.style.display = value == null ? "none" : "block";
-    under.textContent = rows[row] + ", " + columns[column] + ": " + value;
-    under.style.left = Math.min(event.clientX + 12, innerWidth - 240) + "px";
-    under.style.top = event.clientY + 14 + "px";
-  });
-}
 """
 
 
 def frame(title, body):
-    """The whole page, as text."""
+    """Returns the whole page as text."""
     return """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+style-src 'unsafe-inline'; img-src data:">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="apsmpi-report %s">
 <title>%s</title>
@@ -81,8 +59,6 @@ style-src 'unsafe-inline'; script-src 'unsafe-inline'">
 </head>
 <body>
 %s
-<div id="under"></div>
-<script>%s</script>
 </body>
 </html>
-""" % (html.escape(VERSION), html.escape(title), STYLE, body, SCRIPT)
+""" % (html.escape(VERSION), html.escape(title), STYLE, body)

@@ -2,12 +2,12 @@
 """Checks a page that apsmpi-report --html has written: page_check.py PAGE shape says
 what is wrong with its shape; page_check.py PAGE table CSV compares its tables with
 what --csv has written; page_check.py PAGE texts CLASS prints a table's cells;
-page_check.py PAGE map prints the values of its maps."""
+page_check.py PAGE map prints the values of its maps; page_check.py PAGE tips prints
+all tooltips of its figures."""
 
 import csv
 import html.parser
-import json
-import math
+import re
 import sys
 
 VOID = ("meta", "link", "br", "img", "input", "hr")
@@ -21,9 +21,11 @@ class Page(html.parser.HTMLParser):
         self.seen = {}          # tag: how many
         self.ids = []
         self.tables = []        # (class, rows of cells)
-        self.maps = []          # the attributes of svg.map
+        self.tips = []          # lists of tooltips: of axes
+        self.names = []         # of figures
+        self.used = []          # ids that figures refer to
         self.texts = []         # what a reader sees
-        self.code = {"script": "", "style": ""}
+        self.style = ""
         with open(path, encoding="utf-8") as file:
             self.feed(file.read())
         self.close()
@@ -36,10 +38,16 @@ class Page(html.parser.HTMLParser):
         if len(attributes) != len(attrs):
             self.wrong.append("an attribute twice: %s" % self.get_starttag_text())
         for name, value in attrs:
+            if name == "href" and tag == "use" and value.startswith("#"):
+                self.used.append(value[1:])
+                continue
+            if name == "href" and tag == "image" and re.fullmatch(
+                    r"data:image/png;base64,[A-Za-z0-9+/=\s]+", value):
+                continue
+            self.used += re.findall(r"url\(#(.*?)\)", value or "")
             if name in ("src", "href", "srcset", "action", "data", "poster") or (
-                    name.startswith("on")) or "//" in (value or "").split("|")[0] and (
-                    not name.startswith("data-")):
-                self.wrong.append("leads out: %s" % self.get_starttag_text())
+                    name.startswith("on")) or "//" in (value or ""):
+                self.wrong.append("leads out: %s" % self.get_starttag_text()[:200])
             if "nan" in (value or "").split() and tag in ("path", "rect", "line"):
                 self.wrong.append("no number: %s" % self.get_starttag_text())
         if tag not in VOID:
@@ -52,8 +60,12 @@ class Page(html.parser.HTMLParser):
             self.tables[-1][1].append([])
         if tag in ("td", "th"):
             self.tables[-1][1][-1].append("")
-        if tag == "svg" and attributes.get("class") == "map":
-            self.maps.append(attributes)
+        if tag == "svg":
+            self.names.append(attributes.get("aria-label"))
+        if tag == "g" and attributes.get("class") == "tips":
+            self.tips.append([])
+        if tag == "title" and self.open[-2:-1] == ["path"]:
+            self.tips[-1].append("")
 
     def handle_endtag(self, tag):
         if not self.open or self.open.pop() != tag:
@@ -62,10 +74,12 @@ class Page(html.parser.HTMLParser):
 
     def handle_data(self, data):
         inside = self.open[-1] if self.open else ""
-        if inside in self.code:
-            self.code[inside] += data
+        if inside == "style":
+            self.style += data
             return
         self.texts.append(data)
+        if inside == "title" and self.open[-2:-1] == ["path"]:
+            self.tips[-1][-1] += data
         if inside in ("td", "th"):
             self.tables[-1][1][-1][-1] += data
 
@@ -77,26 +91,25 @@ def shape(page):
     """What is wrong, a line each."""
     yield from page.wrong
     for tag, times in (("html", 1), ("head", 1), ("body", 1), ("h1", 1),
-                       ("title", None), ("script", 1), ("style", 1)):
-        if times and page.seen.get(tag) != times:
+                       ("script", 0), ("style", 1)):
+        if page.seen.get(tag, 0) != times:
             yield "%s <%s>" % (page.seen.get(tag, 0), tag)
-    for tag in ("link", "img", "iframe", "object", "embed", "base", "image", "use",
-                "audio", "video", "form"):
+    for tag in ("link", "img", "iframe", "object", "embed", "base", "audio", "video",
+                "form"):
         if tag in page.seen:
             yield "<%s>" % tag
-    for word in ("url(", "@import", "http:", "https:", "fetch(", "XMLHttp", "import "):
-        if word in page.code["style"] + page.code["script"]:
-            yield "code with %s" % word
+    for word in ("url(", "@import", "http:", "https:"):
+        if word in page.style:
+            yield "a style with %s" % word
     if len(set(page.ids)) != len(page.ids):
         yield "an id twice: %s" % page.ids
-    if page.seen.get("svg", 0) > page.seen.get("title", 0) - 1:
-        yield "a drawing without a title"
-    for attributes in page.maps:
-        values = json.loads(attributes["data-values"])
-        rows = json.loads(attributes["data-rows"])
-        columns = json.loads(attributes["data-columns"])
-        if len(values) != len(rows) or {len(row) for row in values} != {len(columns)}:
-            yield "a map of another size than its names"
+    for name in set(page.used) - set(page.ids):
+        yield "no element has the id %s" % name
+    if not all(page.names):
+        yield "a figure without a name"
+    for tips in page.tips:
+        if not all(tips):
+            yield "an empty tooltip"
 
 
 FORMATS = {     # of the page's columns: the column of the CSV, and its text
@@ -146,12 +159,16 @@ def compare(page, path):
 
 
 def maps(page):
-    for attributes in page.maps:
-        rows = json.loads(attributes["data-rows"])
-        for row, values in zip(rows, json.loads(attributes["data-values"])):
-            print("%s: %s" % (row, " ".join(
-                "-" if value is None else "%g" % float(value)
-                if math.isfinite(float(value)) else value for value in values)))
+    """Prints a line for each row of a map, by the tooltips of its cells."""
+    for tips in page.tips:
+        rows = {}
+        for tip in tips:
+            cell = re.fullmatch(r"(.*), (?:run \d+ )?(?:steps? \d|2\^).*: (.*)", tip)
+            if cell:
+                rows.setdefault(cell[1], []).append(
+                    "-" if cell[2] == "no value" else cell[2])
+        for row, values in rows.items():
+            print("%s: %s" % (row, " ".join(values)))
 
 
 def main():
@@ -160,6 +177,9 @@ def main():
         for rows in page.table(sys.argv[3]):
             for row in rows:
                 print("|".join(row))
+        return 0
+    if sys.argv[2] == "tips":
+        print("\n".join(tip for tips in page.tips for tip in tips))
         return 0
     if sys.argv[2] == "map":
         maps(page)

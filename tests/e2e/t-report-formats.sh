@@ -56,7 +56,11 @@ check '... with the table' cells formats \
     '0|conv 1|64|snr 20dB|2|fp32|-|100.0|e5m2 from 0, e3m2 from 20, fp32 from 30'
 for span in 'e5m2, steps 0 to 19, snr 24.5 ' 'e3m2, steps 20 to 29, snr 23.5 ' \
     'fp32, steps 30 to 39<'; do
-    check "... and a drawing: $span" has page.html "<title>0  conv 1: $span"
+    if grep -q 'The page has no figures' page.html; then
+        skip "... and a figure: $span" 'there is no matplotlib 3.5 or later'
+    else
+        check "... and a figure: $span" has page.html "<title>0  conv 1: $span"
+    fi
 done
 report --layers fc
 check '--layers holds of them' not has out 'e3m2 from 20'

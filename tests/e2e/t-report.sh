@@ -693,7 +693,8 @@ sys.exit(tuple(map(int, m.__version__.split(".")[:2])) < (3, 5))' 2>/dev/null
 import sys
 import types
 
-from apsmpi_report.figures import figure_compared, load_matplotlib, round_steps
+from apsmpi_report.figures import load_matplotlib, round_steps
+from apsmpi_report.log_figures import figure_compared
 from apsmpi_report.reading import Log
 
 options = types.SimpleNamespace(by="layer", last=False, since=None, comm=None,
@@ -728,15 +729,15 @@ import types
 
 import numpy
 
+from apsmpi_report.line_figures import scale_panels
 from apsmpi_report.reading import Log
-from apsmpi_report.scale_figures import panels_of
 
 options = types.SimpleNamespace(by="layer", last=False, since=None, comm=None,
                                 layers=None)
 for path in sys.argv[1:]:
     log = Log(path, options, True)
     log.read()
-    for scale, lines in panels_of(numpy, log):
+    for scale, lines in scale_panels(numpy, log):
         for key in sorted(lines):
             print(scale, key[1], *([int(x) for x in values]
                                    for values in lines[key]))
@@ -770,6 +771,13 @@ EOF
     ok "a log without the new columns is drawn" magic "$tmp/old.png"
     report --plot "$tmp/none.png" "$tmp/header.csv"
     ok "no rows, no figure, and a note" notes 'no rows to draw'
+    report --plot "$tmp/jobs.svg" "$tmp/jobs.csv"
+    ok "two runs are kept apart" grep -q -e '<!-- run 2 -->' "$tmp/jobs.svg"
+    report --plot "$tmp/over.svg" "$tmp/backoff.csv"
+    ok "overflows are marked" grep -q \
+        'step (red: overflows in 2 rows, 6 chunks reduced again)' "$tmp/over.svg"
+    report --html "$tmp/page.html" "$log" "$tmp/other.csv"
+    ok "a page has figures" is "$(grep -c '</svg>' "$tmp/page.html")" 5
     report --plot "$tmp/no/such/place.png" "$log"
     ok "a figure that cannot be written is an error" fails_with 'No such file'
     report --bench "$bench" --plot "$tmp/bench.png" --plot "$tmp/bench.svg"
@@ -786,6 +794,12 @@ EOF
     ok "tensors alone are drawn" magic "$tmp/bench.png"
 }
 
+{
+    echo "$(head -n 1 "$log"),run"
+    for run in a b; do
+        sed -n "4,5s/\$/,$run/p" "$log"
+    done
+} >"$tmp/jobs.csv"
 cp "$log" "$tmp/same.csv"
 cp "$log" "$tmp/again.csv"
 # far ERROR...: rows of these errors, one after the other in a layer and step
