@@ -15,11 +15,11 @@ def parse_count(text):
 
 
 def parse_float(text):
-    """A number, inf or nan; an empty field is nan."""
+    """Returns a number, inf or nan. An empty field is nan."""
     return floats([text])[0]
 
 
-BENCH_FIELDS = {        # of tests/bench/allreduce --csv; others are left alone
+BENCH_FIELDS = {        # columns of tests/bench/allreduce --csv; others are ignored
     "variant": str, "reduce": str, "count": parse_count, "ranks": parse_count,
     "median_usec": float, "min_usec": float, "ratio_native": float,
     "ratio_floor": parse_float, "wire_share": parse_float,
@@ -32,8 +32,8 @@ PASSED = ("fp32 again", "unmatched", "fp32 of it", "bypassed")
 
 
 class Bench:
-    """The timings of one run: by variant, (name, reduction), and by case,
-    (calls, elements)."""
+    """The timings of one run, by variant (name, reduction) and case (calls,
+    elements)."""
 
     def __init__(self, path):
         self.path = path
@@ -77,7 +77,7 @@ class Bench:
         return self.timings.get((variant, case))
 
     def of_kind(self, kind):
-        """The variants that are 'native', 'passed', 'floor', 'half', 'ours'."""
+        """Returns the variants of a kind: native, passed, floor, half or ours."""
         if kind == "passed":
             return [v for v in ((name, "native") for name in PASSED)
                     if v in self.variants]

@@ -10,7 +10,7 @@ from .text import show_elements, show_usec
 
 
 def bench_styles(bench):
-    """Variant to line style: colour by name, line by reduction."""
+    """Returns {variant: style}: the colour shows the name, the line the reduction."""
     styles = {NATIVE: dict(color="#000000", marker="o")}
     floors = bench.of_kind("floor")
     dashes = [(1, 1), (3, 1.2), (5, 1.5), (6, 1, 1, 1)]
@@ -29,7 +29,7 @@ def bench_styles(bench):
         styles[(name, reduce)] = dict(
             color=colours[i % len(colours)], marker=MARKERS[1:][i % 5],
             linestyle=lines[reduces.index(reduce) % len(lines)],
-            # Where lines lie on each other the ones below still show.
+            # A line that another one covers is wider and shows.
             linewidth=max(3 - 0.5 * i, 1.2), markersize=max(7 - i, 4))
     return styles
 
@@ -58,7 +58,7 @@ def set_size_axis(mpl, ax, sizes):
 
 
 def thin(counts):
-    """Without sizes whose label would touch the next one's."""
+    """Returns the sizes without those whose labels would touch the next label."""
     kept = []
     for count in reversed(counts):
         if not kept or count * 1.9 < kept[-1]:
@@ -90,7 +90,7 @@ def figure_bench(mpl, np, bench, title):
 
 
 def draw_bench_lines(mpl, bench, styles, drawn, times, ratios):
-    """Time and speed-up over size."""
+    """Draws the time and the speed-up by size."""
     for variant in drawn:
         cases = [c for c in bench.sizes if bench.get(variant, c)]
         style = dict({"linewidth": 1.8, "markersize": 5}, **styles[variant])
@@ -119,7 +119,7 @@ def draw_bench_lines(mpl, bench, styles, drawn, times, ratios):
 
 
 def set_ratio_axis(mpl, ax, axis, limits):
-    """Powers of two, and half-way between them on a short axis."""
+    """Names powers of two, and numbers half-way between them on a short axis."""
     (ax.set_yscale if axis is ax.yaxis else ax.set_xscale)("log", base=2)
     ticks = [2.0 ** e * f for e in range(-8, 9) for f in (1, 1.5)]
     short = limits[1] / max(limits[0], 1e-3) < 6
@@ -130,7 +130,7 @@ def set_ratio_axis(mpl, ax, axis, limits):
 
 
 def draw_bench_bars(mpl, bench, styles, drawn, case, ax):
-    """One call for each of many tensors: speed-ups as bars."""
+    """Draws speed-ups as bars, for one call for each of many tensors."""
     rows = [v for v in drawn if bench.get(v, case)]
     values = [bench.speedup(v, case) for v in rows]
     bars = ax.barh(range(len(rows)), values, height=0.7, edgecolor="white",

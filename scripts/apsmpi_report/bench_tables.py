@@ -16,8 +16,8 @@ BenchGroup = collections.namedtuple("BenchGroup", "label")
 
 
 def bench_table(bench, kinds, cell):
-    """A line a size; a column a variant of these kinds, grouped by reduction.
-    Empty where there is none."""
+    """Returns lines of a table with a line for each size and a column for each
+    variant of these kinds, grouped by reduction; [] if there is no variant."""
     columns = [
         Column("floats", ">", [show_case(case) for case in bench.cases]),
         Column("fp32's", ">", [show_usec(bench.get(NATIVE, case).median_usec)

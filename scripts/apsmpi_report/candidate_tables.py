@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of candidates: what each would have cost, and how wrong it would have
-been, by layer, step, epoch or format."""
+"""The table of candidates: the bytes and the error of each, by layer, step, epoch or
+format."""
 
 from .table_layout import Column, fit, key_columns, layout
 from .text import WIDTH, show_error, show_fixed
@@ -13,17 +13,18 @@ COLUMNS = {     # heading: text
     "entropy": lambda s: show_fixed(s.entropy(), 2),
     "overfl": lambda s: "%d" % s.overflow,
 }
-SPARED = ("rows", "overfl", "err_mean", "entropy")      # where a line is too long
+# Columns that a table leaves out if its lines are too long, in this order.
+SPARED = ("rows", "overfl", "err_mean", "entropy")
 
 
 def sorted_candidates(log):
-    """[(key, Stats)]: the last part of a key is the candidate."""
+    """Returns [(key, Stats)]. The last part of a key is the candidate."""
     return sorted(log.candidate_summary().items(), key=lambda line: line[0])
 
 
 def candidate_names(candidates):
-    """{candidate: text}: with its reduction and its number where these are needed to
-    tell two apart."""
+    """Returns {candidate: text}, with the reduction and the number if only these tell
+    two candidates apart."""
     names = {}
     for one in candidates:
         alike = [c for c in candidates if c.name == one.name and c != one]
@@ -35,14 +36,15 @@ def candidate_names(candidates):
 
 
 def candidate_columns(log, by):
-    """All columns; what a line is about stands in the first line about it."""
+    """Returns all columns. Cells that are equal in successive lines are empty after
+    the first line."""
     lines = sorted_candidates(log)
     keys = [key[:-1] for key, _ in lines]
     stats = [s for _, s in lines]
     names = candidate_names(dict.fromkeys(key[-1] for key, _ in lines))
     columns = key_columns(by, keys, stats, log.candidates)
     for column in columns:
-        del column.cells[-1]    # the total, which would mean nothing
+        del column.cells[-1]    # the total, which has no meaning
         column.cells[:] = ["" if i and keys[i] == keys[i - 1] else cell
                            for i, cell in enumerate(column.cells)]
     columns.append(Column("candidate", "<", [names[key[-1]] for key, _ in lines]))
@@ -53,7 +55,7 @@ def candidate_columns(log, by):
 
 
 def candidate_lines(log, by, width=WIDTH):
-    """The table as text."""
+    """Returns the table as lines of text."""
     columns = candidate_columns(log, by)
     gap = fit(columns, width)
     for heading in SPARED:

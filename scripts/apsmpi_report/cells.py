@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What figures need of each row of a log."""
+"""The numbers of each row of a log that figures need."""
 
 import array
 import math
@@ -8,13 +8,13 @@ from apsmpi_log.text import NAN
 
 
 def numbers_of(values, index):
-    """For each value its number in `index`, which takes in new ones."""
+    """Returns the number of each value in `index`, and adds new values to it."""
     return [index.setdefault(value, len(index)) for value in values]
 
 
 def exponents_of(columns):
-    """The exponents of what values were multiplied by, in full numbers unless the
-    policy names another factor."""
+    """Returns the exponents of the factors by which values were multiplied. An
+    exponent is whole, unless the policy names a factor that is not a power of 2."""
     exponents = [NAN if exponent is None else exponent
                  for exponent in columns["scale_exp"]]
     if columns.same.get("scale", "fixed") == "fixed":
@@ -26,11 +26,11 @@ def exponents_of(columns):
 
 
 class Cells:
-    """One entry a row: the step, indices of layer, scale, compressor and run, and
-    values."""
+    """Arrays with an entry for each row: the step, indices of the layer, scale,
+    compressor and run, and values."""
 
     def __init__(self, runs):
-        """runs: {id: number}, which takes in new ones."""
+        """runs: {id: number}; add() adds new runs to it."""
         self.step = array.array("q")
         self.layer = array.array("q")
         self.err = array.array("d")
@@ -46,7 +46,7 @@ class Cells:
         self.over = array.array("b")            # 1: a value overflowed
 
     def add(self, columns, layers):
-        """`layers`: the index of each row's layer."""
+        """layers: the index of the layer of each row."""
         self.step.extend(columns["step"])
         self.layer.extend(layers)
         self.err.extend(columns["err_mean"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command: apsmpi-report's arguments, and what each leads to."""
+"""The arguments of apsmpi-report, and the work of the command."""
 
 import argparse
 import datetime
@@ -29,7 +29,7 @@ from .text import note
 
 
 def parse_layers(text):
-    """'0-3,7,10-,conv*' to a predicate of (layer, name)."""
+    """Returns a predicate of (layer, name) for a text such as 0-3,7,10-,conv*."""
     ranges, globs = [], []
     for item in text.split(","):
         item = item.strip()
@@ -55,7 +55,7 @@ def parse_layers(text):
 
 
 def parse_since(text):
-    """Seconds since the epoch, or an ISO 8601 time (UTC unless it says)."""
+    """Returns seconds since 1970 for a number of them or an ISO 8601 time."""
     try:
         return float(text)
     except ValueError:
@@ -98,7 +98,7 @@ def parse_arguments(arguments):
                         help="instead of logs: what `apsmpi snr` printed, as a "
                         "table and, with --plot, as a figure")
     parser.add_argument("--by", choices=list(KEYS), default="layer",
-                        help="what a line of the table stands for "
+                        help="the table has a line for each of these "
                         "(default: layer)")
     parser.add_argument("--plot", metavar="FILE", action="append", default=[],
                         type=parse_plot, help="draw a figure, .png or .svg; "
@@ -153,7 +153,7 @@ def parse_arguments(arguments):
 
 
 def keep_what_is_read(options):
-    """UserError: a file that would be written is one that is read."""
+    """Raises UserError if an output file is also an input file."""
     outputs = [("--csv", options.csv), ("--html", options.html),
                *(("--plot", path) for path in options.plot),
                *(("--plot-scales", path) for path in options.plot_scales),
@@ -182,7 +182,7 @@ def main_follow(options):
 
 
 def write_files(options, logs):
-    """The files that the options ask for, of logs that have been read."""
+    """Writes the files that the options name, from logs that have been read."""
     plots = options.plot + options.plot_scales + options.plot_residuals
     drawn = [log for log in logs if log.total.rows]
     measured = [log for log in logs if log.filled and log.candidates.rows]

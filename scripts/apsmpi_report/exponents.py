@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Histograms of exponents, which a run with candidates leaves beside its log: how
-many values of a layer lie in which binade."""
+"""Histograms of exponents, which a run with candidates writes next to its log: the
+number of a layer's values in each binade."""
 
 import collections
 import csv
@@ -15,21 +15,21 @@ COLUMNS = ("run", "comm", "layer", "name", "count", "zeros", "infinite", "nan",
 
 
 def exponents_path(path):
-    """Of the histograms that belong to a log."""
+    """Returns the path of the histograms of a log."""
     stem, ending = os.path.splitext(path)
     return stem + "-exponents" + ending
 
 
 class Histogram:
-    """Of one layer, over its samples."""
+    """The histogram of one layer, over its samples."""
 
     def __init__(self):
         self.name = ""
         self.samples = self.values = self.zeros = self.infinite = self.nan = 0
-        self.binades = collections.Counter()    # floor(log2 |x|): how many
+        self.binades = collections.Counter()    # floor(log2 |x|): number of values
 
     def add(self, sample):
-        """What parse() has made of a line."""
+        """sample: a result of parse()."""
         self.name, count, zeros, infinite, nan, binades = sample
         self.samples += 1
         self.values += count
@@ -39,7 +39,8 @@ class Histogram:
         self.binades.update(binades)
 
     def quantile(self, part):
-        """The binade below which this part of the numbers other than 0 lies."""
+        """Returns the least binade up to which there is this part of the numbers other
+        than 0."""
         left = part * sum(self.binades.values())
         for exponent in sorted(self.binades):
             left -= self.binades[exponent]
@@ -49,7 +50,8 @@ class Histogram:
 
 
 def parse(row):
-    """(name, count, zeros, infinite, nan, binades) of a line; ValueError."""
+    """Returns (name, count, zeros, infinite, nan, binades) of a line. Raises
+    ValueError."""
     binades = {}
     for item in row["binades"].split():
         exponent, number = map(int, item.split(":"))
@@ -59,8 +61,7 @@ def parse(row):
 
 
 def read_exponents(log):
-    """{(comm, layer, count, ""): Histogram} of the runs in the log; {} if there are
-    none."""
+    """Returns {(comm, layer, count, ""): Histogram} for the runs in the log."""
     path, found, bad = exponents_path(log.path), {}, 0
     try:
         with open(path, newline="", encoding="utf-8", errors="replace") as file:

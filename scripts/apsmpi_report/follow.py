@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of a log while a job writes it: on a terminal it is drawn anew in its
-place, otherwise printed again after each change."""
+"""The table of a log while a job writes it. On a terminal the table is drawn in
+place; otherwise it is printed again after each change."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ from .format_changes import HEADING, change_lines, changes_of, other_events
 from .tables import CANDIDATES, describe_rows, print_report, table_lines
 from .text import show_time
 
-PAUSE = 0.5             # seconds between two looks at the file
+PAUSE = 0.5             # seconds between two reads of the file
 EVENTS_SHOWN = 3
 HOME, CLEAR, REST, LINE = "\x1b[H", "\x1b[2J", "\x1b[J", "\x1b[K"
 BEGIN = "\x1b[?25l\x1b[?7l"     # no cursor, and long lines are cut
@@ -35,7 +35,7 @@ class Tail:
         self.say = say
         self.file = None
         self.place = None       # device and inode of the open file
-        self.before = None      # runs that had ended at the first look
+        self.before = None      # runs that had ended at the first read
         self.start()
 
     def start(self):
@@ -76,8 +76,8 @@ class Tail:
             raise UserError("%s: %s" % (self.path, error.strerror)) from None
 
     def has_ended(self):
-        """Has the run that began last, and had not ended when this began? What its
-        job writes behind that is a matter of moments."""
+        """True if the latest run has ended, and had not ended when this command began.
+        Its job writes little after that event."""
         last = next(reversed(self.log.begun), None)
         return last in self.log.ended and last not in (self.before or ())
 
@@ -141,7 +141,7 @@ def choose_lines(lines, room, newest, heading=2, total=2):
 
 
 def screen(tail, notes, width, height):
-    """What the terminal shows: as many lines as it has, at most, none wider."""
+    """Returns the lines for a terminal of this width and height."""
     head, foot, log = head_lines(tail), foot_lines(tail, notes), tail.log
     by, middle = tail.options.by, []
     tables = [(list(table_lines([log], by, width)), 2, 2)] if log.total.rows else []
@@ -152,7 +152,7 @@ def screen(tail, notes, width, height):
         tables.append(([CANDIDATES] + candidate_lines(log, by, width), 3, 0))
     room = height - len(head) - len(foot) - 1 - len(tables)
     for i, (table, heading, total) in enumerate(tables):
-        # What the tables before it leave, shared by those that are left.
+        # The lines that earlier tables leave are shared by the remaining tables.
         lines = choose_lines(table, room // (len(tables) - i), by in NEWEST_LAST,
                              heading, total)
         room -= len(lines)
@@ -162,8 +162,8 @@ def screen(tail, notes, width, height):
 
 
 def draw(lines, afresh):
-    # Cleared before it is written: behind a line as wide as the terminal the cursor
-    # stands on the last letter.
+    # A line is cleared before it is written: after a line as wide as the terminal
+    # the cursor is at the last character.
     sys.stdout.write((CLEAR if afresh else "") + HOME + "".join(
         LINE + line + "\r\n" for line in lines[:-1]) + REST + lines[-1])
     sys.stdout.flush()
@@ -187,7 +187,7 @@ def follow_terminal(tail, notes):
 
 
 def follow_lines(tail):
-    """Where standard output is no terminal."""
+    """Prints tables to an output that is not a terminal."""
     first = True
     while True:
         ended = tail.has_ended()
@@ -203,7 +203,8 @@ def follow_lines(tail):
 
 
 def follow(path, options, say):
-    """Until the run ends, or Ctrl-C; `say` takes notes, where they cannot disturb the table."""
+    """Shows the table until the run ends or Ctrl-C is pressed. `say` prints notes that
+    cannot disturb the table."""
     terminal = sys.stdout.isatty()
     notes = []
     tail = Tail(path, options, notes.append if terminal else say)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The formats that layers have got while the program ran (format: {auto: ...}): what
-the events of a log say, and the table of it."""
+"""The formats that were chosen for layers while the program ran (format: {auto:
+...}): the events of a log, and the table of them."""
 
 import collections
 import math
@@ -13,9 +13,9 @@ from .table_layout import Column, fit, layout
 from .text import WIDTH, show_count, show_fixed
 
 HEADING = "formats chosen while the program ran (format: {auto: ...})"
-SHOWN = 6               # changes in a line of the table: the last ones
+SHOWN = 6               # changes in a line of the table, the last ones
 
-# after: the format from `step` on; quality: of it, in dB or a relative error.
+# after: the format from `step` on; quality: its ratio in dB or its relative error.
 Change = collections.namedtuple("Change", "step before after quality unit part")
 
 
@@ -38,7 +38,7 @@ def number(text, kind, otherwise):
 
 
 def parse_change(text):
-    """(Place, Change) of an event; None for others, and for one that is not whole."""
+    """Returns (Place, Change), or None if an event is of another kind or incomplete."""
     if not text.startswith("auto run="):
         return None
     said = parse_begin(text)
@@ -57,8 +57,8 @@ def parse_change(text):
 
 
 def changes_of(log):
-    """{Place: [Change]}, in the order of the layers; only those that the options of
-    the log ask for."""
+    """Returns {Place: [Change]}, in the order of the layers, for the layers that the
+    options of the log select."""
     options = log.options
     changes = collections.defaultdict(list)
     for text in log.events:
@@ -77,7 +77,7 @@ def changes_of(log):
 
 
 def other_events(log):
-    """{text: times} of the events that are no changes of formats."""
+    """Returns {text: times} for events that are not changes of formats."""
     return {text: times for text, times in log.events.items()
             if not parse_change(text)}
 
@@ -91,13 +91,13 @@ def show_quality(change):
 
 
 def history(changes):
-    """e3m2 from 0, e5m2 from 12"""
+    """Returns a text such as `e3m2 from 0, e5m2 from 12`."""
     shown = ["%s from %d" % (change.after, change.step) for change in changes[-SHOWN:]]
     return ", ".join(["..."] * (len(changes) > SHOWN) + shown)
 
 
 def change_columns(changes):
-    """The columns of the table, one line for each Place."""
+    """Returns the columns of the table, with a line for each Place."""
     places, lists = list(changes), list(changes.values())
     runs = list(dict.fromkeys(place.run for place in places))
     columns = []
@@ -122,10 +122,10 @@ def change_columns(changes):
 
 
 def change_lines(changes, width=WIDTH):
-    """The table as text."""
+    """Returns the table as lines of text."""
     columns = change_columns(changes)
     gap = fit(columns, width)
-    if gap is None:             # the last column gives way
+    if gap is None:             # the last column becomes narrower
         rest = sum(c.width for c in columns[:-1]) + len(columns) - 1
         columns[-1].width = max(20, width - rest)
         gap = 1

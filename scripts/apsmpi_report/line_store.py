@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lines of a table that may have a million of them, by steps: those that are not
-being added to are packed."""
+"""The lines of a table by steps, which may have a million. A line to which no rows
+are being added is packed."""
 
 import array
 import itertools
@@ -9,26 +9,26 @@ import zlib
 
 from .statistics import Stats
 
-LIVE = 4096             # lines that are not packed
-OPEN = 8                # packed parts that are unpacked at a time
+LIVE = 4096             # most lines that are not packed
+OPEN = 8                # most packed parts that are unpacked at a time
 FIELDS = [field for field in Stats.__slots__ if field not in ("steps", "index")]
 
 
 class LineStore:
-    """As a dictionary of Stats by (comm, step), whose items come in order. A key may
-    have several packed parts, of rows that came at different times."""
+    """Replaces a dictionary of Stats by (comm, step); its items are in order. A key
+    may have several packed lines, for rows that came at different times."""
 
     def __init__(self, by):
         self.by = by
         self.live = {}
         self.parts = []         # packed lists of lines
-        self.comms = {}         # names, each with its number
-        # Of each packed line: numbers of its comm and part, place there, step.
+        self.comms = {}         # {name: number}
+        # For each packed line: numbers of its comm and part, place there, step.
         self.comm, self.part, self.place = (array.array("l") for _ in range(3))
         self.step = array.array("q")
-        self.open = {}          # numbers of parts, unpacked; the last used is last
+        self.open = {}          # {number: part}, unpacked; the last used is last
 
-    # --- as gather() needs it
+    # --- methods for gather()
 
     def get(self, key):
         return self.live.get(key)
@@ -56,7 +56,7 @@ class LineStore:
         self.live = {}
 
     def unpack(self, number):
-        """The packed line of this number, as Stats."""
+        """Returns the packed line with this number as Stats."""
         part = self.part[number]
         lines = self.open.pop(part, None)
         if lines is None:
@@ -69,19 +69,19 @@ class LineStore:
             setattr(stats, field, value)
         return stats
 
-    # --- as a table needs it
+    # --- methods for a table
 
     @property
     def large(self):
         return bool(self.parts)
 
     def items(self):
-        """Pairs of keys and Stats, in the order of the keys."""
+        """Yields pairs of keys and Stats, in the order of the keys."""
         if self.live:
             self.pack()
         names = list(self.comms)
         rank = {self.comms[name]: i for i, name in enumerate(sorted(names))}
-        # One number for a line, which takes less than a pair.
+        # A number for each line takes less memory than a pair.
         ranks = [(rank[comm] << 64) + step for comm, step in zip(self.comm, self.step)]
         order = range(len(ranks))
         if any(a > b for a, b in zip(ranks, itertools.islice(ranks, 1, None))):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads round-off logs: in one pass, and never held in memory, except for a few
-numbers a row where a figure is asked for."""
+"""Reads round-off logs in one pass. Only sums are held in memory, and a few numbers for
+each row if a figure is asked for."""
 
 import bisect
 import collections
@@ -17,7 +17,9 @@ from .line_store import LineStore
 from .statistics import Share, Stats, merge
 from .text import note
 
-KEYS = {    # of a line of the table: (comm, what it stands for, ...) of each row
+# Functions that return the key of each row's line of the table: (comm, layer, step,
+# epoch or format, ...).
+KEYS = {
     "layer": layer_keys,
     "step": lambda columns: list(zip(columns["comm"], columns["step"])),
     "epoch": lambda columns: list(zip(columns["comm"], columns["epoch"])),
@@ -29,7 +31,7 @@ Candidate = collections.namedtuple("Candidate", "number name reduce")
 
 
 def candidates_of(columns, plans):
-    """For each row what tells its candidate from others."""
+    """Returns the Candidate of each row."""
     kinds = list(zip(*(columns[name] for name in (
         "shadow", "format", "scale", "compress", "reduce", "run", "rule"))))
     names = {kind: Candidate(kind[0], candidate_name(*kind[1:4], plans.get(
@@ -38,7 +40,7 @@ def candidates_of(columns, plans):
 
 
 def add_sent(columns):
-    """Give the rows a column `sent`: what a table shows as the format."""
+    """Adds a column `sent`: the text that a table shows as the format."""
     if columns.same.get("compress") == "":
         columns.values["sent"] = columns["format"]
         if "format" in columns.same:
@@ -50,7 +52,7 @@ def add_sent(columns):
 
 
 def rows_by(keys):
-    """{key: numbers of its rows}, in the order of the keys."""
+    """Returns {key: numbers of its rows}, in the order of the keys."""
     groups = collections.defaultdict(list)
     for row, key in enumerate(keys):
         groups[key].append(row)
@@ -64,30 +66,30 @@ class Log(LogFile):
         "group", "node", "accumulate", "ref_l2")}   # nothing shows these
 
     def __init__(self, path, options, figures=False):
-        """figures: keep what they need of each row."""
+        """figures: true to keep the numbers of each row that figures need."""
         super().__init__(path, note)
         self.label = path
         self.options = options
         self.figures = figures
         self.has_rows = False   # before any filter
-        self.begun = {}         # of each run, what the log says at its start
-        self.ended = {}         # runs of which it says that they have ended
-        self.plans = {}         # (run, rule, candidate): a rule as text
+        self.begun = {}         # {run: text of its first event}
+        self.ended = {}         # runs whose ends are in the log
+        self.plans = {}         # {(run, rule, candidate): a rule as text}
         self.last_run = LastRun() if options.last else None
         self.pending = []       # events since the last row
         self.clear()
 
     def clear(self):
-        """Forget all rows, as at the start of a new run under --last."""
+        """Forgets all rows, at the start of a new run under --last."""
         self.groups = (LineStore("step") if self.options.by == "step" else {})
         self.layers = {}
-        # The same of candidates, whose keys end with a Candidate.
+        # For rows of candidates; the keys end with a Candidate.
         self.candidate_groups = {}
         self.candidate_layers = {}
         self.layer_keys = {}
         self.first = self.last = None
         self.events = collections.Counter()
-        self.runs = {}          # ids, each with its number
+        self.runs = {}          # {id: number}
         self.run_rows = collections.Counter()
         self.cells = Cells(self.runs) if self.figures else None
         self.merged = self.merged_candidates = None
@@ -100,7 +102,7 @@ class Log(LogFile):
 
     @property
     def candidates(self):
-        """Of all of them together."""
+        """Returns the Stats of all candidates together."""
         if self.merged_candidates is None:
             self.merged_candidates = merge(self.candidate_summary().values())
         return self.merged_candidates
@@ -110,11 +112,11 @@ class Log(LogFile):
         return bool(self.run_rows)
 
     def cut_runs(self):
-        """Ids of the runs in the table that have begun and not ended."""
+        """Returns the ids of runs in the table that have begun and not ended."""
         return [run for run in self.runs if run in self.begun and run not in self.ended]
 
     def summary(self):
-        """{key: Stats}; of a table by steps that is large, the LineStore."""
+        """Returns {key: Stats}, or the LineStore of a large table by steps."""
         if self.options.by == "layer":
             return self.layers
         if self.options.by == "step" and not self.groups.large:
@@ -130,8 +132,8 @@ class Log(LogFile):
                 else "a header and no rows")
 
     def read_event(self, line):
-        """The text of an event; None of those that say how a run began and that it
-        ended."""
+        """Returns the text of an event, or None for the start or end of a run and for
+        the plan of a candidate."""
         text = line[1:].strip()
         ended = parse_end(text)
         if ended:
@@ -149,8 +151,8 @@ class Log(LogFile):
         return None
 
     def take_events(self, texts):
-        """Events behind which no row has come yet: with --last and --since they
-        belong to that row."""
+        """Takes events after which no row has come yet. With --last and --since they
+        belong to the next row."""
         self.pending += [text for text in texts if text is not None]
         if not self.last_run and self.options.since is None:
             self.events.update(self.pending)
@@ -161,7 +163,7 @@ class Log(LogFile):
         self.pending = []
 
     def read_rows(self, columns, events):
-        """Rows, and events: the number of the row behind each, and its text."""
+        """events: pairs of the number of the row after an event, and its text."""
         self.has_rows = True
         events = [(0, text) for text in self.pending] + [
             (row, text) for row, text in events if text is not None]
@@ -189,7 +191,7 @@ class Log(LogFile):
         return self.options.since is not None and time < self.options.since
 
     def filter(self, columns, rows):
-        """Those of the rows that the options ask for."""
+        """Returns the rows that the options select."""
         options = self.options
         if options.since is not None:
             times = columns["time"]
@@ -225,7 +227,7 @@ class Log(LogFile):
         self.add_candidates(columns.select(measured) if own else columns)
 
     def add_candidates(self, columns):
-        """Rows that are about what the program did not get."""
+        """Adds rows about reductions that the program did not get."""
         layers = layer_keys(columns)
         candidates = candidates_of(columns, self.plans)
         by = self.options.by
@@ -239,33 +241,33 @@ class Log(LogFile):
                         layers, columns)
 
     def add_own(self, columns):
-        """Rows of the reductions that the program got."""
+        """Adds rows of the reductions that the program got."""
         layers = layer_keys(columns)
         by = self.options.by
         if by == "layer" or self.figures:
             self.gather(self.layers, "layer", layers, layers, columns)
         if by != "layer":
-            # Each key once: many lines of the table hold the same layers.
+            # One object for equal keys: many lines hold the same layers.
             layers = [self.layer_keys.setdefault(key, key) for key in layers]
             self.gather(self.groups, by, KEYS[by](columns), layers, columns)
         if self.figures:
             self.cells.add(columns, [self.layers[key].index for key in layers])
 
     def gather(self, groups, by, keys, layers, columns):
-        """Add each row to the line of the table that its key stands for."""
+        """Adds each row to the line of the table with its key."""
         share = Share(columns, by)
         rows_of = rows_by(keys)
         for key, rows in rows_of.items():
             stats = groups.get(key)
             if stats is None:
                 stats = groups[key] = Stats(by)
-                stats.index = len(groups) - 1       # of a layer
+                stats.index = len(groups) - 1
             pick = picker(rows) if len(rows_of) > 1 else lambda values: values
             stats.add(share, len(rows), pick, pick(layers))
 
 
 def set_labels(logs):
-    """A short name for each log: the file's, longer where two are alike."""
+    """Gives each log a short name: the file's, and longer if two are equal."""
     for depth in range(1, 64):
         labels = []
         for log in logs:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Signal-to-noise ratios of formats over scales, as `apsmpi snr` prints them: a
-table of each format's best ratio, and a figure."""
+"""Signal-to-noise ratios of formats by scale, which `apsmpi snr` prints: a table of
+the best ratio of each format, and a figure."""
 
 import csv
 import math
@@ -9,11 +9,11 @@ from apsmpi_log.text import UserError
 
 from .figures import COLOURS, MARKERS
 
-PLATEAU = 3.0  # dB below the best ratio that still count as the best range
+PLATEAU = 3.0  # width of the best range below the best ratio, in dB
 
 
 class Snr:
-    """scales: the exponents k; ratios: format -> its ratios in dB."""
+    """scales: the exponents k; ratios: {format: ratios in dB}."""
 
     def __init__(self, path):
         try:
@@ -34,7 +34,7 @@ class Snr:
         self.ratios = dict(zip(rows[0][1:], columns))
 
     def best(self, name):
-        """The best ratio, and the first and the last scale within PLATEAU."""
+        """Returns the best ratio, and the first and the last scale within PLATEAU."""
         ratios = self.ratios[name]
         most = max(ratios)
         near = [k for k, ratio in zip(self.scales, ratios)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a line of the table is computed from."""
+"""Sums over rows, from which a line of the table is computed."""
 
 import math
 
@@ -20,10 +20,10 @@ def add_known(total, values):
 SUMS = (("elements", "count"), ("underflow", "underflow"), ("overflow", "overflow"),
         ("nonfinite", "nonfinite"), ("skipped", "skipped"), ("wire", "wire_bytes"),
         ("fp32", "fp32_bytes"), ("redone", "redone"), ("overflowed", "overflowed"))
-# Texts and numbers of which each is kept once, as keys of ordered sets.
+# Texts and numbers, kept as keys of ordered sets.
 SETS = (("formats", "sent"), ("scales", "scale"), ("reduces", "reduce"),
         ("epochs", "epoch"), ("names", "name"))
-# Means of what is not nan: the fields of sum and number, and the column.
+# Means without nan: the fields of the sum and the number, and the column.
 MEANS = (("err_sum", "err_rows", "err_mean"), ("l2_sum", "l2_rows", "err_l2"),
          ("residual_sum", "residual_rows", "residual"),
          ("entropy_sum", "entropy_rows", "entropy"))
@@ -55,7 +55,7 @@ class Share:
 
 
 class Stats:
-    """What one line of the table is computed from: sums over its rows."""
+    """Sums over the rows of one line of the table."""
 
     __slots__ = ("rows", "err_sum", "err_rows", "l2_sum", "l2_rows", "snr_sum",
                  "snr_rows", "snr_exact", "err_max", "exp_min", "exp_max",
@@ -66,7 +66,7 @@ class Stats:
                  "step_max", "steps", "epochs", "index")
 
     def __init__(self, by="layer"):
-        """by: what the line stands for; see Log.summary()."""
+        """by: the option --by of the table."""
         self.rows = 0
         self.err_sum, self.err_rows = 0.0, 0
         self.l2_sum, self.l2_rows = 0.0, 0
@@ -85,13 +85,13 @@ class Stats:
         self.names, self.formats, self.scales, self.reduces = {}, {}, {}, {}
         self.epochs = {}
         self.step_min = self.step_max = None
-        # A log may have a million steps: they are kept where they are counted.
+        # A log may have a million steps: only lines that count steps keep them.
         self.steps = set() if by == "epoch" else None
-        self.index = None       # of a layer: its number in the figures' cells
+        self.index = None       # number of the layer in the figures' cells
 
     def add(self, share, rows, pick, layers):
-        """Add so many rows of a log: `pick` has them of a column, `layers` are
-        their layers' keys."""
+        """Adds rows of a log. rows: their number; pick: a function that returns their
+        values of a column; layers: the keys of their layers."""
         columns = share.columns
         self.rows += rows
         for field, values in share.sums:

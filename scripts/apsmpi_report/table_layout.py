@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables as text: columns, which of them give way where a line is too long, and the
-columns that say what a line is about."""
+"""Tables as text: columns, the widths of columns in a long line, and the columns that
+name a line."""
 
 from apsmpi_log.text import shorten
 
@@ -21,21 +21,22 @@ class Column:
         return text.rjust(self.width) if self.align == ">" else text.ljust(self.width)
 
 
-# What gives way where a line is too long, in this order: (heading, narrowest).
+# Columns that become narrower if a line is too long, in this order: (heading, least
+# width).
 GIVE = (("reduce", 8), ("name", 20), ("scale", 8), ("format", 14), ("name", 16),
         ("comm", 8), ("format", 8), ("name", 12), ("epoch", 8))
 COMPRESSOR = 24         # characters of a format that may be a compressor, at least
 
 
 def format_column(cells, compressed, group=None):
-    """compressed: are there compressors?"""
+    """compressed: true if there are compressors."""
     column = Column("format", "<", cells, group)
     column.least = COMPRESSOR if compressed else 0
     return column
 
 
 def key_columns(by, keys, stats, totals):
-    """The columns that say what a line is about, each ending with the total."""
+    """Returns the columns that name a line, each with a cell of the total."""
     columns = []
     if len({key[0] for key in keys}) > 1:
         columns.append(Column("comm", "<", [key[0] for key in keys] + [""]))

@@ -51,12 +51,11 @@ VALUES = {      # heading: (alignment, text)
     "resid": (">", lambda s: show_fixed(s.residual(), 3)),
 }
 
-# Columns of a single log that are left out where a line is too long, in this
-# order.
+# Columns of a single log that are left out if a line is too long, in this order.
 SPARED = ("scale", "reduce", "nonfin", "err_max", "format", "under%", "rows",
           "scale_exp", "overfl", "resid", "over", "redone", "snr_db")
 
-# Columns of each log where several are compared; the richest that fits.
+# Columns of each of several logs; the first list that fits is used.
 COMPARED = (
     ("format", "err_mean", "err_max", "snr_db", "scale_exp", "under%", "saved%"),
     ("format", "err_mean", "snr_db", "scale_exp", "saved%"),
@@ -66,7 +65,7 @@ COMPARED = (
     ("err_mean",),
 )
 
-# The same where a note says that snr_db and resid count.
+# The columns of several logs, with compressors or feedback.
 COMPARED_BY_RATIO = (
     ("format", "err_mean", "err_max", "snr_db", "resid", "scale_exp", "under%",
      "saved%"),
@@ -93,7 +92,7 @@ def value_columns(headings, lines, group=None):
 
 
 def headings_of(log, by):
-    """The columns of values of a single log."""
+    """Returns the headings of a single log's columns of values."""
     return [h for h in VALUES
             if h != by and (h != "redone" or log.total.redone)
             and (h != "over" or log.total.kept)
@@ -101,7 +100,8 @@ def headings_of(log, by):
 
 
 def narrower(headings, compressed):
-    """The headings, then some fewer, and so on. compressed: are there compressors?"""
+    """Yields the headings, and then ever fewer. compressed: true if there are
+    compressors."""
     headings, spared = list(headings), SPARED
     yield headings
     if compressed:      # their names stay longer than formats do
@@ -114,7 +114,7 @@ def narrower(headings, compressed):
 
 
 def table_lines(logs, by, width=WIDTH):
-    """The table as text, one log or several side by side."""
+    """Yields the table as lines, with one log or several side by side."""
     if len(logs) == 1 and isinstance(logs[0].summary(), LineStore):
         yield from large_table_lines(logs[0], by, width)
         return
@@ -149,15 +149,15 @@ def table_lines(logs, by, width=WIDTH):
 
 
 def chunks(lines):
-    """Lists of keys and lists of their Stats, of a part of a large table each."""
+    """Yields lists of keys and of their Stats, for parts of a large table."""
     lines = iter(lines)
     while some := list(itertools.islice(lines, CHUNK)):
         yield [key for key, _ in some], [stats for _, stats in some]
 
 
 def large_table_lines(log, by, width):
-    """The same, of one log and without holding the table: once for the widths of its
-    columns, and once for its lines."""
+    """Yields the lines of a large table of one log, without holding the table: the
+    first pass takes the widths of its columns, the second one its lines."""
     total, several = log.total, len(log.summary().comms) > 1
     headings = [h for h in headings_of(log, by) if h != "scale" or width > WIDTH]
 
@@ -197,13 +197,13 @@ def show_steps(stats):
 
 
 def describe(log):
-    """The log in a line, for the head of a table."""
+    """Describes the log in a line, for the head of a table."""
     return "%s, %s to %s UTC" % (describe_rows(log), show_time(log.first),
                                  show_time(log.last))
 
 
 def describe_rows(log):
-    """How many rows of what it has."""
+    """Describes the rows of the log."""
     stats = merge((log.total, log.candidates))
     rows = plural(log.total.rows or log.candidates.rows, "row")
     if log.candidates.rows:
@@ -229,7 +229,7 @@ def head_lines(log, several):
 
 
 def notes_of(log):
-    """What a reader of the table must know, for the page, too."""
+    """Yields notes about the table and the page."""
     total, cut = log.total, log.cut_runs()
     if total.err_nan():
         yield "%s of %d without a mean error (nan), not in err_mean" % (
@@ -298,7 +298,7 @@ def print_report(logs, by):
 
 
 def write_csv(path, logs, by):
-    """The table in full precision, one line for each log and key."""
+    """Writes the table in full precision, a line for each log and key."""
     empty_if_nan = lambda value: "" if math.isnan(value) else repr(value)
     first = ["log", "comm", by] + {
         "layer": ["name"], "step": ["epoch", "layers"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the report speaks: notes, and numbers as text."""
+"""Notes, and numbers as text."""
 
 import datetime
 import math
@@ -9,7 +9,7 @@ from apsmpi_log.text import plural
 
 WIDTH = 120           # columns of a table
 NOTES_MAX = 20        # events listed per log
-RUNS_MAX = 5          # runs described per log: the last ones
+RUNS_MAX = 5          # runs described per log, the last ones
 
 
 note = notes_of("apsmpi-report")
@@ -31,7 +31,7 @@ def show_elements(count, _=None):
 
 
 def show_count(call, count):
-    """What has no layer is known by its size, and by its call, if that is no
+    """Names rows without a layer by their size, and by their call if it is not an
     all-reduce."""
     return ("%s %s" % (call, plural(count, "element"))).strip()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The trials of `reduce: auto` that a log tells of: the only place in which it has
-the times of native reductions."""
+"""The trials of `reduce: auto` in the events of a log. A log has no other times of
+native reductions."""
 
 import collections
 import re
@@ -14,7 +14,7 @@ Trial = collections.namedtuple("Trial", "comm low high chosen times")
 
 
 def trials_of(log):
-    """Those in the events of a log; times: {reduction: microseconds}."""
+    """Returns the trials in the events of a log. times: {reduction: microseconds}."""
     trials = []
     for text in log.events:
         found = EVENT.fullmatch(text)
@@ -30,9 +30,9 @@ def trials_of(log):
 
 
 def time_saved(log, trials):
-    """The part of the native time that the chosen reductions save in the calls of
-    which the log has rows, by their trials; nan where no trial was about them, or
-    where it is not known which run they were of."""
+    """Returns the part of the native time that the chosen reductions save, by their
+    trials, in the calls with rows in the log. Returns nan without a trial of these
+    calls, and for several runs, since an event does not name its run."""
     if len(log.runs) > 1:
         return NAN
     native = ours = 0.0
