@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is sent, for people; and candidates: reductions that a run has only measured,
-for a later run."""
+"""Names of formats and compressors in tables, and names of candidates: reductions that
+a run only measures."""
 
 import re
 
 FP32 = "e8m23"
-WITHOUT_FORMAT = ("ternary", "vote")    # compressors that send none
+WITHOUT_FORMAT = ("ternary", "vote")    # compressors without one
 NUMBER = re.compile(r"(?<= )(\d[\d.]*(?:e-?\d+)?)(?= |$)")     # a parameter
-VALUES = 24             # letters of a text that still has all values of a parameter
+VALUES = 24             # most characters of a text with all values of a parameter
 
 
 def sent_name(form, compress):
-    """What stands for a format: e4m3, powersgd rank 4, powersgd rank 4 in e4m3."""
+    """Returns the name in the place of a format: e4m3, powersgd rank 4, powersgd rank 4
+    in e4m3."""
     if not compress:
         return form
     if form == FP32 or compress.split(" ")[0] in WITHOUT_FORMAT:
@@ -20,8 +21,8 @@ def sent_name(form, compress):
 
 
 def join_sent(names):
-    """Several such names as one text: each compressor once, with the values that its
-    parameters had, as in powersgd rank 8, 4, 2 or powersgd rank 2..64."""
+    """Returns several such names as one text. Each compressor is named once, with the
+    values of its parameters, as in powersgd rank 8, 4, 2 or powersgd rank 2..64."""
     kinds = {}
     for name in names:
         parts = NUMBER.split(name)
@@ -35,19 +36,19 @@ def join_sent(names):
 
 
 def put_in(words, numbers):
-    """The numbers between the words."""
+    """Returns the words with the numbers between them."""
     return words[0] + "".join(map("".join, zip(numbers, words[1:])))
 
 
 def span(numbers):
-    """The least and the largest of numbers as text."""
+    """Returns the least and the largest number as text."""
     numbers = sorted(numbers, key=float)
     return numbers[0] if len(numbers) == 1 else numbers[0] + ".." + numbers[-1]
 
 
 def candidate_name(form, scale, compress, plan=None):
-    """e4m3 aps, e3m0 aps stochastic feedback. plan: the rule as the log's event has
-    it, or None."""
+    """Returns a name such as e3m0 aps stochastic feedback. plan: the rule in the log's
+    event, or None."""
     words = [sent_name(form, compress)]
     if scale not in ("", "none"):
         words.append(scale)

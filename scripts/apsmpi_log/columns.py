@@ -46,8 +46,8 @@ def exponents(cells):
         return [int(cell) if cell else None for cell in cells]
 
 
-# The columns that are read: how each is read, and its value where a log
-# does not have it. A log may have its columns in any order, and others besides.
+# The columns that are read, each with its conversion and its value in a log without it.
+# The columns of a log may be in any order, and may be more than these.
 COLUMNS = {
     "time": (times, None), "comm": (list, None), "step": (integers, None),
     "layer": (integers, None), "count": (counts, None),
@@ -69,12 +69,12 @@ NEEDED = ("time", "comm", "step", "layer", "count", "err_mean")
 
 
 class Columns:
-    """Rows of a log: of each column of COLUMNS the list of its values."""
+    """Rows of a log: a list of values for each column of COLUMNS."""
 
     def __init__(self, rows, values, same):
         self.rows = rows
         self.values = values
-        self.same = same        # of columns with one value: the value
+        self.same = same        # {column: value} for columns with one value
 
     def __getitem__(self, name):
         return self.values[name]
@@ -95,7 +95,7 @@ def picker(rows):
 
 
 def one_value(cells):
-    """Are all cells equal? Three are looked at before all are."""
+    """True if all cells are equal. Three cells are compared first."""
     first = cells[0]
     return (cells[-1] == first and cells[len(cells) // 2] == first and
             cells.count(first) == len(cells))
@@ -113,8 +113,8 @@ class Header:
     """The header of a log: which of its columns is which."""
 
     def __init__(self, line, known=None):
-        """known: the columns to read, those of COLUMNS by default. ValueError: the
-        line is no header of a round-off log."""
+        """known: the columns to read, COLUMNS by default. Raises ValueError if the line
+        is not the header of a round-off log."""
         self.known = known or COLUMNS
         names = split_line(line.lstrip("\ufeff"))
         for name in NEEDED:
@@ -156,7 +156,7 @@ class Header:
             return {name: cells[place::self.fields]
                     for name, place in self.place.items()}
         rows = list(csv.reader(lines, strict=True))
-        # A quote that is not closed would take the next line in.
+        # The text of an open quote would include the next line.
         if len(rows) != len(lines) or set(map(len, rows)) != {self.fields}:
             raise ValueError("another number of fields")
         columns = list(zip(*rows))
@@ -176,7 +176,7 @@ class Header:
         return Columns(rows, values, same)
 
     def explain(self, line):
-        """What is wrong with a line that cannot be parsed."""
+        """Returns the error of a line that cannot be parsed."""
         try:
             cells = split_line(line)
         except ValueError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the commands speak, and how they end."""
+"""Notes, exit statuses and standard output of the commands."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from .text import UserError, printable
 
 
 def notes_of(name):
-    """The function that says a text for the user, after the name of the command."""
+    """Returns a function that prints a text for the user, after the command's name."""
     def note(text):
         print("%s: %s" % (name, "\n".join(map(printable, text.split("\n")))),
               file=sys.stderr)
@@ -16,7 +16,7 @@ def notes_of(name):
 
 
 def status_of(work, note):
-    """What the work returns; 2 after a UserError, which is said."""
+    """Returns the result of the work, or 2 after a UserError, which is printed."""
     try:
         return work()
     except UserError as error:
@@ -25,8 +25,8 @@ def status_of(work, note):
 
 
 def print_safely(work):
-    """The work prints: a reader who leaves early (head) is no error, and a full disk
-    is one. 0, or UserError."""
+    """Does work that prints, and returns 0. A reader that closes the pipe early (head)
+    is not an error; a full disk raises UserError."""
     sys.stdout.reconfigure(errors="backslashreplace")
     try:
         work()

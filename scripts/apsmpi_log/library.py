@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What commands must know of the library: its VERSION.
+"""The library's VERSION.
 
 `make` writes it into built.py, which is installed with this package. In the
-source tree, where nothing may be built yet, it is read where it stands:
+source tree, where nothing may be built yet, it is read from
 configure.ac.
 """
 

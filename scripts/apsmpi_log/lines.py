@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A round-off log as lines: its header, rows many at a time, and events; in one
-pass, and never held in memory. What is not whole is said and skipped."""
+"""Reads a round-off log in one pass, without holding it in memory: the header, rows,
+many at a time, and events. Incomplete lines are reported and skipped."""
 
 import bisect
 import re
@@ -8,18 +8,18 @@ import re
 from .columns import COLUMNS, Header
 from .text import UserError, shorten
 
-BLOCK = 1 << 21         # bytes that are read at once
-LINE_MAX = 1 << 16      # bytes of a line; the library's have 3 KiB at most
-NOTES_MAX = 20          # lines of a log about which a note is said
+BLOCK = 1 << 21         # most bytes that are read at once
+LINE_MAX = 1 << 16      # most bytes of a line; the library writes 3 KiB at most
+NOTES_MAX = 20          # most lines of a log that notes report
 
 
 class LogFile:
     """One log file. Subclasses do with its rows and events what they need:
 
-    read_rows(columns, events)  rows, and pairs of the number of the row that is
-                                behind an event, and what read_event() made of it
-    take_events(events)         events behind which no row has come yet
-    read_event(line)            the line of an event, as the other two want it
+    read_rows(columns, events)  rows, and pairs of the number of the row after an
+                                event and the result of read_event()
+    take_events(events)         events after which no row has come yet
+    read_event(line)            returns the event in a line for the other two
     end()                       the file has ended
     """
 
@@ -31,10 +31,10 @@ class LogFile:
         self.say = say
         self.malformed = 0
         self.header = None
-        self.number = 0         # of lines that were read
-        self.rest = b""         # behind the last end of a line
-        self.too_long = False   # the line that began in `rest`
-        self.truncated = False  # the file ends within a line
+        self.number = 0         # number of lines read
+        self.rest = b""         # bytes after the last end of a line
+        self.too_long = False   # true if the line in `rest` is
+        self.truncated = False  # true if the file ends within a line
 
     def read_event(self, line):
         """The text of an event."""
@@ -123,9 +123,9 @@ class LogFile:
                 % (self.path, number, error, shorten(line, 60))) from None
 
     def read_lines(self, lines, first, text):
-        """Lines behind the header, the first of which has this number."""
+        """Reads lines after the header. first: the number of the first one."""
         numbers = range(first, first + len(lines))
-        events = []         # (how many rows come before, text)
+        events = []         # (number of rows before it, text)
         if ("\n#" in text or "\n\n" in text or text[0] in "#\n"
                 or self.header.line in text):
             rows = []

@@ -7,7 +7,7 @@ from .text import UserError
 
 
 def same_file(one, other):
-    """Do both paths lead to one file, which exists?"""
+    """True if both paths lead to one file, which exists."""
     try:
         return os.path.samefile(one, other)
     except OSError:

@@ -4,12 +4,12 @@ says of each at its start."""
 
 import re
 
-# Calls that are no all-reduces have no layers: `reduce` says which they are.
+# Calls other than all-reduces have no layers; the column `reduce` names them.
 CALLS = ("reduce_scatter", "allgather", "reduce", "bcast")
 
 
 def calls_of(columns):
-    """For each row its call, if that is no all-reduce."""
+    """Returns the call of each row, or "" for an all-reduce."""
     if columns.same.get("reduce", "") not in CALLS and "reduce" in columns.same:
         return [""] * columns.rows
     return [reduce if reduce in CALLS else "" for reduce in columns["reduce"]]
@@ -25,7 +25,7 @@ class LastRun:
     """Which rows belong to the run that began last."""
 
     def __init__(self):
-        self.runs = {}      # those that have begun, in order
+        self.runs = {}      # runs that have begun, in order
         self.steps = {}     # last step by communicator, or of what is numbered
                             # by itself; where a log has no column `run`
 
@@ -46,7 +46,7 @@ class LastRun:
         return kept, begin
 
     def begins(self, run, step, key):
-        """Is this row the first one of a run?"""
+        """True if this row is the first row of a run."""
         new = run not in self.runs
         if not run:
             comm, layer = key[:2]
@@ -61,14 +61,14 @@ class LastRun:
 
 
 def parse_begin(text):
-    """What the first event of a run says: {key: value}; see apsmpi-log(5)."""
+    """Returns the first event of a run as {key: value}; see apsmpi-log(5)."""
     return {key: re.sub(r"\\(.)", r"\1", value[1:-1]) if value[:1] == '"' else value
             for key, value in re.findall(
                 r'(\w+)=("(?:[^"\\]|\\.)*"|[^\s"]*)', text)}
 
 
 def parse_candidate(text):
-    """What the event of a candidate says, or None: text is of another event."""
+    """Returns the event of a candidate as {key: value}, or None for another event."""
     return parse_begin(text) if re.match(r"candidate run=\S+ rule=", text) else None
 
 

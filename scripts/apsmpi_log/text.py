@@ -6,16 +6,16 @@ INF = float("inf")
 
 
 class UserError(Exception):
-    """What ends the command, with the text for the user."""
+    """Ends the command, with a text for the user."""
 
 
 def printable(text):
-    """Without what a terminal would take for a command."""
+    """Replaces characters that a terminal would take for a command."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def shorten(text, width):
-    """At most `width` characters, cut in the middle."""
+    """Returns at most `width` characters of a text, which loses its middle."""
     if len(text) <= width:
         return text
     tail = (width - 1) // 2

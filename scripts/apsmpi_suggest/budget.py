@@ -1,31 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A choice for each layer under a budget: one option of each list, such that the
+"""Chooses an option for each layer under a budget: one of each list, such that the
 costs add up to at most the budget and the errors to as little as can be.
 
 This is the multiple-choice knapsack problem, and it is solved exactly, without a grid
 of costs: a dynamic programme over the layers (as L-GreCo has one, Alimohammadi et al.
-2023) keeps the pairs of cost and error that no other pair betters. Of these it drops
-those that cannot lead to a better choice than the best one known: the relaxation in
-which a layer may have a mixture of two options, the steps of its lower convex hull,
-bounds what the layers behind can still reach."""
+2023) keeps the pairs of cost and error that no other pair betters. It drops pairs
+that cannot lead to a better choice than the best known one: a relaxation, in which a
+layer may have a mixture of two options, the steps of its lower convex hull, bounds
+the error that the remaining layers can reach."""
 
 import bisect
 import collections
 import itertools
 
-WIDTHS = (200, 5000)    # states at a time: few find a good choice soon
-TRIED = 3               # states of a layer that are completed
+WIDTHS = (200, 5000)    # states at a time; few find a good choice soon
+TRIED = 3               # number of states of a layer that are completed
 SMALL = 1e-12           # relative: errors that differ by less are equal
 
-# choice: the place in each list; gap: how much less error another choice could
-# have at most, 0 if the choice is proved to be the best.
+# choice: the place in each list; gap: the error minus a lower bound of any choice's
+# error, 0 if the choice is proved to be the best.
 Allotment = collections.namedtuple("Allotment", "choice cost error gap")
 Option = collections.namedtuple("Option", "cost error place")
 State = collections.namedtuple("State", "cost error option before")
 
 
 def undominated(options):
-    """Those that no other option betters, by cost, as pairs from (cost, error)."""
+    """Returns the options that no other option betters, by cost. options: pairs (cost,
+    error)."""
     kept = []
     for place, (cost, error) in sorted(enumerate(options), key=lambda o: o[1]):
         if not kept or error < kept[-1].error:
@@ -34,7 +35,7 @@ def undominated(options):
 
 
 def convex_hull(options):
-    """The options on the lower convex hull of undominated ones."""
+    """Returns the undominated options on their lower convex hull."""
     hull = []
     for option in options:
         while len(hull) > 1 and (
@@ -50,7 +51,7 @@ def total(options):
 
 
 class Layers:
-    """Some layers, the rest of the problem: what can they reach?"""
+    """The remaining layers, and the least error that they can reach."""
 
     def __init__(self, lists):
         self.lists = lists
@@ -70,15 +71,15 @@ class Layers:
             initial=self.error))
 
     def bound(self, budget):
-        """The least error with mixtures; the budget is at least self.cost."""
+        """Returns the least error with mixtures. The budget is at least self.cost."""
         place = bisect.bisect_right(self.costs, budget) - 1
         if place == len(self.steps):
             return self.errors[-1]
         return self.errors[place] - (budget - self.costs[place]) / self.steps[place][0]
 
     def complete(self, budget):
-        """Options within the budget: step by step, and then where an option still
-        gains most."""
+        """Returns options within the budget, chosen step by step and then by the
+        largest gain."""
         chosen, left, stopped = list(self.cheapest), budget - self.cost, set()
         for _, layer, _, after in self.steps:
             cost = after.cost - chosen[layer].cost
@@ -101,7 +102,7 @@ class Layers:
 
 class Programme:
     """The dynamic programme. `order`: layers with the largest steps come first, so
-    that those behind can use up what is left of the budget."""
+    that later layers can use the rest of the budget."""
 
     def __init__(self, lists, budget):
         self.order = sorted(range(len(lists)), reverse=True,
@@ -113,7 +114,7 @@ class Programme:
         self.dropped = self.least   # the least bound of what was not looked at
 
     def extend(self, states, options, behind):
-        """The states after one more layer, as pairs (bound, state)."""
+        """Yields the states after one more layer, as pairs (bound, state)."""
         found = sorted(
             (state.cost + option.cost, state.error + option.error, option, number)
             for number, state in enumerate(states) for option in options
@@ -127,7 +128,7 @@ class Programme:
         return kept
 
     def improve(self, columns, states, behind):
-        """Complete the most promising states."""
+        """Completes the most promising states."""
         for _, state in states[:TRIED]:
             rest = behind.complete(self.budget - state.cost)
             if state.error + total(rest)[1] < self.least * (1 - SMALL):
@@ -136,7 +137,7 @@ class Programme:
 
     @staticmethod
     def trace(columns, state):
-        """The options that led to a state behind these columns of states."""
+        """Returns the options that led to a state after these columns of states."""
         chosen = [state.option]
         for column in reversed(columns[1:]):
             state = column[state.before]
@@ -144,7 +145,7 @@ class Programme:
         return reversed(chosen)
 
     def run(self, width):
-        """With so many states at most."""
+        """Runs the programme. width: the largest number of states in a column."""
         columns, self.dropped = [[State(0.0, 0.0, None, 0)]], float("inf")
         for place, options in enumerate(self.lists):
             behind = Layers(self.lists[place + 1:])
@@ -160,18 +161,18 @@ class Programme:
         self.dropped = min(self.dropped, self.least)
 
     def gap(self):
-        """How much less error a choice could have that was not looked at."""
+        """Returns the largest possible difference to the error of an untried choice."""
         return max(0.0, self.least * (1 - SMALL) - self.dropped)
 
     def places(self):
-        """The chosen options' places, by the layers' own order."""
+        """Returns the places of the chosen options, in the layers' own order."""
         places = dict(zip(self.order, (option.place for option in self.chosen)))
         return [places[layer] for layer in range(len(places))]
 
 
 def allot(lists, budget):
-    """lists: for each layer its options, pairs of cost and error, both finite. An
-    Allotment, or None where even the cheapest options cost more than the budget."""
+    """Returns an Allotment, or None if the cheapest options exceed the budget. lists:
+    the options of each layer, pairs of cost and error, both finite."""
     lists = [undominated(options) for options in lists]
     if sum(options[0].cost for options in lists) > budget:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a candidate is: what the log says of it, in the words of a policy."""
+"""Candidates: their columns of a log, in the words of a policy."""
 
 import collections
 import difflib
@@ -10,17 +10,17 @@ import re
 from apsmpi_log.candidates import WITHOUT_FORMAT, candidate_name
 from apsmpi_log.text import UserError
 
-# What the rows of a candidate have in common, by the names of the log's columns.
+# Columns of a log that are equal in all rows of a candidate.
 FIELDS = ("shadow", "format", "scale", "reduce", "group", "node", "accumulate",
           "compress")
 DEFAULTS = {"reduce": ("", "hierarchical"), "group": ("", "node"),
             "node": ("", "format"), "accumulate": ("", "fp32"),
             "scale": ("", "none")}
 
-# Formats that policies name, and the log by their bits.
+# Formats that a policy names, and a log by their bits.
 NAMED_FORMATS = {"fp32": "e8m23", "tf32": "e8m10", "fp16": "e5m10", "bf16": "e8m7"}
 
-# Scales that have no parameters, which the log does not say.
+# Scales without parameters that the log lacks.
 BARE_SCALES = ("", "none", "aps", "aps-tight")
 
 # The texts of the log's column `compress`, as values of the key.
@@ -36,21 +36,21 @@ COMPRESSORS = (
 
 
 class Candidate(collections.namedtuple("Candidate", FIELDS + ("factor", "plan"))):
-    """factor: of a fixed scale, as text; plan: the rule as the log's event has it. Both
-    may be None."""
+    """factor: the factor of a fixed scale as text, or None; plan: the rule in the log's
+    event, or None."""
 
     __slots__ = ()
 
     def name(self):
-        """For people."""
+        """Returns the name for people."""
         return candidate_name(self.format, self.scale, self.compress, self.plan)
 
     def word(self):
-        """For the name of a rule."""
+        """Returns the words for the name of a rule."""
         return re.sub(r"[^A-Za-z0-9_.]+", "-", self.name()).strip("-")
 
     def rule(self):
-        """The keys of a rule that reduces in this way, as pairs of texts."""
+        """Returns the keys and values of a rule for this candidate."""
         if self.plan:
             return split_mapping(self.plan)
         keys = []
@@ -73,17 +73,17 @@ class Candidate(collections.namedtuple("Candidate", FIELDS + ("factor", "plan"))
         return keys
 
     def says_all(self):
-        """Are these keys all of its rule, as far as the log's columns can tell?"""
+        """True if these are all keys of its rule that the log's columns can tell."""
         return bool(self.plan or self.factor) or self.scale in BARE_SCALES
 
     def ties(self):
-        """What sorts candidates that cost the same."""
+        """Returns the key that sorts candidates of equal cost."""
         return (self.shadow, self.name())
 
 
 def fixed_factor(scale, value):
-    """The factor of a fixed scale, as text; None for other scales, and where the log
-    does not have it."""
+    """Returns the factor of a fixed scale as text, or None for another scale and for a
+    log without the factor."""
     if scale != "fixed" or not 0 < value < math.inf:
         return None
     return "%d" % value if value == int(value) else repr(value)
@@ -98,7 +98,7 @@ def compress_value(text):
 
 
 def accumulate_value(text):
-    """'format chunk 64', 'e5m10 kahan' as a value of the key."""
+    """Returns a text such as `format chunk 64` as a value of the key."""
     words = text.split(" ")
     if len(words) == 1:
         return text
@@ -111,7 +111,7 @@ def accumulate_value(text):
 
 
 def split_mapping(text):
-    """'{format: e4m3, scale: {fixed: 2}}' as pairs of keys and values."""
+    """Returns a text such as {format: e4m3, scale: {fixed: 2}} as keys and values."""
     pairs, depth, start = [], 0, 1
     for place, letter in enumerate(text):
         if letter in "{[":
@@ -126,18 +126,19 @@ def split_mapping(text):
 
 
 def same_number(one, other, places):
-    """Are both of one candidate of a list, as far as the log tells?"""
+    """True if both are one candidate of a list, as far as the log tells."""
     if one.plan or other.plan:
         return one.plan == other.plan
     return bool(places[one] & places[other]) and one[1:3] == other[1:3]
 
 
 def select(candidates, wanted, places):
-    """Those that the user names: by format, by name as the tables have it, with : or
-    a blank in front of the scale, by the first words of a name, or by patterns. bf16
-    and the like are the formats that they stand for. A compressor leaves some layers to
-    its plain format, which is then taken with it. places: of each candidate, its
-    numbers in the lists of candidates."""
+    """Returns the candidates that the user names: by format, by the name in tables,
+    with a colon or a blank before the scale, by the first words of a name, or by
+    patterns.
+    bf16 and similar names are aliases of formats. A compressor leaves some layers to
+    its plain format, which is selected with it. places: {candidate: its numbers in the
+    lists of candidates}."""
     if not wanted:
         return set(candidates)
     chosen = set()
@@ -148,7 +149,7 @@ def select(candidates, wanted, places):
         found = [c for c in candidates if any(
             fnmatch.fnmatchcase(text, pattern) for text in (c.name(), c.format)
             for pattern in (item, form))]
-        # Compressors' names go on with their parameters.
+        # The name of a compressor ends with its parameters.
         found = found or [c for c in candidates if c.name().startswith(item + " ")]
         if not found:
             names = sorted({c.name() for c in candidates})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which candidate each layer gets, and why."""
+"""Chooses the candidate of each layer, with the reasons."""
 
 import collections
 import math
@@ -10,21 +10,21 @@ from .budget import allot
 from .text import percent_above
 
 ALIKE = 1e-9            # relative: bytes that differ by less are equal
-TIMES_ALIKE = 0.05      # relative: so are predicted times
+TIMES_ALIKE = 0.05      # relative: predicted times that differ by less are equal
 
-# A candidate on a layer: bytes of a call, the worst epoch's value under a bound and
-# where that was, its part of the squared error of the whole gradient, its numbers
-# in the lists of candidates, the predicted seconds of a call (None: not known), and the
-# sum and number of the ratios in dB.
+# A candidate on a layer: bytes of a call; the worst epoch's value under a bound, and
+# that epoch; the part of the squared error of the whole gradient. Then its numbers in
+# the lists of candidates; the predicted seconds of a call, or None; the sum and number
+# of the ratios in dB.
 Measured = collections.namedtuple(
     "Measured", "candidate bytes worst where part places seconds ratios ratio_rows")
-# A rule: candidate (None: FP32), its layers with what was measured of each (Measured,
-# or None), and why the candidates were not taken that would have cost less.
+# A rule: candidate (None: FP32), its layers with the Measured of each, or None, and the
+# reasons against cheaper candidates.
 Rule = collections.namedtuple("Rule", "candidate layers cheaper")
 
 
 def by_place(layer):
-    """The order of layers: by their index or, where there is none, by size."""
+    """Returns the key that sorts layers by index or, without one, by size."""
     return (layer.layer, layer.count, layer.name)
 
 
@@ -33,13 +33,13 @@ class Problem:
 
     def __init__(self, samples, bound=None, times=None):
         """samples: {layer: {candidate: {window: Sums}}}, see samples.py; times: a
-        Times, where time counts."""
+        Times if time counts, or None."""
         self.times = times
         self.layers = sorted(samples, key=by_place)
         self.fp32 = {layer: mean(samples[layer], "fp32") for layer in self.layers}
         self.total = sum(self.fp32.values())
         whole = whole_gradient(samples)
-        # What the windows are: epochs, or parts of the run.
+        # The name of a window: an epoch, or a part of the run.
         self.period = ("epoch" if any(epoch >= 0 for _, epoch in whole)
                        else "part of the run")
         self.weighed = all(norm == norm and norm > 0 for norm in whole.values())
@@ -52,43 +52,43 @@ class Problem:
                       key=lambda candidate: candidate.ties())
 
     def of(self, layer, candidate):
-        """What was measured of a candidate on a layer, or None."""
+        """Returns the measurement of a candidate on a layer, or None."""
         return next((m for m in self.measured[layer] if m.candidate == candidate),
                     None)
 
     def native(self, layer):
-        """Predicted seconds of native MPI; None: not known."""
+        """Returns the predicted seconds of native MPI, or None if not known."""
         return self.times and self.times.native.get(layer.count)
 
     def pays(self, layer, m):
-        """Is it fewer bytes than FP32 and, where time counts, faster?"""
+        """True if it sends fewer bytes than FP32 and, if time counts, is faster."""
         if m.bytes >= self.fp32[layer]:
             return False
         return self.times is None or (m.seconds is not None
                                       and m.seconds < self.native(layer))
 
     def costs_less(self, m, taken):
-        """Of two candidates on a layer: in seconds where time counts, else in bytes."""
+        """Returns the cost of a candidate: seconds if time counts, otherwise bytes."""
         if self.times:
             return m.seconds is not None and m.seconds < taken.seconds
         return m.bytes < taken.bytes * (1 - ALIKE)
 
     def seconds(self, rules):
-        """(of a step under the rules, of one in FP32), where time counts."""
+        """Returns the seconds of a step under the rules and in FP32, if time counts."""
         taken = [(m.seconds if m else self.native(layer), self.native(layer))
                  for rule in rules for layer, m in rule.layers]
         return tuple(math.nan if None in part else sum(part) for part in zip(*taken))
 
 
 def mean(candidates, field):
-    """Of a number of bytes, over all samples of a layer."""
+    """Returns the mean of a number of bytes over all samples of a layer."""
     sums = [s for windows in candidates.values() for s in windows.values()]
     return sum(getattr(s, field) for s in sums) / sum(s.number for s in sums)
 
 
 def whole_gradient(samples):
-    """{window: the sum of the squares of all layers' sums in a step}; nan where the
-    log does not have these."""
+    """Returns {window: sum of the squares of all layers' sums in a step}, nan if the
+    log lacks them."""
     whole = collections.defaultdict(float)
     for candidates in samples.values():
         norms = collections.defaultdict(list)
@@ -102,7 +102,7 @@ def whole_gradient(samples):
 
 
 def measure(candidates, bound, whole, seconds):
-    """[Measured] of the candidates that were sampled in every window."""
+    """Returns [Measured] for the candidates that were sampled in every window."""
     everywhere = set().union(*candidates.values())
     found = []
     for candidate, windows in candidates.items():
@@ -128,9 +128,9 @@ def measure(candidates, bound, whole, seconds):
 
 
 def acceptable(problem, bound):
-    """{layer: the Measured that cost least of those within the bound}; none where
-    FP32 costs no more. Where time counts, the fastest cost least, and of these those
-    of fewest bytes."""
+    """Returns {layer: the cheapest Measured within the bound}, without layers for which
+    FP32 is as cheap. If time counts, the fastest are the cheapest, and of these the
+    ones of fewest bytes."""
     found = {}
     for layer in problem.layers:
         within = [m for m in problem.measured[layer]
@@ -144,9 +144,9 @@ def acceptable(problem, bound):
 
 
 def merge_runs(layers, choices):
-    """Neighbours that have a choice in common share one: as few runs as can be.
-    choices: {layer: set}, where the empty set stands for FP32. Returns pairs of
-    layers and the choices that they have in common."""
+    """Joins neighbours with a common choice, in as few runs as possible. choices:
+    {layer: set}; the empty set means FP32. Returns pairs of layers and their common
+    choices."""
     runs = []
     for layer in layers:
         if runs and runs[-1][0]:
@@ -159,7 +159,7 @@ def merge_runs(layers, choices):
 
 
 def choose_bound(problem, bound):
-    """[Rule]: for each layer the candidate of fewest bytes within the bound."""
+    """Returns [Rule]: for each layer the candidate of fewest bytes within the bound."""
     within = acceptable(problem, bound)
     sets = {layer: {m.candidate for m in some} for layer, some in within.items()}
     chosen = {}
@@ -172,7 +172,7 @@ def choose_bound(problem, bound):
 
 
 def rules_of(problem, chosen):
-    """Layers with the same choice share a rule; the rules in the layers' order."""
+    """Returns rules in the layers' order. Layers with one choice share a rule."""
     groups = {}
     for layer in problem.layers:
         groups.setdefault(chosen[layer], []).append(layer)
@@ -193,7 +193,7 @@ def rules_of(problem, chosen):
 
 
 def choose_budget(problem, budget):
-    """([Rule], Allotment): the least squared error within the bytes."""
+    """Returns ([Rule], Allotment) with the least squared error within the bytes."""
     if not problem.weighed:
         raise UserError("the log does not have the column ref_l2, the norms of the "
                         "sums, which a target in bytes needs: layers cannot be "
@@ -225,22 +225,23 @@ def choose_budget(problem, budget):
 
 
 def totals(problem, rules):
-    """(bytes of a step, part of the squared error) under the rules."""
+    """Returns (bytes of a step, part of the squared error) under the rules."""
     sent = sum(m.bytes if m else problem.fp32[layer]
                for rule in rules for layer, m in rule.layers)
     return sent, sum(m.part for rule in rules for _, m in rule.layers if m)
 
 
 def mean_ratio(rules):
-    """The mean of the rows' ratios in dB, as apsmpi-report has it; nan without rows."""
+    """Returns the mean of the rows' ratios in dB, like apsmpi-report; nan without
+    rows."""
     some = [m for rule in rules for _, m in rule.layers if m and m.ratio_rows]
     return (sum(m.ratios for m in some) / sum(m.ratio_rows for m in some) if some
             else math.nan)
 
 
 def best_single(problem, good):
-    """(candidate, bytes, part) of the best one for all layers, or None. good: takes
-    (bytes, part, [Measured]), and returns what is to be least, or None."""
+    """Returns (candidate, bytes, part) for the best candidate in all layers, or None.
+    good(bytes, part, [Measured]) returns the number to minimize, or None."""
     best = None
     for candidate in problem.candidates():
         some = [problem.of(layer, candidate) for layer in problem.layers]

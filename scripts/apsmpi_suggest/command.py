@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command: apsmpi-suggest's arguments, and what each leads to."""
+"""The arguments of apsmpi-suggest, and the work of the command."""
 
 import argparse
 import math
@@ -20,7 +20,7 @@ from .targets import parse_margin, parse_target
 from .text import NAME, note, percent_above, show_db, show_percent, show_seconds
 from .times import Times, asked
 
-MISSED = 0.01           # relative: a budget that is missed by less is missed by little
+MISSED = 0.01           # relative: largest excess of a nearly kept budget
 
 
 def positive(text):
@@ -103,7 +103,8 @@ def parse_arguments(arguments):
 
 
 def read(options, say):
-    """({layer: {candidate: {window: Sums}}}, what the last log says of its run)."""
+    """Returns {layer: {candidate: {window: Sums}}}, and the first event of the run in
+    the last log."""
     samples, said, agreement = {}, {}, Agreement(options)
     for path in options.logs:
         log = Samples(path, options.run, options.comm, say)
@@ -134,7 +135,7 @@ def read(options, say):
 
 
 def take_wanted(samples, names):
-    """Leave only the candidates in the samples that the user names."""
+    """Keeps only the candidates in the samples that the user names."""
     places = {}
     for some in samples.values():
         for candidate, windows in some.items():
@@ -164,7 +165,7 @@ def describe_run(samples, said):
 
 
 def describe_few(samples):
-    """Of a choice that hangs on single samples; None where it does not."""
+    """Describes a choice that depends on single samples, or returns None."""
     single = [layer for layer, some in samples.items() if max(
         sum(sums.number for sums in one.values()) for one in some.values()) == 1]
     if not single:
@@ -176,8 +177,8 @@ def describe_few(samples):
 
 
 def describe_unmet(problem, bound):
-    """Where no candidate that sends less than FP32 meets the target in any layer: that,
-    and which came nearest. None where one does, or where there is none."""
+    """Describes that no candidate with fewer bytes than FP32 meets the target in any
+    layer, and the nearest one; otherwise returns None."""
     found = [(layer, m) for layer in problem.layers for m in problem.measured[layer]
              if m.bytes < problem.fp32[layer]]
     if not found:
@@ -266,7 +267,7 @@ def describe_expected(problem, target, rules, sent, part):
 
 
 def describe_unsaid(rules):
-    """What the rules may lack, because the log does not say it."""
+    """Describes keys that the rules may lack, because the log does not have them."""
     chosen = {rule.candidate for rule in rules if rule.candidate}
     silent = sorted(c.name() for c in chosen if not c.says_all())
     text = ("The log does not say rounding and feedback of candidates: where yours had "
@@ -278,7 +279,7 @@ def describe_unsaid(rules):
 
 
 def read_times(options, samples, say):
-    """The Times of all candidates, if the user asks for times."""
+    """Returns the Times of all candidates, or None if the user asks for no times."""
     arguments = asked(options)
     if not arguments:
         return None
@@ -294,8 +295,8 @@ def read_times(options, samples, say):
 
 
 def describe_busy(times, path):
-    """Of a file that was measured on busy machines, as `apsmpi explain` has it; None
-    otherwise."""
+    """Describes a file that was measured on busy machines, by `apsmpi explain`, or
+    returns None."""
     if not times or not times.busy:
         return None
     return ("The machine was busy when %s was measured (%s): do not use these "
@@ -312,7 +313,7 @@ def describe_times(problem, rules):
 
 
 def suggest(options, say=note):
-    """The policy as text; say: takes notes for the user."""
+    """Returns the policy as text. say(text) prints a note for the user."""
     samples, said = read(options, say)
     target = options.target
     bound = target if target.kind != "bytes" else None
@@ -342,7 +343,7 @@ def suggest(options, say=note):
 
 
 def write(path, text):
-    """Where the user wants it; - is standard output."""
+    """Writes the policy to a file; - is standard output."""
     if path == "-":
         print_safely(lambda: sys.stdout.write(text))
         return

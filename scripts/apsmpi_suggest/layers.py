@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a run told its layers apart, as far as its log says it: all logs, the options
-and the layer table must agree, because the rules of the policy name layers by it."""
+"""The way in which a run identified its layers. All logs, the options and the layer
+table must agree on it, because the rules of the policy name layers in this way."""
 
 import csv
 
@@ -10,7 +10,7 @@ TABLE = "a layer table"
 
 
 def way_of(said, layers):
-    """In words; None where the log does not say it."""
+    """Returns the way in words, or None if the log lacks it."""
     steps = said.get("steps")
     if steps == "table" or "table" in said or any(layer.name for layer in layers):
         return TABLE
@@ -23,7 +23,7 @@ def way_of(said, layers):
 
 
 def check_options(options, path, said, way):
-    """UserError: an option says something else than the log."""
+    """Raises UserError if an option contradicts the log."""
     steps = said.get("steps")
     if not steps:
         return
@@ -41,12 +41,13 @@ def check_options(options, path, said, way):
 
 
 class Agreement:
-    """Of several logs: UserError where one does not agree with those before."""
+    """The agreement of several logs. Raises UserError if a log differs from earlier
+    ones."""
 
     def __init__(self, options):
         self.options = options
-        self.way = None         # (path, as way_of() has it) of the first that says it
-        self.places = {}        # index of a layer: (path, Layer)
+        self.way = None         # (path, result of way_of()) of the first such log
+        self.places = {}        # {index of a layer: (path, Layer)}
 
     def add(self, path, said, layers):
         way = way_of(said, layers)
@@ -66,7 +67,7 @@ class Agreement:
                                                  show(layer), path))
 
     def check_table(self, path):
-        """UserError: the table that the user names has other layers than the logs."""
+        """Raises UserError if the user's table has other layers than the logs."""
         table = read_table(path)
         if self.way and self.way[1] != TABLE:
             raise UserError("--table %s: %s identifies layers by %s, whose numbers are "
@@ -87,12 +88,12 @@ class Agreement:
 
 
 def show(layer):
-    """fc1.bias of 64 elements."""
+    """Returns a text such as `fc1.bias of 64 elements`."""
     return (layer.name + " of " if layer.name else "") + plural(layer.count, "element")
 
 
 def read_rows(path):
-    """Pairs of the number of a line and its fields, without comments."""
+    """Yields pairs of the number of a line and its fields, without comments."""
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             lines = [(number, line) for number, line in enumerate(file, 1)
@@ -108,7 +109,7 @@ def read_rows(path):
 
 
 def read_table(path):
-    """[(name, count)] of a layer table, by the layers' indices."""
+    """Returns [(name, count)] of a layer table, by the layers' indices."""
     rows = read_rows(path)
     if not rows:
         raise UserError("--table %s: the table has no layers" % path)

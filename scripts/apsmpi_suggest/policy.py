@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The policy as text: rules that `apsmpi check` accepts, and comments that say why
-each is there, what it saves and costs, and what to watch."""
+"""The policy as text: rules that `apsmpi check` accepts, and comments with the reason
+for each, its savings and its errors, and what to watch."""
 
 import math
 import re
@@ -10,13 +10,13 @@ from .samples import SAMPLES
 from .text import show_percent, show_ranges, show_seconds
 
 WIDTH = 79
-LAYERS_NAMED = 4        # in a comment
+LAYERS_NAMED = 4        # layers in a comment, at most
 MIN_COUNT = 1024        # the policy's default
-EVERY = 100             # one step in so many is sampled, or more
+EVERY = 100             # steps for each sampled step, at most
 
 
 def comment(text, indent=""):
-    """Lines of at most WIDTH columns."""
+    """Returns comment lines of at most WIDTH columns."""
     lead, glued = indent + "# ", "\ufffd"
     # A number and its unit stay in one line.
     text = re.sub(r"(?<=\d) (?=(%|dB)\b|%)", glued, " ".join(text.split()))
@@ -26,7 +26,7 @@ def comment(text, indent=""):
 
 
 def quoted(text):
-    """A YAML scalar."""
+    """Returns a YAML scalar."""
     if re.fullmatch(r"[A-Za-z0-9_./][A-Za-z0-9_./ -]*", text) and text == text.strip():
         return text
     return '"%s"' % "".join("\\" + c if c in '"\\' else c for c in text)
@@ -45,21 +45,21 @@ def layer_name(layer):
 
 
 def show_ratio(part):
-    """A part of the squared error, in dB."""
+    """Returns a part of the squared error in dB."""
     return "%.1f dB" % (-10 * math.log10(part)) if part > 0 else "no error"
 
 
 class Policy:
-    """What is written: the problem, what was chosen, and what to say of it."""
+    """The policy as text, with comments on the problem and the choice."""
 
     def __init__(self, problem, target, rules, options, said):
-        """said: what the log says of the run at its start."""
+        """said: the first event of the run, as {key: value}."""
         self.problem, self.target, self.rules = problem, target, rules
         self.options, self.said = options, said
         self.sent, self.part = 0.0, 0.0
         self.notes = []         # paragraphs for the head
         self.by_size = all(layer.layer < 0 for layer in problem.layers)
-        # Numbers of the rules' names, where several have one word.
+        # Numbers of the rules' names, if several have one word.
         self.names = {}
 
     def name(self, word):
@@ -69,10 +69,10 @@ class Policy:
     # --- the rules
 
     def conditions(self, layers):
-        """[(key, value), ...] of each rule that these layers need."""
+        """Yields [(key, value), ...] for each rule that these layers need."""
         if not self.by_size:
             return [[("layers", show_ranges({layer.layer for layer in layers}))]]
-        # Sizes that follow each other in the log share a rule.
+        # Neighbouring sizes of the log share a rule.
         sizes = sorted({layer.count for layer in self.problem.layers})
         places = sorted({sizes.index(layer.count) for layer in layers})
         runs = []
@@ -85,7 +85,7 @@ class Policy:
                  ("max_count", "%d" % sizes[run[-1]])] for run in runs]
 
     def why(self, rule):
-        """The comment of a rule."""
+        """Yields the sentences of a rule's comment."""
         bound = self.target if self.target.kind != "bytes" else None
         layers = [layer for layer, _ in rule.layers]
         names = [layer_name(layer) for layer in layers]
@@ -112,7 +112,7 @@ class Policy:
         return text + self.how_long(rule) + "." + self.why_not_cheaper(rule, bound)
 
     def how_long(self, rule):
-        """Where time counts."""
+        """Describes times, if time counts."""
         if not self.problem.times:
             return ""
         taken, native = self.problem.seconds([rule])
@@ -120,7 +120,7 @@ class Policy:
             show_seconds(taken), show_seconds(native))
 
     def why_not_cheaper(self, rule, bound):
-        """The dearest candidate that would have cost less, and what it lacks."""
+        """Describes the dearest candidate of lower cost, and its shortcoming."""
         cheaper = {candidate: failed for candidate, failed in (
             (candidate, [(layer, m) for layer, m in places if m.worst > bound.allowed])
             for candidate, places in rule.cheaper.items()) if failed} if bound else {}
@@ -137,8 +137,8 @@ class Policy:
             layer_name(layer))
 
     def why_slow(self, rule):
-        """Of layers of which all candidates that would do are too slow, if time
-        counts; otherwise nothing."""
+        """Describes layers whose sufficient candidates are all too slow, if time
+        counts; otherwise returns nothing."""
         best = None
         for layer, _ in rule.layers:
             for m in self.problem.measured[layer] if self.problem.times else ():
@@ -198,19 +198,19 @@ class Policy:
             yield comment(note)
 
     def epoch_steps(self):
-        """Steps of an epoch, as far as they are known; otherwise None."""
+        """Returns the steps of an epoch, or None if not known."""
         told = self.options.per_epoch or self.said.get("per_epoch")
         return int(told or 0) or self.said.get("epoch_steps")
 
     def every(self):
-        """Such that each epoch has a sample, and a run as long as the one that was
-        measured about SAMPLES, unless the user says how many."""
+        """Returns the steps for each sampled step: the user's number, or a number by
+        which each epoch has a sample and an equal run about SAMPLES."""
         return self.options.every or min(
             EVERY, self.epoch_steps() or EVERY,
             max(1, (self.said.get("run_steps") or 0) // SAMPLES))
 
     def settings(self):
-        """What a second run needs to know its layers as the first one did."""
+        """Yields the lines by which a second run numbers its layers like the first."""
         yield "version: 1"
         table = self.options.table or self.said.get("table")
         steps = self.options.steps or self.said.get("steps")

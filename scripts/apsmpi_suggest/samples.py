@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rows of candidates: what each candidate costs each layer, and how wrong it is
-in each epoch."""
+"""The rows of candidates: the bytes of each candidate in each layer, and its errors in
+each epoch."""
 
 import array
 import collections
@@ -14,9 +14,9 @@ from apsmpi_log.text import UserError, plural
 
 from .candidates import FIELDS, Candidate, fixed_factor
 
-WINDOWS = 8             # of the steps, where no epochs are known
-SAMPLES = 10            # of a layer that the policy's own run is to log, about
-RUNS_NAMED = 5          # in a message: the last ones
+WINDOWS = 8             # parts of the steps, if no epochs are known
+SAMPLES = 10            # samples of a layer in the log of the policy's own run
+RUNS_NAMED = 5          # runs in a message, the last ones
 Layer = collections.namedtuple("Layer", "layer count name")
 VALUES = ("err_mean", "err_l2", "wire_bytes", "fp32_bytes", "ref_l2", "overflow")
 READ = ("time", "comm", "step", "layer", "count", "err_mean", "epoch", "name",
@@ -25,13 +25,13 @@ READ = ("time", "comm", "step", "layer", "count", "err_mean", "epoch", "name",
 
 
 class Sums:
-    """Over the samples of a layer under one candidate in one epoch."""
+    """Sums over the samples of a layer under one candidate in one epoch."""
 
     __slots__ = ("place", "number", "errors", "squares", "wire", "fp32", "lost", "all",
                  "overflow", "ratios", "ratio_rows")
 
     def __init__(self, place):
-        """place: the candidate's number in the list of its rule."""
+        """place: the number of the candidate in the list of its rule."""
         self.place = place
         self.number = self.overflow = 0
         self.errors = self.squares = self.wire = self.fp32 = 0.0
@@ -55,7 +55,7 @@ class Sums:
             self.lost += square * norm * norm
 
     def l2(self):
-        """The root of the mean square of the relative errors."""
+        """Returns the root mean square of the relative errors."""
         return math.sqrt(self.squares / self.number)
 
     def err(self):
@@ -68,17 +68,17 @@ class Samples(LogFile):
     columns = {name: COLUMNS[name] for name in READ}
 
     def __init__(self, path, run, comm, say):
-        """run: its id, "last", or None where the log has one alone."""
+        """run: an id, "last", or None for the only run of a log."""
         super().__init__(path, say)
         self.wanted, self.comm = run, comm
-        self.rows = 0                   # of the program's own reductions, too
-        self.others = 0                 # rows of candidates for other calls
-        self.begun = {}                 # of each run, what the log says of it
-        self.ended = set()              # runs of which it says that they have ended
-        self.plans = {}                 # (run, rule, candidate): a rule as text
-        self.desyncs = collections.Counter()    # events, by the run that began last
+        self.rows = 0                   # number of rows, the program's included
+        self.others = 0                 # number of candidates' rows for other calls
+        self.begun = {}                 # {run: text of its first event}
+        self.ended = set()              # runs whose ends are in the log
+        self.plans = {}                 # {(run, rule, candidate): a rule as text}
+        self.desyncs = collections.Counter()    # events by the latest run
         self.runs, self.comms = {}, {}  # as ordered sets
-        self.kinds, self.layers = {}, {}        # each with its number
+        self.kinds, self.layers = {}, {}        # {kind or layer: number}
         # One entry a row: numbers of run, layer and kind, and values.
         self.run, self.layer, self.kind = (array.array("l") for _ in range(3))
         self.epoch, self.step = array.array("q"), array.array("q")
@@ -100,7 +100,7 @@ class Samples(LogFile):
         return None
 
     def take_events(self, events):
-        """Events have been read where they stand."""
+        """Does nothing: events have been read at their places."""
 
     def read_rows(self, columns, events):
         self.rows += columns.rows
@@ -135,7 +135,7 @@ class Samples(LogFile):
     # --- which rows count
 
     def chosen_run(self):
-        """The id of the run that counts, which has candidates."""
+        """Returns the id of the selected run, which has candidates."""
         runs = list(self.runs)
         shadowed = [runs[i] for i in sorted(set(self.run))]
         if self.wanted == "last":
@@ -156,7 +156,7 @@ class Samples(LogFile):
         return shadowed[0]
 
     def check(self):
-        """UserError: there is nothing to suggest from."""
+        """Raises UserError: the log has no candidates."""
         if not self.rows:
             raise UserError("%s: a header and no rows" % self.path)
         if not self.run:
@@ -187,8 +187,8 @@ class Samples(LogFile):
                         one[1], "element"), first, two[1], second))
 
     def gather(self, into):
-        """Add the rows to {layer: {candidate: {(path, epoch): Sums}}}; returns what
-        the log says of the run."""
+        """Adds the rows to {layer: {candidate: {(path, epoch): Sums}}}. Returns the
+        first event of the run."""
         self.check()
         run = self.chosen_run()
         number = self.runs[run]
@@ -211,7 +211,7 @@ class Samples(LogFile):
                 "run_steps": self.run_steps(kept)}
 
     def say_broken(self, run):
-        """Notes of a run that is not whole."""
+        """Yields notes on an incomplete run."""
         if run in self.begun and run not in self.ended:
             self.say("%s: the log does not say that run %s ended: the job still runs, "
                      "or it was cut and later rows are missing" % (self.path, run))
@@ -222,8 +222,8 @@ class Samples(LogFile):
                      % (self.path, plural(self.desyncs[run], "desync event")))
 
     def run_steps(self, rows):
-        """Steps of the run, or calls of a size: those of the layer that had fewest, but
-        enough for the samples that are wanted. None: too few for these."""
+        """Returns the steps of the run, or the calls of a size: the fewest of a layer
+        with enough of them for the wanted samples, or None."""
         last = {}
         for row in rows:
             layer = self.layer[row]
@@ -231,8 +231,8 @@ class Samples(LogFile):
         return min((steps for steps in last.values() if steps >= SAMPLES), default=None)
 
     def epoch_steps(self, rows):
-        """Steps of an epoch, or calls of a size: about, by the last row of each layer
-        in the last epoch; None where the log has one epoch alone."""
+        """Estimates the steps of an epoch, or the calls of a size, by the last row of
+        each layer in the last epoch. Returns None for a log of one epoch."""
         last = {}
         for row in rows:
             place = last.setdefault(self.layer[row], row)
@@ -242,8 +242,8 @@ class Samples(LogFile):
                     for row in last.values() if self.epoch[row] > 0), default=None)
 
     def candidates(self):
-        """[number of a kind of rows]: its Candidate. The number in the rule's list
-        counts where the log does not tell two of a list apart otherwise."""
+        """Returns the Candidate of each kind of rows. Its number in the rule's list is
+        used if nothing else tells two candidates of a list apart."""
         lists = collections.Counter((kind[1:]) for kind in self.kinds)
         found = []
         for kind in self.kinds:
@@ -255,9 +255,9 @@ class Samples(LogFile):
 
     def windows(self, rows):
         """A function from a row to its epoch, or, where the log has one epoch alone,
-        to its part of the steps. The parts have equally many steps, not samples: those
-        that follow each other closely are of one part. A part without samples is
-        none."""
+        to its part of the steps. The parts have equal numbers of steps, not of
+        samples: samples that follow each other closely belong to one part. A part
+        without samples does not count."""
         if len({self.epoch[row] for row in rows}) > 1:
             return lambda row: self.epoch[row]
         steps = sorted({self.step[row] for row in rows})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the user asks for: a bound of the error of each layer, or of the bytes."""
+"""Targets: a bound of the error of each layer, or of the bytes."""
 
 import argparse
 import math
@@ -9,8 +9,8 @@ NUMBER = r"([0-9]+\.?[0-9]*(?:e[-+]?[0-9]+)?|\.[0-9]+)"
 
 SNR_MIN = -200          # in dB; compressors with feedback have ratios below 0
 
-# In dB, where the user does not say it. The mean relative error hangs on the few
-# elements whose sums are nearly 0, and differs much between runs.
+# Default margins in dB. The mean relative error depends on the few elements whose sums
+# are nearly 0, and differs much between runs.
 MARGINS = {"snr": 1.0, "err": 6.0}
 
 
@@ -20,8 +20,8 @@ class Bound:
     better."""
 
     def __init__(self, kind, most, margin):
-        """margin: in dB, by which the first run must be better than `most`; None:
-        the usual one."""
+        """margin: the first run must be better than `most` by this, in dB. None: the
+        default."""
         self.kind = kind        # "snr" or "err"
         margin = MARGINS[kind] if margin is None else margin
         self.most = most
@@ -29,7 +29,7 @@ class Bound:
         self.margin = margin
 
     def value(self, sums):
-        """Of the sums over the samples of an epoch; see samples.Sums."""
+        """Returns the value of the sums over the samples of an epoch (samples.Sums)."""
         return sums.l2() if self.kind == "snr" else sums.err()
 
     def show(self, value):

@@ -11,7 +11,7 @@ import tempfile
 
 from apsmpi_log.text import UserError
 
-# Options of explain, each as it has them.
+# Options of explain with their values.
 OPTIONS = ("hosts", "ranks-per-host", "rate", "latency", "cores", "measured")
 
 
@@ -42,7 +42,7 @@ def write_policy(folder, candidates, counts):
     """A rule for each candidate, for a layer of each count; its path."""
     table, policy = (os.path.join(folder, name) for name in ("t.csv", "p.yaml"))
     with open(table, "w", encoding="utf-8") as file:
-        # A scale that is taken from the table takes as long with any.
+        # A scale from the table takes equal time with any factor.
         file.write("layer,name,count,scale\n")
         for layer in range(len(candidates) * len(counts)):
             file.write("%d,l%d,%d,1\n" % (layer, layer, counts[layer % len(counts)]))
@@ -57,7 +57,7 @@ def write_policy(folder, candidates, counts):
 
 
 def explain(command, policy, arguments):
-    """What explain says of the layers of the policy."""
+    """Returns the layers of the policy in the output of `apsmpi explain`."""
     try:
         done = subprocess.run([command, "explain", "--json", *arguments, policy],
                               capture_output=True, check=False)
