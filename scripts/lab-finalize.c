@@ -52,8 +52,8 @@ static void *ucx_function(const char *name, const void *caller)
     return address;
 }
 
-/* The function that this one stands in front of, as the caller of this one would
- * find it. */
+/* Stores the next function with this name, which the caller would find without
+ * this library. */
 static void next_function(const char *name, const void *caller, void *function)
 {
     void *address = ucx_function(name, caller);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apsmpi-lab-switch DELAY PORT...: the switch of apsmpi-lab where links have a
- * delay and the kernel has no netem. Stands in place of the kernel's bridge: a
- * packet that comes in by a port (an Ethernet interface of this network
- * namespace) leaves DELAY nanoseconds later by another one.
+ * apsmpi-lab-switch DELAY PORT...: the switch of apsmpi-lab if links have a delay
+ * and the kernel has no netem. It replaces the kernel's bridge: a packet that
+ * enters by a port (an Ethernet interface of this network namespace) leaves by
+ * another port DELAY nanoseconds later.
  *
- * The host behind the Nth port has the Ethernet address 02:00:00:00:hi:lo, with
- * N, from 1, in the last two bytes. Packets to any other address, broadcasts,
- * go to all other ports. Packets keep their order from port to port. They are
- * lost where there is no room, as in any switch; rates are for tc to shape.
+ * The host at the Nth port has the Ethernet address 02:00:00:00:hi:lo, with N,
+ * from 1, in the last two bytes. A packet to any other address, a broadcast,
+ * goes to all other ports. Packets keep their order from port to port. The switch
+ * drops packets if a buffer is full, and leaves rates to tc.
  *
- * Returns when all ports are open, and goes on in the background until it is
- * killed. Large TCP segments (GSO) stay whole: 1 Gbit/s are about 2000 packets
- * a second.
+ * The command returns when all ports are open, and the switch runs in the
+ * background until it is killed. Large TCP segments (GSO) are not split: 1 Gbit/s
+ * is about 2000 packets a second.
  */
 #include "config.h"
 
@@ -38,11 +38,12 @@
 #define DELAY_MAX (10 * SECOND)
 #define PORTS_MAX 1000
 
-/* What a packet socket gives and takes: a header on what is still to be done
+/* Length of a packet of a packet socket: a header with the work that is left
  * (checksum, segments), then the frame. */
 #define PACKET_MAX (sizeof(struct virtio_net_hdr) + ETH_HLEN + 65536)
 
-/* Packets under way: 10 Gbit/s for 200 ms. Pages are taken when used first. */
+/* Bytes of packets that are delayed: 10 Gbit/s for 200 ms. The kernel allocates
+ * a page when it is first used. */
 #define QUEUE_BYTES ((size_t)256 << 20)
 
 /* A port's own buffers, to and from the kernel. */
@@ -94,7 +95,7 @@ static struct packet *queue_end(struct queue *queue)
     const size_t most = room_of(PACKET_MAX);
 
     if (queue->tail >= queue->head) {
-        /* The header that says so always has room. */
+        /* There is always room for the header that marks the jump. */
         if (queue->tail + most + sizeof(struct packet) <= QUEUE_BYTES)
             return (struct packet *)(queue->bytes + queue->tail);
         if (most >= queue->head)
@@ -219,7 +220,7 @@ static int port_receive(uint32_t port, int64_t delay, struct queue *queue)
     return 1;
 }
 
-/* The port behind which the packet's receiver is, or port_count: all. */
+/* Returns the port of the packet's receiver, or port_count for all ports. */
 static uint32_t port_to(const struct packet *packet)
 {
     const unsigned char *address =

@@ -110,17 +110,17 @@ refused 'no program to run' --hosts 2 --
 refused '-- is missing in front of ./train' --hosts 2 ./train
 refused 'unknown option --host' --host 2 -- ./train
 refused '--hosts needs a value' --hosts
-refused "--hosts: '0' is no number from 1 to 250" --hosts 0 -- ./train
-refused "--hosts: '251' is no number from 1 to 250" --hosts 251 -- ./train
-refused "--hosts: '2x' is no number" --hosts 2x -- ./train
-refused "--ranks-per-host: '' is no number" --ranks-per-host '' -- ./train
-refused "--ranks-per-host: '-1' is no number" --ranks-per-host -1 -- ./train
-refused "--rate: '1gb' is no rate such as 1gbit" --rate 1gb -- ./train
-refused "--rate: 'gbit' is no rate" --rate gbit -- ./train
+refused "--hosts: '0' is not a number from 1 to 250" --hosts 0 -- ./train
+refused "--hosts: '251' is not a number from 1 to 250" --hosts 251 -- ./train
+refused "--hosts: '2x' is not a number" --hosts 2x -- ./train
+refused "--ranks-per-host: '' is not a number" --ranks-per-host '' -- ./train
+refused "--ranks-per-host: '-1' is not a number" --ranks-per-host -1 -- ./train
+refused "--rate: '1gb' is not a rate such as 1gbit" --rate 1gb -- ./train
+refused "--rate: 'gbit' is not a rate" --rate gbit -- ./train
 refused "--rate: '0' is not within 1mbit and 999gbit" --rate 0 -- ./train
 refused "--rate: '9999tbit' is not within" --rate 9999tbit -- ./train
-refused "--delay: '1h' is no time such as 100us" --delay 1h -- ./train
-refused "--delay: '-1ms' is no time" --delay -1ms -- ./train
+refused "--delay: '1h' is not a time such as 100us" --delay 1h -- ./train
+refused "--delay: '-1ms' is not a time" --delay -1ms -- ./train
 refused "--delay: '1.5s' is more than 1s" --delay 1.5s -- ./train
 mpiexec=$MPIEXEC
 MPIEXEC=no-such-mpiexec

@@ -68,7 +68,7 @@ check 'a number of ranks in the wrong place' \
 check '... starts nothing' status_is 127
 run --shadow mpiexec -n 2 true
 check 'a launcher in the place of formats' \
-    has err "apsmpi-run: --shadow took 'mpiexec' as its value, which is no format"
+    has err "apsmpi-run: --shadow took 'mpiexec' as its value, which is not a format"
 check '... starts nothing' status_is 125
 run -s/usr/bin/mpiexec -n 2 true
 check '... with its folder, behind -s' has err "-s took '/usr/bin/mpiexec' as its"
@@ -181,7 +181,7 @@ check 'flux run gets --env' equal "$(paste -s -d ' ' out)" \
     "[run] [--env=LD_PRELOAD=$library] [--env=APSMPI_POLICY=$tmp/good.yaml] \
 [-n] [2] [./train]"
 run flux jobs
-check '... behind run alone' has err 'run is missing behind flux'
+check '... behind run alone' has err 'run is missing after flux'
 check '... and starts nothing' status_is 125
 run -p good.yaml horovodrun -np 2 python3 train.py
 check 'horovodrun gets the arguments of its mpirun' equal \
