@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apsmpi-lab preloads this into its ranks, so that they end. At the end of a
- * job MPICH closes its UCX endpoints, which takes an answer from the other
- * side, and then waits in a barrier of the process manager. Nobody answers
- * there: UCX up to 1.13 over TCP has a rank wait forever that got its
- * neighbour's farewell before it sent its own (openucx/ucx issue 2254).
+ * apsmpi-lab preloads this library into its ranks, so that they end. At the end of
+ * a job MPICH closes its UCX endpoints, which needs an answer from the other side,
+ * and then waits in a barrier of the process manager, where it does not answer.
+ * With UCX up to 1.13 over TCP a rank waits forever if its neighbour's message of
+ * disconnection came before it sent its own (openucx/ucx issue 2254).
  *
- * From the first ucp_disconnect_nb() on, reading what the process manager says
- * lets UCX make progress. Nothing else changes; without MPICH and UCX nothing
- * does. Neither one's headers are needed: pointers are handed through.
+ * After the first ucp_disconnect_nb() a read from the process manager also lets UCX
+ * make progress. Nothing else changes, and nothing without MPICH and UCX. No headers
+ * of these are needed: the library only passes pointers on.
  */
 #include "config.h"
 
@@ -23,7 +23,7 @@
 #define WORKERS_MAX 64
 #define NAP_NS 50000
 
-/* Called by MPICH. The names stay as they are: they stand in for UCX's own. */
+/* MPICH calls these functions, which have the names of UCX's own. */
 int ucp_worker_create(void *context, const void *params, void **worker);
 void *ucp_disconnect_nb(void *ep);
 void ucp_worker_destroy(void *worker);
@@ -31,11 +31,12 @@ void ucp_worker_destroy(void *worker);
 /* All calls come from inside MPI_Init or MPI_Finalize, one at a time. */
 static void *workers[WORKERS_MAX];
 static int worker_count;
-static const void *mpich; /* an address inside MPICH, if there are workers */
-static int manager = -1;  /* the process manager's descriptor, while it ends */
+static const void *mpich; /* address inside MPICH, if there are workers */
+static int manager = -1;  /* descriptor of the process manager */
 
-/* UCX's function, for `caller`, an address inside MPICH. Python loads MPICH into
- * a scope of its own, where RTLD_NEXT does not look: MPICH's dependencies do. */
+/* Returns UCX's function. `caller`: address inside MPICH. Python loads MPICH into
+ * a separate scope, which RTLD_NEXT does not search; MPICH's dependencies are
+ * searched instead. */
 static void *ucx_function(const char *name, const void *caller)
 {
     void *address = dlsym(RTLD_NEXT, name);
@@ -103,7 +104,7 @@ void ucp_worker_destroy(void *worker)
     next(worker);
 }
 
-/* Until the process manager says something. */
+/* Waits for a message of the process manager. */
 static void answer_neighbours(void)
 {
     const struct timespec nap = {0, NAP_NS};

@@ -49,17 +49,17 @@
 /* A port's own buffers, to and from the kernel. */
 #define SOCKET_BYTES (32 << 20)
 
-/* A packet under way; its bytes follow. */
+/* A delayed packet. Its bytes follow. */
 struct packet {
     int64_t due;   /* CLOCK_MONOTONIC */
-    uint32_t port; /* by which it came */
-    uint32_t size; /* 0: the queue goes on at its beginning */
+    uint32_t port; /* that received it */
+    uint32_t size; /* in bytes; 0: the next one is at the start */
 };
 
-/* A ring of packets, in order of `due`. Each lies in one piece. */
+/* A ring of packets in order of `due`. A packet never wraps around. */
 struct queue {
     char *bytes;
-    size_t head, tail; /* equal: empty */
+    size_t head, tail; /* offsets in bytes; equal: empty */
 };
 
 static struct pollfd *ports;
@@ -81,7 +81,7 @@ static int64_t now(clockid_t clock)
 
 /* --- the queue ------------------------------------------------------------ */
 
-/* Whole packets, each on a boundary of their header. */
+/* Returns the bytes of a packet of this size in the ring, with its header. */
 static size_t room_of(uint32_t size)
 {
     const size_t align = _Alignof(struct packet);
@@ -89,7 +89,7 @@ static size_t room_of(uint32_t size)
     return (sizeof(struct packet) + size + align - 1) / align * align;
 }
 
-/* Where the next packet can be put, of up to PACKET_MAX bytes, or NULL. */
+/* Returns the place for a packet of up to PACKET_MAX bytes, or NULL. */
 static struct packet *queue_end(struct queue *queue)
 {
     const size_t most = room_of(PACKET_MAX);
@@ -108,13 +108,13 @@ static struct packet *queue_end(struct queue *queue)
     return (struct packet *)(queue->bytes + queue->tail);
 }
 
-/* The packet at queue_end() is complete. */
+/* Adds the packet at queue_end(). */
 static void queue_push(struct queue *queue, const struct packet *packet)
 {
     queue->tail += room_of(packet->size);
 }
 
-/* The oldest packet, or NULL. */
+/* Returns the oldest packet, or NULL. */
 static struct packet *queue_first(struct queue *queue)
 {
     struct packet *packet = (struct packet *)(queue->bytes + queue->head);
@@ -162,7 +162,7 @@ static int port_open(const char *name)
     port_option(port, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1,
                 "PACKET_IGNORE_OUTGOING");
     port_option(port, SOL_SOCKET, SO_TIMESTAMPNS, 1, "SO_TIMESTAMPNS");
-    /* Beyond the machine's limits for all, where that is permitted. */
+    /* Exceeds the machine's limits, if that is permitted. */
     if (setsockopt(port, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) != 0)
         port_option(port, SOL_SOCKET, SO_RCVBUF, size, "SO_RCVBUF");
     if (setsockopt(port, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size) != 0)
@@ -172,7 +172,7 @@ static int port_open(const char *name)
     return port;
 }
 
-/* How long ago the message reached the port, in nanoseconds. */
+/* Returns the time since the message reached the port, in nanoseconds. */
 static int64_t age(struct msghdr *message)
 {
     for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part != NULL;
@@ -190,7 +190,7 @@ static int64_t age(struct msghdr *message)
     return 0;
 }
 
-/* One packet of the port into the queue; 0 if there was none. */
+/* Moves a packet from the port to the queue. Returns 0 if there was none. */
 static int port_receive(uint32_t port, int64_t delay, struct queue *queue)
 {
     struct packet *packet = queue_end(queue);
@@ -233,7 +233,7 @@ static uint32_t port_to(const struct packet *packet)
     return number >= 1 && number <= port_count ? number - 1 : port_count;
 }
 
-/* A port without room loses the packet: the errors need no look. */
+/* Errors are ignored: a port without room loses the packet. */
 static void port_send(uint32_t port, const struct packet *packet)
 {
     if (port != packet->port)
@@ -267,7 +267,7 @@ static void run(int64_t delay)
         int64_t wait = -1;
         int received = 0;
 
-        /* One a port and round, so that they stay in order of arrival. */
+        /* One packet a port and round keeps packets in order of arrival. */
         for (uint32_t i = 0; i < port_count; i++)
             received |= port_receive(i, delay, &queue);
         while ((packet = queue_first(&queue)) != NULL) {
@@ -281,7 +281,7 @@ static void run(int64_t delay)
         if (!received) {
             struct timespec time = {wait / SECOND, wait % SECOND};
 
-            /* A full queue is no reason to look at the ports. */
+            /* The ports are not polled while the queue is full. */
             ppoll(ports, queue_end(&queue) != NULL ? port_count : 0,
                   wait >= 0 ? &time : NULL, NULL);
         }
@@ -313,7 +313,7 @@ int main(int argc, char **argv)
     }
     if (daemon(1, 1) != 0)
         fail("fork");
-    /* Ahead of ranks that wait by spinning; it works without, less exactly. */
+    /* Runs before ranks that spin. Without the priority delays are less exact. */
     prctl(PR_SET_TIMERSLACK, 1UL);
     sched_setscheduler(0, SCHED_FIFO, &first);
     run(delay);

@@ -9,8 +9,7 @@ CLEANFILES += scripts/apsmpi-run
 EXTRA_DIST += scripts/apsmpi-run.in scripts/setup scripts/check \
 	scripts/check-cuda scripts/demo scripts/tree.sh
 
-# What reads logs, for the commands that do; it knows the library's version from
-# here.
+# The readers of logs, which several commands use. built.py has the version.
 logreaderdir = $(pkgdatadir)/apsmpi_log
 dist_logreader_DATA = \
 	scripts/apsmpi_log/__init__.py \
@@ -24,7 +23,7 @@ dist_logreader_DATA = \
 	scripts/apsmpi_log/text.py
 nodist_logreader_DATA = scripts/apsmpi_log/built.py
 
-# The report: a launcher and a package.
+# apsmpi-report: a launcher and a package.
 reportdir = $(pkgdatadir)/apsmpi_report
 dist_report_DATA = \
 	scripts/apsmpi_report/__init__.py \
@@ -57,7 +56,7 @@ dist_report_DATA = \
 	scripts/apsmpi_report/text.py \
 	scripts/apsmpi_report/trials.py
 
-# Policies from logs: in the same form.
+# apsmpi-suggest: a launcher and a package.
 suggestdir = $(pkgdatadir)/apsmpi_suggest
 dist_suggest_DATA = \
 	scripts/apsmpi_suggest/__init__.py \
@@ -72,13 +71,14 @@ dist_suggest_DATA = \
 	scripts/apsmpi_suggest/times.py \
 	scripts/apsmpi_suggest/text.py
 
-# `apsmpi suggest` looks for it beside apsmpi, in the build directory, too.
+# `apsmpi suggest` looks for this command in the directory of apsmpi, which may be the
+# build directory.
 noinst_SCRIPTS = apsmpi-suggest
 CLEANFILES += apsmpi-suggest
 apsmpi-suggest: Makefile
 	$(AM_V_GEN)rm -f $@ && $(LN_S) $(abs_top_srcdir)/scripts/apsmpi-suggest $@
 
-# Layer tables from models: in the same form.
+# apsmpi-layers: a launcher and a package.
 layerscommanddir = $(pkgdatadir)/apsmpi_layers
 dist_layerscommand_DATA = \
 	scripts/apsmpi_layers/__init__.py \
@@ -136,8 +136,8 @@ scripts/apsmpi-run: $(top_srcdir)/scripts/apsmpi-run.in Makefile
 	    $(top_srcdir)/scripts/apsmpi-run.in >$@.tmp && \
 	chmod +x $@.tmp && mv $@.tmp $@
 
-# What apsmpi-lab needs by its side: a switch for kernels without netem, and a
-# library for its ranks.
+# Parts of apsmpi-lab: a switch for kernels without netem, and a library for its
+# ranks.
 labdir = $(pkglibexecdir)
 lab_PROGRAMS = scripts/apsmpi-lab-switch
 scripts_apsmpi_lab_switch_SOURCES = scripts/lab-switch.c
@@ -148,7 +148,7 @@ scripts_apsmpi_lab_finalize_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default \
 scripts_apsmpi_lab_finalize_la_LDFLAGS = -module -avoid-version -shared \
 	-no-undefined
 
-# The paper's claims on the mean of five seeds: about ten minutes on two cores.
+# Checks the paper's claims on the mean of five seeds: about ten minutes on two cores.
 .PHONY: check-paper
 check-paper: all tests/apps/digits
 	APSMPI_BUILD=$(abs_top_builddir) $(SHELL) $(top_srcdir)/scripts/demo \

@@ -72,7 +72,7 @@ class Samples(LogFile):
         super().__init__(path, say)
         self.wanted, self.comm = run, comm
         self.rows = 0                   # number of rows, the program's included
-        self.others = 0                 # number of candidates' rows for other calls
+        self.others = 0                 # candidates' rows for other calls
         self.begun = {}                 # {run: text of its first event}
         self.ended = set()              # runs whose ends are in the log
         self.plans = {}                 # {(run, rule, candidate): a rule as text}
