@@ -104,7 +104,7 @@ static void agree_post(struct aps_agreement *agreement)
     const int rank = agreement->vcomm->rank, size = agreement->vcomm->size;
 
     agreement->count = 0;
-    agreement->rc = MPI_SUCCESS;
+    agreement->rc = aps_messages_lost();
     if (!agree_is_direct(agreement)) {
         agree_post_round(agreement, 1);
         return;

@@ -7,9 +7,17 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/message.h"
 #include "native/error_text.h"
 #include "message/wait.h"
+
+/* Of one message, where it may be sent or received again: the first few tries
+ * follow each other at once, others for so long. */
+#define TRIES_AT_ONCE 3
+#define PATIENCE_NS 10000000000L
+
+static atomic_int lost = MPI_SUCCESS;
 
 int aps_messages_init(struct aps_messages *messages,
                       const struct aps_vcomm *vcomm, int capacity, int *outcome)
@@ -56,31 +64,95 @@ static void messages_tell(const struct aps_vcomm *vcomm, const char *call,
                     aps_vcomm_rank(vcomm, peer), text);
 }
 
-int aps_message_send(const struct aps_vcomm *vcomm, const void *bytes,
-                     size_t size, int to, enum aps_tag tag,
-                     MPI_Request *request)
+static int message_send(const struct aps_vcomm *vcomm, const void *bytes,
+                        size_t size, int to, enum aps_tag tag,
+                        MPI_Request *request)
 {
     int rc = PMPI_Isend(bytes, (int)size, MPI_BYTE, aps_vcomm_rank(vcomm, to),
                         aps_vcomm_tag(vcomm, tag), vcomm->comm, request);
 
-    if (rc != MPI_SUCCESS) {
-        *request = MPI_REQUEST_NULL;
+    if (rc != MPI_SUCCESS)
         messages_tell(vcomm, "MPI_Isend to", to, rc);
-    }
     return rc;
+}
+
+static int message_receive(const struct aps_vcomm *vcomm, void *bytes,
+                           size_t size, int from, enum aps_tag tag,
+                           MPI_Request *request)
+{
+    int rc = PMPI_Irecv(bytes, (int)size, MPI_BYTE, aps_vcomm_rank(vcomm, from),
+                        aps_vcomm_tag(vcomm, tag), vcomm->comm, request);
+
+    if (rc != MPI_SUCCESS)
+        messages_tell(vcomm, "MPI_Irecv from", from, rc);
+    return rc;
+}
+
+/* The tries of one message. */
+struct tries {
+    int count;
+    long since; /* nanoseconds */
+    long rested;
+};
+
+/* After a failure of one message: may it be tried again? The rest between two
+ * tries lets other messages complete, which gives MPI back what it may lack. */
+static bool message_may_retry(const struct aps_vcomm *vcomm,
+                              struct tries *tries)
+{
+    const long now = aps_clock_ns(CLOCK_MONOTONIC);
+
+    if (++tries->count == 1)
+        tries->since = now;
+    if (tries->count < TRIES_AT_ONCE)
+        return true;
+    if (now - tries->since > PATIENCE_NS || aps_messages_lost() != MPI_SUCCESS)
+        return false;
+    aps_wait_poll_or_yield(vcomm->comm, &tries->rested);
+    return true;
+}
+
+static int message_give_up(int rc, MPI_Request *request)
+{
+    atomic_store(&lost, rc);
+    *request = MPI_REQUEST_NULL;
+    return rc;
+}
+
+int aps_messages_lost(void)
+{
+    return atomic_load_explicit(&lost, memory_order_relaxed);
+}
+
+int aps_message_send(const struct aps_vcomm *vcomm, const void *bytes,
+                     size_t size, int to, enum aps_tag tag,
+                     MPI_Request *request)
+{
+    struct tries tries = {0};
+
+    for (;;) {
+        const int rc = message_send(vcomm, bytes, size, to, tag, request);
+
+        if (rc == MPI_SUCCESS)
+            return rc;
+        if (!message_may_retry(vcomm, &tries))
+            return message_give_up(rc, request);
+    }
 }
 
 int aps_message_receive(const struct aps_vcomm *vcomm, void *bytes, size_t size,
                         int from, enum aps_tag tag, MPI_Request *request)
 {
-    int rc = PMPI_Irecv(bytes, (int)size, MPI_BYTE, aps_vcomm_rank(vcomm, from),
-                        aps_vcomm_tag(vcomm, tag), vcomm->comm, request);
+    struct tries tries = {0};
 
-    if (rc != MPI_SUCCESS) {
-        *request = MPI_REQUEST_NULL;
-        messages_tell(vcomm, "MPI_Irecv from", from, rc);
+    for (;;) {
+        const int rc = message_receive(vcomm, bytes, size, from, tag, request);
+
+        if (rc == MPI_SUCCESS)
+            return rc;
+        if (!message_may_retry(vcomm, &tries))
+            return message_give_up(rc, request);
     }
-    return rc;
 }
 
 /* --- a batch -------------------------------------------------------------- */
@@ -92,33 +164,47 @@ static void messages_fail(struct aps_messages *messages, int rc)
         *messages->outcome = rc;
 }
 
-/* Takes up a message that has been posted, or the error with which it was not. */
-static void messages_posted(struct aps_messages *messages, int size, int rc)
+/* It has been posted. */
+static void messages_keep(struct aps_messages *messages, int size)
 {
-    if (rc == MPI_SUCCESS)
-        messages->sizes[messages->count++] = size;
-    else
-        messages_fail(messages, rc);
+    messages->sizes[messages->count++] = size;
 }
 
 void aps_messages_send(struct aps_messages *messages, const void *bytes,
                        size_t size, int to, enum aps_tag tag)
 {
-    const size_t good = *messages->outcome == MPI_SUCCESS ? size : 0;
+    MPI_Request *request = &messages->requests[messages->count];
 
-    if (size > 0)
-        messages_posted(messages, -1,
-                        aps_message_send(messages->vcomm, bytes, good, to, tag,
-                                         &messages->requests[messages->count]));
+    if (size == 0)
+        return;
+    messages_fail(messages, aps_messages_lost());
+    /* Not the same again after an error: if it has been sent after all, the
+     * receiver would find it twice, and take it for a later one. */
+    if (*messages->outcome == MPI_SUCCESS) {
+        const int rc =
+            message_send(messages->vcomm, bytes, size, to, tag, request);
+
+        if (rc == MPI_SUCCESS) {
+            messages_keep(messages, -1);
+            return;
+        }
+        messages_fail(messages, rc);
+    }
+    if (aps_message_send(messages->vcomm, bytes, 0, to, tag, request) ==
+        MPI_SUCCESS)
+        messages_keep(messages, -1);
 }
 
 /* Into room for `room` bytes, of which `size` are to come. */
 static void messages_receive(struct aps_messages *messages, void *bytes,
                              size_t room, int size, int from, enum aps_tag tag)
 {
-    messages_posted(messages, size,
-                    aps_message_receive(messages->vcomm, bytes, room, from, tag,
-                                        &messages->requests[messages->count]));
+    const int rc = aps_message_receive(messages->vcomm, bytes, room, from, tag,
+                                       &messages->requests[messages->count]);
+
+    if (rc == MPI_SUCCESS)
+        messages_keep(messages, size);
+    messages_fail(messages, rc == MPI_SUCCESS ? aps_messages_lost() : rc);
 }
 
 void aps_messages_receive(struct aps_messages *messages, void *bytes,

@@ -2,9 +2,11 @@
 /*
  * A batch of nonblocking messages on a virtual communicator, completed together.
  *
- * The batches of a call share its outcome. After an error the call goes on with empty
- * messages, which tell the receivers that it has failed, so that their call fails, too.
- * A rank waits for ever only for a message that could not be sent at all.
+ * An MPI error on one rank must not leave the others waiting. So the batches of
+ * a call share its outcome, and after an error the call goes on: what it sends
+ * then is empty, which tells the receivers that it has failed, so that theirs
+ * fails, too. All messages that are waited for are sent and received, and the
+ * next call finds none of them.
  */
 #ifndef APS_PMPI_MESSAGE_MESSAGES_H
 #define APS_PMPI_MESSAGE_MESSAGES_H
@@ -57,13 +59,24 @@ int aps_messages_wait(struct aps_messages *messages);
 /* --- one message ---------------------------------------------------------- */
 
 /*
- * PMPI_Isend and PMPI_Irecv on vcomm. Returns an MPI error code. After an error
- * *request is MPI_REQUEST_NULL, and a line names this rank, the call and the cause.
+ * PMPI_Isend and PMPI_Irecv on vcomm. After an error, which a line names with
+ * this rank, the call and the cause, they are tried again, for ten seconds and
+ * with rests in between: without its message a partner waits for ever, or this
+ * rank takes a later message for the one that it did not receive. An MPI error
+ * code; then *request is MPI_REQUEST_NULL, and the message is lost. The error ends
+ * a program that takes errors as fatal; in another the partner may wait for ever.
  */
 int aps_message_send(const struct aps_vcomm *vcomm, const void *bytes,
                      size_t size, int to, enum aps_tag tag,
                      MPI_Request *request);
 int aps_message_receive(const struct aps_vcomm *vcomm, void *bytes, size_t size,
                         int from, enum aps_tag tag, MPI_Request *request);
+
+/*
+ * MPI_SUCCESS, or the error for which this process has lost a message. From
+ * then on all batches of this process fail, and so do those of the ranks that
+ * they send to: no rank takes a message for another one.
+ */
+int aps_messages_lost(void);
 
 #endif

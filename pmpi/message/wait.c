@@ -302,6 +302,17 @@ void aps_wait_poll(MPI_Comm comm)
                       MPI_STATUS_IGNORE);
 }
 
+void aps_wait_poll_or_yield(MPI_Comm comm, long *begin)
+{
+    if (aps_fiber_inside()) {
+        aps_fiber_yield();
+        return;
+    }
+    aps_wait_poll(comm);
+    wait_be_idle();
+    aps_wait_back_off(begin);
+}
+
 static bool wait_reached(const struct aps_wait_count *count, uint32_t target,
                          uint32_t *now)
 {

@@ -57,6 +57,10 @@ void aps_wait_poll(MPI_Comm comm);
  * longer the core is given away. *begin starts as 0. */
 void aps_wait_back_off(long *begin);
 
+/* Polls MPI and then rests, as aps_wait_poll and aps_wait_back_off do; on a fiber,
+ * yields. */
+void aps_wait_poll_or_yield(MPI_Comm comm, long *begin);
+
 /*
  * The calling thread works beside the program's own, perhaps on the same core.
  * While the program does not wait for it, as is_awaited() says, it sleeps as

@@ -38,30 +38,18 @@ while read -r call when function number rule; do
     ended handled "$call" "$when" "$function" "$number" "$rule"
 done <<END
 blocking later PMPI_Isend 1 reduce: direct, scale: none
-blocking later PMPI_Irecv 1 reduce: direct, scale: aps
-blocking later PMPI_Isend 2 reduce: ring, scale: aps
-blocking later PMPI_Irecv 2 reduce: gather, scale: none
-blocking later PMPI_Isend 1 reduce: master, group: 2, scale: aps
-blocking later PMPI_Irecv 1 compress: {topk: 0.1}, feedback: off
-blocking first PMPI_Isend 1 reduce: direct, scale: none
 nonblocking later PMPI_Isend 1 reduce: direct, scale: none
-nonblocking later PMPI_Irecv 2 reduce: ring, scale: none
-fused later PMPI_Isend 1 reduce: direct, scale: none
 fused later PMPI_Isend 2 reduce: direct, scale: none
 reduce later PMPI_Isend 1 calls: [reduce], scale: none
-scatter later PMPI_Irecv 1 calls: [reduce_scatter], scale: none
-allgather later PMPI_Isend 1 calls: [allgather], scale: aps
-bcast later PMPI_Isend 2 calls: [bcast], scale: aps
+scatter later PMPI_Isend 1 calls: [reduce_scatter], scale: none
 blocking later PMPI_Testall 1 reduce: direct, scale: aps
 nonblocking later PMPI_Testall 1 reduce: direct, scale: none
 fused later PMPI_Testall 1 reduce: direct, scale: none
 blocking first PMPI_Iallreduce 1 reduce: direct, scale: none
 nonblocking first PMPI_Iallreduce 1 reduce: direct, scale: none
-blocking first allocation 5 reduce: direct, scale: none
-nonblocking first allocation 6 reduce: direct, scale: none
 END
 ended fatal blocking later PMPI_Isend 1 'reduce: direct, scale: none'
-ended waits nonblocking later PMPI_Isend 1 'reduce: direct, scale: none'
-says '^apsmpi: rank 0: has waited for ten seconds for requests; .*: 1 of ' 1 \
+ended waits nonblocking first PMPI_Iallreduce 1 'reduce: direct, scale: none'
+says '^apsmpi: rank 0: has waited for ten seconds for requests; .*: 2 of ' 1 \
     "rank 0 says what it waits for"
 finish

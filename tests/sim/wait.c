@@ -57,6 +57,12 @@ int aps_wait_requests_telling(int count, MPI_Request requests[],
     return aps_wait_requests(count, requests);
 }
 
+void aps_wait_poll_or_yield(MPI_Comm comm, long *begin)
+{
+    (void)comm;
+    (void)begin;
+}
+
 /*
  * What the ranks of a host meet at. Each has mapped the counts at an address of
  * its own, so the counts cannot name a meeting place; the host can. It is woken
