@@ -136,6 +136,8 @@ static void job_read_texts(void)
     fenv_t environment;
 
     aps_options_read(&job->options, &job->errors, &job->warnings);
+    if (job->options.test_patience > 0)
+        aps_wait_set_patience(job->options.test_patience);
     if (job_has_policy(job)) {
         aps_fpenv_enter(&environment);
         if (job->options.policy)

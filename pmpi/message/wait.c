@@ -39,9 +39,6 @@
 #define PATIENCE_CROWDED_NS 100000L
 #define NAP_REQUESTS_NS 20000L /* and what the kernel adds, some 50 us */
 
-/* Who waits so long for ranks that may never come says so. */
-#define TELL_NS 10000000000L
-
 /* The longest sleep of a thread beside a program that computes, without slack:
  * the fewer, the less time goes into switches between the two (22 to 31 us of
  * the program's each, on a virtual machine). */
@@ -75,6 +72,18 @@ static inline void wait_take_turn(void)
         turn_of_thread();
 }
 
+static long patience_ns = 10000000000L;
+
+void aps_wait_set_patience(int milliseconds)
+{
+    patience_ns = milliseconds * 1000000L;
+}
+
+long aps_wait_patience_ns(void)
+{
+    return patience_ns;
+}
+
 static _Atomic unsigned long ends;
 
 unsigned long aps_wait_ends(void)
@@ -100,7 +109,7 @@ static void wait_note_late(long begin)
 {
     void (*tell)(void) = tell_late;
 
-    if (!tell || aps_clock_ns(CLOCK_MONOTONIC) - begin < TELL_NS)
+    if (!tell || aps_clock_ns(CLOCK_MONOTONIC) - begin < patience_ns)
         return;
     tell_late = NULL;
     tell();
@@ -212,15 +221,17 @@ void aps_wait_end_rounds(void)
     spare = 0;
 }
 
-/* A turn that comes late is no wait: the program computed, for one. */
+/* A turn that comes later is not a wait: the program has computed. */
+#define TURN_NS 1000000000L
+
 static bool wait_is_long(long *waited, long *last)
 {
     const long now = aps_clock_ns(CLOCK_MONOTONIC);
 
-    if (now - *last < TELL_NS / 10)
+    if (now - *last < TURN_NS)
         *waited += now - *last;
     *last = now;
-    return *waited > TELL_NS;
+    return *waited > patience_ns;
 }
 
 static int wait_count_active(int count, const MPI_Request requests[])

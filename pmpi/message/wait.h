@@ -92,6 +92,11 @@ void aps_wait_end_rounds(void);
  */
 void aps_wait_set_timeout(void (*tell)(void));
 
+/* Local. Returns the nanoseconds after which a rank reports that it waits: ten
+ * seconds, or what aps_wait_set_patience has set before the first wait. */
+long aps_wait_patience_ns(void);
+void aps_wait_set_patience(int milliseconds);
+
 /* What the blocking waits of the program's threads do in between: one function,
  * which must not wait. */
 void aps_wait_set_idle(void (*idle)(void));

@@ -14,10 +14,6 @@
 #include "queue/queue_thread.h"
 #include "message/wait.h"
 
-/* Who waits so long says so; and gives up after so long without any arrival. */
-#define TELL_NS 10000000000L
-#define GIVE_UP_NS 10000000000L
-
 static bool given_up;
 
 struct finish {
@@ -66,8 +62,9 @@ static bool finish_is_complete(const struct finish *finish)
 
 static bool finish_cannot_end(const struct finish *finish)
 {
-    return finish->all &&
-           aps_clock_ns(CLOCK_MONOTONIC) - finish->moved > GIVE_UP_NS;
+    const long still = aps_clock_ns(CLOCK_MONOTONIC) - finish->moved;
+
+    return finish->all && still > aps_wait_patience_ns();
 }
 
 static void finish_tell(struct finish *finish)
@@ -75,7 +72,7 @@ static void finish_tell(struct finish *finish)
     char text[512];
 
     if (finish->told || !aps_queue_unfinished() ||
-        aps_clock_ns(CLOCK_MONOTONIC) - finish->begin < TELL_NS)
+        aps_clock_ns(CLOCK_MONOTONIC) - finish->begin < aps_wait_patience_ns())
         return;
     finish->told = true;
     if (aps_queue_list_unfinished(text, sizeof text) > 0)

@@ -5,8 +5,8 @@
 
 #include <mpi.h>
 #include <pthread.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/message.h"
 #include "job/job.h"
 #include "job/log_event.h"
@@ -15,9 +15,6 @@
 #include "message/agree.h"
 #include "queue/queue.h"
 #include "message/wait.h"
-
-/* A rank that has waited for so long prints a line. */
-#define PATIENCE_S 10
 
 enum level {
     LEVEL_OFF = 0,
@@ -60,20 +57,12 @@ static void pcontrol_tell_wait(struct control *control)
                 control->level);
 }
 
-static time_t pcontrol_seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
-
 /* Waits as in a blocking call of the program. `silent`: another rank prints the
  * line about a long wait. Returns an MPI error code. */
 static int pcontrol_wait_for(struct control *control, MPI_Request *request,
                              bool silent)
 {
-    const time_t end = pcontrol_seconds() + PATIENCE_S;
+    const long end = aps_clock_ns(CLOCK_MONOTONIC) + aps_wait_patience_ns();
     long begin = 0;
 
     for (int done = 0;;) {
@@ -81,7 +70,7 @@ static int pcontrol_wait_for(struct control *control, MPI_Request *request,
 
         if (rc != MPI_SUCCESS || done)
             return rc;
-        if (!silent && !control->said && pcontrol_seconds() > end)
+        if (!silent && !control->said && aps_clock_ns(CLOCK_MONOTONIC) > end)
             pcontrol_tell_wait(control);
         aps_queue_drive_blocked();
         aps_wait_back_off(&begin);

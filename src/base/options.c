@@ -129,6 +129,17 @@ static bool set_test_nodes(struct aps_options *options, const char *value)
     return true;
 }
 
+static bool set_test_patience(struct aps_options *options, const char *value)
+{
+    uintmax_t milliseconds;
+
+    if (aps_digits_parse(value, strlen(value), INT_MAX, &milliseconds) < 0 ||
+        milliseconds < 1)
+        return false;
+    options->test_patience = (int)milliseconds;
+    return true;
+}
+
 static bool set_cuda(struct aps_options *options, const char *value)
 {
     return keep(&options->cuda, value);
@@ -216,6 +227,9 @@ static const struct option {
     {"APSMPI_TEST_NODES", "N[:cyclic], N >= 1",
      "for tests and demos: pretend that the ranks stand on N nodes", NULL,
      false, set_test_nodes},
+    {"APSMPI_TEST_PATIENCE", "N, N >= 1",
+     "for tests: a wait is reported after N milliseconds (default 10000)", NULL,
+     false, set_test_patience},
 };
 
 #define TABLE_SIZE (sizeof table / sizeof *table)

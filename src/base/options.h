@@ -26,6 +26,8 @@ struct aps_options {
     bool world;         /* MPI_Init makes a hidden communicator of the job */
     int test_nodes;     /* tests only: pretend this many nodes; 0: real */
     bool test_cyclic;   /* pretended nodes take ranks in turn */
+    int test_patience;  /* tests only: milliseconds before a wait is reported;
+                           0: ten seconds */
     char *cuda;         /* the plugin, instead of the one beside us */
     enum {
         APS_AWARE_ASK, /* the MPI says */

@@ -34,7 +34,7 @@ says '^apsmpi: rank 0: a reduction of 200000 elements meets one of 300000 ' 1 \
 late()
 {
     run "$1, late" 2 -genv APSMPI_POLICY "$policies/$1.yaml" \
-        "$mpi/counts" late 5000
+        -genv APSMPI_TEST_PATIENCE 1000 "$mpi/counts" late 5000
     where='MPI_Allreduce of 5000 elements on MPI_COMM_WORLD'
     says "^apsmpi: rank 0: has waited for ten seconds in $where" 1 \
         "$1, late: who waits says in which call"

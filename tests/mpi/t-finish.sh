@@ -15,28 +15,27 @@ threads()
     found=$(sed -n 's/^# threads: //p' "$tmp/stdout")
 }
 
-# late PROGRESS SECONDS RANKS TEXT: the last rank comes so late
+# late PROGRESS SECONDS RANKS TEXT PATIENCE: the last rank comes so late
 late()
 {
     run "progress $1, a rank is $4" "$3" -genv APSMPI_POLICY "$1.yaml" \
-        "$mpi/finish" late "$2"
+        -genv APSMPI_TEST_PATIENCE "$5" "$mpi/finish" late "$2"
 }
 
-# The waits of one progress, two of which last ten seconds and more.
 soon()
 {
-    late "$1" 3 2 late
+    late "$1" 1 2 late 10000
     says 'MPI_Finalize' 0 "progress $1, a rank is late: nothing is said"
 }
 very_late()
 {
-    late "$1" 13 3 'very late'
+    late "$1" 3 3 'very late' 1000
     says "$waits" 2 "progress $1, a rank is very late: the others say so"
 }
 one_lost()
 {
     run "progress $1, a call is lost" 2 -genv APSMPI_POLICY "$1.yaml" \
-        "$mpi/finish" lost
+        -genv APSMPI_TEST_PATIENCE 1000 "$mpi/finish" lost
     says "$lost" 1 "progress $1, a call is lost: one line says so"
 }
 

@@ -41,10 +41,10 @@ with()
         "$policies/$with_policy.yaml" "$@"
 }
 
-# Sleeps for twice ten seconds and more.
+# Sleeps for more than twice the patience.
 late_ranks()
 {
-    with "late ranks" 3 all "$mpi/pcontrol" late
+    with "late ranks" 3 all -genv APSMPI_TEST_PATIENCE 1000 "$mpi/pcontrol" late
     says '^apsmpi: rank 0: waits in MPI_Pcontrol(0)' 1 \
         "late ranks: rank 0 waits for rank 1 and says so once"
     says '^apsmpi: rank 2: waits in MPI_Pcontrol(0)' 0 \

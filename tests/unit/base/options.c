@@ -33,7 +33,8 @@ static bool are_defaults(void)
     return !options.policy && !options.log && options.discovery &&
            strcmp(options.discovery, "apsmpi-discovered") == 0 &&
            !options.pass_on_error && options.summary && options.enabled &&
-           options.test_nodes == 0 && !options.test_cyclic;
+           options.test_nodes == 0 && !options.test_cyclic &&
+           options.test_patience == 0;
 }
 
 static void test_bad(void)
@@ -101,6 +102,10 @@ static void test_bad(void)
         {"APSMPI_TEST_NODES", "2147483648",
          "APSMPI_TEST_NODES='2147483648' is wrong: the value must be "
          "N[:cyclic], N >= 1"},
+        {"APSMPI_TEST_PATIENCE", "0",
+         "APSMPI_TEST_PATIENCE='0' is wrong: the value must be N, N >= 1"},
+        {"APSMPI_TEST_PATIENCE", "1s",
+         "APSMPI_TEST_PATIENCE='1s' is wrong: the value must be N, N >= 1"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -315,7 +320,7 @@ static void test_print(void)
     fclose(stream);
     for (const char *p = text; *p; p++)
         lines += *p == '\n';
-    ok(lines == 16 && strstr(text, "APSMPI_POLICY") &&
+    ok(lines == 17 && strstr(text, "APSMPI_POLICY") &&
            strstr(text, "APSMPI_TEST_NODES"),
        "help: a line a variable");
     free(text);
