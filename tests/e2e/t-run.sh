@@ -5,6 +5,10 @@
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 script=$top_builddir/scripts/apsmpi-run
+# Under names that need no quotes in what the script prints.
+built=$library library=$tmp/libapsmpi.so counter=$tmp/counter.so
+ln -s "$built" "$library"
+ln -s "$top_builddir/tests/e2e/.libs/counter.so" "$counter"
 
 # run ARGUMENTS...: apsmpi-run of the build tree
 run()
@@ -109,13 +113,12 @@ $(variable APSMPI_SUMMARY off) $(variable APSMPI_ON_ERROR pass) -n 2 ./train"
 mv out separate
 run -nqpgood.yaml -llog.csv --on-error pass $MPIEXEC -n 2 ./train
 check '... with letters together and values behind them' cmp separate out
-LD_PRELOAD=$top_builddir/tests/e2e/.libs/counter.so
+LD_PRELOAD=$counter
 export LD_PRELOAD
 run -n $MPIEXEC -n 1 ./train
 unset LD_PRELOAD
 check 'another library stays preloaded, behind ours' has out \
-    "$(variable LD_PRELOAD \
-    "$library:$top_builddir/tests/e2e/.libs/counter.so") -n 1"
+    "$(variable LD_PRELOAD "$library:$counter") -n 1"
 
 # A launcher that prints its words, each in a line of its own, and whose version
 # says whose it is.
@@ -272,11 +275,11 @@ check '... with its message' has err "unknown argument '--nonsense'"
 
 timed "$script" -n $MPIEXEC -n 2 ./train
 check 'in the tree where it was built it takes the library of that tree' has out \
-    "$(variable LD_PRELOAD "$library")"
+    "$built"
 other=openmpi
 [ "$MPI" = mpich ] || other=mpich
 timed "$script" -n $other/mpiexec ./train
-check '... not for the other MPI' not has out "$library"
+check '... not for the other MPI' not has out "$built"
 timed "$script" -p good.yaml $MPIEXEC -n 2 $digits --epochs 1
 check '... with which a job trains' trained
 check '... and is rewritten' rewritten 66

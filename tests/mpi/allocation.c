@@ -77,8 +77,10 @@ EXPORT int posix_memalign(void **memory, size_t alignment, size_t size)
 
 static int find_library(struct dl_phdr_info *info, size_t size, void *data)
 {
+    const char *slash = strrchr(info->dlpi_name, '/');
+
     (void)size, (void)data;
-    if (!strstr(info->dlpi_name, "libapsmpi"))
+    if (!slash || strcmp(slash, "/libapsmpi.so") != 0)
         return 0;
     library_begin = UINTPTR_MAX;
     for (int i = 0; i < info->dlpi_phnum; i++) {

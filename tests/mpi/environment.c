@@ -104,7 +104,7 @@ static void on_trap(int number, siginfo_t *info, void *context)
 
     (void)number;
     if (dladdr(info->si_addr, &object) &&
-        strstr(object.dli_fname, "libapsmpi")) {
+        strcmp(basename(object.dli_fname), "libapsmpi.so") == 0) {
         if (write(STDERR_FILENO, text, sizeof text - 1) > 0)
             _exit(3);
         _exit(4);

@@ -194,7 +194,9 @@ static uintptr_t inject_begin, inject_end;
 /* The program is what has no name there, and comes first. */
 static bool inject_is_caller(const char *name)
 {
-    return strstr(name, "libapsmpi.so") ||
+    const char *slash = strrchr(name, '/');
+
+    return strcmp(slash ? slash : name, "/libapsmpi.so") == 0 ||
            (*name == '\0' &&
             strcmp(program_invocation_short_name, "apsmpi-measure") == 0);
 }
