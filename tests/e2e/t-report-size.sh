@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # apsmpi-report on large logs: it holds none of them in memory, and its figures are
-# right at the seams of the blocks that it reads. 100,000 rows; in `make check-long`
+# right at the seams of the blocks that it reads. 20,000 rows; in `make check-long`
 # a million. The time allowed is several times the one of an idle machine.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 "$PYTHON3" -c 'import resource' 2>/dev/null ||
     skip_all "$PYTHON3 is missing, or cannot measure processes"
 size=$top_srcdir/tests/e2e/report_size.py
-rows=100000 seconds=15
+rows=20000 seconds=5
 [ -z "${APS_TEST_LONG-}" ] || { rows=1000000 seconds=40; }
 "$PYTHON3" "$size" write $rows large.csv
 "$PYTHON3" "$size" write 1000 small.csv

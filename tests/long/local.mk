@@ -7,7 +7,7 @@ tests_long_sweep_CPPFLAGS = $(UNIT_CPPFLAGS) $(MPFR_CFLAGS)
 tests_long_sweep_LDADD = tests/libtap.la libcore.la $(MPFR_LIBS) -lm
 
 .PHONY: check-long check-dist check-history check-rendezvous check-report \
-	check-tags check-trees
+	check-roofline check-tags check-trees
 check-dist: all
 	APS_TEST_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 	    TESTS=tests/e2e/t-dist.sh
@@ -17,6 +17,9 @@ check-history: all tests/mpi/history
 check-tags: all tests/mpi/many_communicators tests/mpi/late_tags
 	APS_TEST_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 	    TESTS=tests/mpi/t-many-communicators.sh
+check-roofline: all tests/bench/allreduce tests/bench/codec tests/bench/passes
+	APS_TEST_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
+	    TESTS=tests/bench/t-roofline.sh
 check-trees: all tests/apps/digits tests/e2e/probe
 	APS_TEST_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 	    TESTS=tests/e2e/t-trees.sh
@@ -29,11 +32,12 @@ check-report: all
 	    TESTS=tests/e2e/t-report-size.sh
 if HAVE_MPFR
 check-long: check-conformance check-random check-dist check-history \
-    check-rendezvous check-report check-tags check-trees tests/long/sweep tests/unit/number/cast
+    check-rendezvous check-report check-roofline check-tags check-trees \
+    tests/long/sweep tests/unit/number/cast
 	tests/long/sweep
 	APS_TEST_LONG=1 tests/unit/number/cast
 else
 check-long: check-conformance check-random check-dist check-history \
-    check-rendezvous check-report check-tags check-trees
+    check-rendezvous check-report check-roofline check-tags check-trees
 	@echo "1..0 # SKIP the sweep's oracle needs MPFR"
 endif
