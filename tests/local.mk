@@ -43,39 +43,30 @@ include tests/figures/local.mk
 include tests/bench/local.mk
 include tests/long/local.mk
 
-# Tests of which each is one process, without MPI jobs and GPUs, whatever it takes:
-# these may run at the same time. MPI jobs may not: ranks that wait take the cores
-# of those that work. A test that is not named here runs alone. Simulated ranks
-# are threads of one process, of which one runs, and the times are simulated.
-process_tests = $(structure_tests) $(UNIT_TESTS) $(cuda_tests) \
-	tests/cuda/t-plugin.sh tests/standin/verbs \
-	tests/e2e/t-blocks.sh tests/e2e/t-command.sh \
-	tests/e2e/t-completion.sh tests/e2e/t-emulators.sh \
-	tests/e2e/t-gemm.sh tests/e2e/t-json.sh tests/e2e/t-layers.sh \
-	tests/e2e/t-number.sh tests/e2e/t-policies.sh \
-	tests/e2e/t-predict.sh tests/e2e/t-report.sh \
-	tests/e2e/t-report-size.sh \
-	tests/e2e/t-select.sh tests/e2e/t-snr.sh tests/e2e/t-suggest.sh \
-	tests/e2e/t-trees.sh \
-	tests/figures/t-allot.sh tests/figures/t-bound.sh \
-	tests/figures/t-compressors.sh tests/figures/t-peers.sh \
-	tests/figures/t-trellis.sh \
-	$(sim_tests)
+# Tests that measure times, or that make in the build directory: each runs alone.
+# All others run at the same time, as many as there are cores. Ranks that wait yield
+# their cores (tests/tap/yield.c).
+alone_tests = \
+	tests/bench/t-paired.sh tests/bench/t-shadow.sh \
+	tests/e2e/t-dist.sh tests/e2e/t-install.sh tests/e2e/t-lab.sh \
+	tests/e2e/t-shadow.sh tests/e2e/t-two-mpis.sh \
+	tests/mpi/t-auto.sh tests/mpi/t-auto-format.sh tests/mpi/t-handlers.sh \
+	tests/mpi/t-measure.sh tests/mpi/t-shadow.sh
 
 # `make check` in two parts, once the programs are built (make check TESTS=): the
 # first of them with -j.
-.PHONY: check-processes check-jobs
-check-processes:
-	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(process_tests)'
-check-jobs:
-	@processes=" `echo $(process_tests)` " && rest= && \
+.PHONY: check-together check-alone
+check-together:
+	@alone=" `echo $(alone_tests)` " && rest= && \
 	for test in $(TESTS); do \
-	    case $$processes in \
+	    case $$alone in \
 	    *" $$test "*) ;; \
 	    *) rest="$$rest $$test" ;; \
 	    esac; \
 	done && \
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$$rest"
+check-alone:
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(alone_tests)'
 
 # The same source built for Open MPI, in openmpi/ of the build directory, and of
 # its tests those that show most in a minute; for all of them configure a build

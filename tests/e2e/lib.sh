@@ -114,13 +114,13 @@ finish()
 
 # --- running ------------------------------------------------------------------
 
-# timed COMMAND...: run it, for a minute at most; leaves out, err, $status and
+# timed COMMAND...: run it, for two minutes at most; leaves out, err, $status and
 # $taken, in seconds
 timed()
 {
     status=0
     taken=$(date +%s)
-    timeout -k 5 "${limit:-60}" "$@" </dev/null >out 2>err || status=$?
+    timeout -k 5 "${limit:-120}" "$@" </dev/null >out 2>err || status=$?
     taken=$(($(date +%s) - taken))
 }
 
@@ -159,7 +159,7 @@ status_is()
 failed()
 {
     [ "$status" -ne 0 ] && [ "$status" -ne 124 ] &&
-        { [ "$status" -ne 137 ] || [ "$taken" -lt "${limit:-60}" ]; }
+        { [ "$status" -ne 137 ] || [ "$taken" -lt "${limit:-120}" ]; }
 }
 
 # has FILE TEXT: some line holds the text

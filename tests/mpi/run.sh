@@ -20,7 +20,7 @@ trap 'exit 99' HUP INT TERM
 mpi=$top_builddir/tests/mpi
 # Another library than the one that was built: APS_TEST_LIBRARY.
 library=${APS_TEST_LIBRARY:-$top_builddir/.libs/libapsmpi.so}
-seconds=${APS_TEST_TIMEOUT:-60}
+seconds=${APS_TEST_TIMEOUT:-120}
 count=0
 failures=0
 besides=0
