@@ -110,8 +110,6 @@ static int completion_no_memory(void)
     return MPI_ERR_NO_MEM;
 }
 
-#define LATE_NS 10000000000L
-
 /* A wait has lasted since `since`: once a process, some ranks of a large job say what
  * is not complete after ten seconds. */
 static void completion_tell_late(int64_t since)
@@ -120,7 +118,7 @@ static void completion_tell_late(int64_t since)
     const int rank = aps_job_rank();
     char unfinished[256];
 
-    if (aps_clock_ns(CLOCK_MONOTONIC) - since < LATE_NS ||
+    if (aps_clock_ns(CLOCK_MONOTONIC) - since < aps_wait_patience_ns() ||
         aps_queue_list_unfinished(unfinished, sizeof unfinished) == 0 ||
         !aps_agree_rank_reports(rank) || atomic_flag_test_and_set(&told))
         return;

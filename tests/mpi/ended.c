@@ -155,7 +155,7 @@ int main(int argc, char **argv)
         /* mpiexec must have passed the line on before it ends the job. */
         usleep(300000);
         if (strcmp(argv[5], "waits") == 0)
-            sleep(12);
+            sleep(3);
         MPI_Abort(MPI_COMM_WORLD, good ? 3 : 4);
     }
     PMPI_Recv(out, 1, MPI_FLOAT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -49,6 +49,8 @@ blocking first PMPI_Iallreduce 1 reduce: direct, scale: none
 nonblocking first PMPI_Iallreduce 1 reduce: direct, scale: none
 END
 ended fatal blocking later PMPI_Isend 1 'reduce: direct, scale: none'
+APSMPI_TEST_PATIENCE=1000
+export APSMPI_TEST_PATIENCE
 ended waits nonblocking first PMPI_Iallreduce 1 'reduce: direct, scale: none'
 says '^apsmpi: rank 0: has waited for ten seconds for requests; .*: 2 of ' 1 \
     "rank 0 says what it waits for"
