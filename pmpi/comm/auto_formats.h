@@ -55,8 +55,8 @@ struct aps_auto_layer *
 aps_auto_formats_find(const struct aps_auto_formats *formats,
                       const struct aps_place *place);
 
-/* Local. The same, made if there is none. What is known of layers of another generation, which
- * nobody will ask for again, is dropped. NULL: out of memory. */
+/* Local. Returns the record of the layer at `place`, and makes it if there is none.
+ * Drops records of other generations of the steps. NULL: out of memory. */
 struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
                                             const struct aps_place *place);
 

@@ -5,8 +5,8 @@
  *
  * A layer has a memory on all ranks or on none. What was left out is each rank's own,
  * also what an owner's rounding of sums has left out. PowerSGD's Q is the same on all
- * ranks. A memory belongs to one generation of the steps: after a desync a layer number may
- * mean another layer. The program drops all memories by MPI_Pcontrol(4).
+ * ranks. A memory belongs to one generation of the steps: after a desync a layer
+ * number may mean another layer. The program drops all memories by MPI_Pcontrol(4).
  */
 #ifndef APS_PMPI_COMM_COMPRESSIONS_H
 #define APS_PMPI_COMM_COMPRESSIONS_H

@@ -13,8 +13,8 @@
 #include "predict/machine.h"
 
 /* COLLECTIVE over the site, which has several hosts if `between` and several ranks
- * a host otherwise. So many ranks share a core (aps_clocked_oversubscription). Notes how far
- * repetitions disagree. 0, or -1 on all ranks: MPI or memory fails. */
+ * a host otherwise. `crowd` ranks share a core (aps_clocked_oversubscription). Notes
+ * how far repetitions disagree. 0, or -1 on all ranks: MPI or memory fails. */
 int aps_links_measure(struct aps_rank_layout *site, bool between, double crowd,
                       struct aps_link *link, struct aps_spread *spread);
 

@@ -44,9 +44,10 @@ chosen_place_of(const struct aps_chosen_format *chosen)
     return &all[count++];
 }
 
-/* The lock is held. Forget what a communicator of that name has known in another generation
- * of its steps: an earlier one is past, and one with a later generation is gone. */
-static void chosen_forget_eras(const struct aps_chosen_format *chosen)
+/* The lock is held. Drops the formats of a communicator of that name in another
+ * generation of its steps: an earlier generation is past, and a communicator with a
+ * later one is gone. */
+static void chosen_forget_generations(const struct aps_chosen_format *chosen)
 {
     size_t kept = 0;
 
@@ -62,7 +63,7 @@ void aps_chosen_formats_note(const struct aps_chosen_format *chosen)
     struct aps_chosen_format *place;
 
     pthread_mutex_lock(&lock);
-    chosen_forget_eras(chosen);
+    chosen_forget_generations(chosen);
     place = chosen_place_of(chosen);
     if (place)
         *place = *chosen;
