@@ -4,8 +4,8 @@
  * rule. All here is local, and the same on all ranks that make the same calls.
  *
  * A state belongs to one generation of the steps: after a desync a layer number may
- * mean another layer. It lasts as long as its scale has the same parameters, and, where one
- * of a rule's formats is chosen while the program runs, as long as that format is:
+ * mean another layer. It lasts as long as its scale has the same parameters, and, if
+ * one of a rule's formats is chosen while the program runs, as long as that format is:
  * a layer's whatever rule the layer has, and a rule's goes on, as a copy, in a rule
  * that has none yet and takes its place from a step to the next.
  */

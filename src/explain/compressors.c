@@ -86,7 +86,7 @@ static struct layers count_layers(const struct aps_policy *policy,
     struct layers layers = {0};
 
     for (size_t i = 0; schedule && i < table->count; i++) {
-        const struct aps_layer *layer = &table->list[i];
+        const struct aps_layer_row *layer = &table->list[i];
         struct aps_plan plan;
 
         if (layer->count < aps_policy_min_count(policy) ||

@@ -80,7 +80,7 @@ static bool scales_reaches(const struct aps_rule_keys *keys,
 
 /* The first layer that the rule may be for and that the table gives no value, or
  * NULL. */
-static const struct aps_layer *
+static const struct aps_layer_row *
 scales_missing_layer(const struct aps_rule_keys *rule,
                      const struct aps_layers *table)
 {
@@ -97,7 +97,7 @@ static int scales_check_table(const struct aps_rule_keys *rule,
                               const struct aps_scale *scale)
 {
     const struct aps_step_layers *layers = &rule->context->layers;
-    const struct aps_layer *missing;
+    const struct aps_layer_row *missing;
 
     if (aps_scale_table(scale) < 0 || layers->blind)
         return 0;

@@ -122,7 +122,7 @@ static void settle_matrix(const struct aps_policy *policy,
                           struct aps_matrix *matrix)
 {
     const struct aps_layers *layers = policy->layers;
-    const struct aps_layer *layer;
+    const struct aps_layer_row *layer;
 
     *matrix = aps_matrix_square(place->count);
     if (!layers || place->layer < 0 || (size_t)place->layer >= layers->count)

@@ -149,7 +149,7 @@ static size_t layers_read_count(struct reading *reading,
 }
 
 /* Fill in the sizes. 0, or -1: `text` is no shape. */
-static int layers_parse_shape(const char *text, struct aps_layer *layer)
+static int layers_parse_shape(const char *text, struct aps_layer_row *layer)
 {
     for (layer->dimensions = 0; layer->dimensions < APS_LAYER_DIMENSIONS;) {
         const size_t length = strcspn(text, "x");
@@ -167,7 +167,7 @@ static int layers_parse_shape(const char *text, struct aps_layer *layer)
 
 static void layers_read_shape(const struct aps_csv *csv,
                               const struct aps_csv_field *field,
-                              struct aps_layer *layer)
+                              struct aps_layer_row *layer)
 {
     size_t product = 1;
     bool fits = true;
@@ -193,7 +193,7 @@ static void layers_read_shape(const struct aps_csv *csv,
 
 static void layers_read_scale(const struct aps_csv *csv,
                               const struct aps_csv_field *field,
-                              struct aps_layer *layer)
+                              struct aps_layer_row *layer)
 {
     double scale;
 
@@ -214,7 +214,7 @@ static void layers_read_scale(const struct aps_csv *csv,
 static void layers_read_fields(struct reading *reading, size_t index)
 {
     struct aps_csv *csv = &reading->csv;
-    struct aps_layer *layer = &reading->table->list[index];
+    struct aps_layer_row *layer = &reading->table->list[index];
     const struct aps_csv_field *fields[COLUMNS + 1] = {NULL};
 
     for (int i = 0; i < csv->count; i++)

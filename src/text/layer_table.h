@@ -12,7 +12,7 @@
 
 #define APS_LAYER_DIMENSIONS 8 /* of a shape, at most */
 
-struct aps_layer {
+struct aps_layer_row {
     const char *name;                   /* owned by the table */
     size_t count;                       /* elements, > 0 */
     int dimensions;                     /* of the shape; 0: not known */
@@ -23,7 +23,7 @@ struct aps_layer {
 
 struct aps_layers {
     size_t count;
-    struct aps_layer *list;
+    struct aps_layer_row *list;
     char *names; /* the storage behind the names */
 };
 

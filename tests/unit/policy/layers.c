@@ -230,13 +230,13 @@ static void test_resnet50(void)
 {
     struct aps_layers *layers = read_sample();
     size_t channels = 3, entry = 0, total = 0;
-    const struct aps_layer *convolution = NULL;
+    const struct aps_layer_row *convolution = NULL;
     int wrong = 0;
 
     if (!ok(layers != NULL, "the table of ResNet-50: products are counts"))
         return;
     for (size_t i = 0; i < layers->count; i++) {
-        const struct aps_layer *layer = &layers->list[i];
+        const struct aps_layer_row *layer = &layers->list[i];
         const bool shortcut = ends_with(layer->name, "downsample.0.weight");
         bool good;
 

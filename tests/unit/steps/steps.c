@@ -184,7 +184,7 @@ static void test_epochs(void)
 
 /* --- layer tables -------------------------------------------------------- */
 
-static struct aps_layer table_layers[] = {
+static struct aps_layer_row table_layers[] = {
     {.name = "a", .count = 9},  {.name = "b", .count = 1},
     {.name = "c", .count = 5},  {.name = "d", .count = 5},
     {.name = "e", .count = 20},
