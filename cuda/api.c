@@ -13,6 +13,8 @@
 #include "cuda/kernels.h"
 #include "cuda/sums_kernels.h"
 #include "number/check.h"
+#include "number/gemm.h"
+#include "number/sum.h"
 
 int aps_cuda_version(void)
 {

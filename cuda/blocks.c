@@ -14,6 +14,7 @@
 #include "cuda/pieces.h"
 #include "cuda/staged.h"
 #include "cuda/stream.h"
+#include "number/parse.h"
 
 /* What a verb does, by pieces: values or, for put and get, bytes. */
 struct block {

@@ -28,7 +28,7 @@ libkernels_la_SOURCES = \
 	src/compress/sparse.c src/compress/sparse.h \
 	src/compress/ternary.c src/compress/ternary.h \
 	src/compress/ternary_sums.c \
-	src/number/gemm_blocks_kernel.c src/number/gemm_kernel.c \
+	src/number/gemm_kernel.c src/number/gemm_kernel.h \
 	src/number/sum.c src/number/sum.h
 $(libkernels_la_OBJECTS): override CFLAGS += $(KERNEL_CFLAGS)
 
@@ -54,12 +54,11 @@ libcore_la_SOURCES = \
 	src/number/family_mx.c src/number/family_nvfp4.c \
 	src/number/family_sign.c src/number/integer.h \
 	src/number/struct_version.c src/number/struct_version.h \
-	src/number/interned.c src/number/parse.c \
+	src/number/parse.c src/number/parse.h \
 	src/number/value.c \
 	src/number/check.c src/number/check.h \
 	src/number/quantize.h \
 	src/number/gemm.c src/number/gemm.h \
-	src/number/gemm_arguments.c \
 	src/number/gemm_lines.c src/number/gemm_lines.h \
 	src/number/gemm_sums.h \
 	src/codec/array.c \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compress/indices.h"
+#include "number/parse.h"
 
 /* In the byte order of the machine. */
 struct header {

@@ -4,6 +4,7 @@
 #include "compressed/fp32_fallback.h"
 
 #include "compress/select.h"
+#include "number/parse.h"
 #include "number/philox.h"
 
 uint64_t aps_compressed_number(const struct aps_compressed *layer,

@@ -11,6 +11,7 @@
 
 #include "base/message.h"
 #include "device/device.h"
+#include "number/parse.h"
 
 /* Calls whose buffers are not all in GPUs' memory, before that is taken for
  * what the program does. */

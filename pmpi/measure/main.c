@@ -18,6 +18,7 @@
 #include "measure/natives.h"
 #include "measure/output.h"
 #include "measure/rank_layout.h"
+#include "number/parse.h"
 #include "predict/clocked.h"
 #include "predict/measured.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "number/parse.h"
 
 /* Longer names are none. */
 #define NAME_MAX_LENGTH 63

@@ -47,14 +47,4 @@ int aps_check_options(const char *who, const struct aps_format *format,
 int aps_check_rounding(const char *who, const struct aps_format *format,
                        enum aps_rounding rounding, struct aps_error *error);
 
-/* The arguments of sums and of aps_gemm; *arguments is what was given,
- * completed. */
-int aps_check_sum(const char *who, const struct aps_format *format,
-                  size_t terms, size_t n, const float *const x[],
-                  const float *out, struct aps_error *error);
-int aps_check_chunk(const char *who, size_t chunk, struct aps_error *error);
-int aps_check_gemm(const char *who, const struct aps_gemm_arguments *given,
-                   struct aps_gemm_arguments *arguments,
-                   struct aps_error *error);
-
 #endif

@@ -109,12 +109,4 @@ aps_format_narrower(const struct aps_format *a, const struct aps_format *b)
     return aps_format_max(b) < aps_format_max(a) ? b : a;
 }
 
-/*
- * Read the name of a format (aps.h says which there are). The same format has
- * the same name, whatever alias it was asked for by. 0, or -1 with errno EINVAL
- * and the reason.
- */
-int aps_format_parse(const char *name, struct aps_format *format,
-                     struct aps_error *error);
-
 #endif

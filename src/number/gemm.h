@@ -1,62 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The kernels behind aps_gemm (aps.h), once for every instruction set. All give
- * identical bits.
- *
- * A kernel adds the products of one block to the partial sums of a block of C:
- * columns side by side in vectors, and each element's terms one after the other
- * in the order of k. Blocks are so small that B and the sums stay in the
- * caches.
- */
+/* aps_gemm (aps.h) by the kernel of an instruction set, and its arguments. */
 #ifndef APS_NUMBER_GEMM_H
 #define APS_NUMBER_GEMM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/cpu.h"
-#include "number/quantize.h"
+#include "number/format.h"
 
-/* The largest block, and what its columns are padded to: a vector. */
-#define APS_GEMM_ROWS 128
-#define APS_GEMM_COLUMNS 256
-#define APS_GEMM_DEPTH 256
-#define APS_GEMM_VECTOR 16
-
-struct aps_gemm_block {
-    struct aps_quantizer product;
-    struct aps_quantizer sum;
-    bool kahan;
-    size_t chunk; /* terms of a chunk; 0: one sum */
-    size_t at; /* terms of the current chunk that earlier blocks have added */
-    bool last; /* the block ends the sums */
-    size_t rows;
-    size_t columns; /* a multiple of APS_GEMM_VECTOR, the last ones zeros */
-    size_t depth;
-    size_t
-        group; /* terms that are added up in FP64 first: a block of formats in
-                     blocks; 1: each product is a term */
-    float *a;  /* rows x depth; the kernel rounds it to the format */
-    float *b;  /* depth x columns; the kernel rounds it, too */
-    float *s;  /* rows x columns: partial sums, ... */
-    float *c;  /* ... and compensations if `kahan`, totals of whole chunks if
-                 there are chunks */
-};
-
-/* s = R(s + Q(Q(a) * Q(b))) over the block, or its sum by Kahan; where a chunk
- * ends c = R(c + s), s = 0. */
-typedef void (*aps_gemm_fn)(const struct aps_gemm_block *block);
-
-/* The kernel for an instruction set; NULL if it is not supported. */
-aps_gemm_fn aps_gemm_kernel(enum aps_cpu cpu);
-
-/*
- * The same for formats in blocks: a and b are rounded already, and depth is a
- * multiple of `group` unless it is the last. s = R(s + t), where t is the sum of
- * the products of a group in FP64, from 0 in the order of k, rounded to FP32.
- * Chunks count groups.
- */
-aps_gemm_fn aps_gemm_blocks_kernel(enum aps_cpu cpu);
+/* Check the arguments of aps_gemm, as number/check.h does; *arguments is what was
+ * given, completed. */
+int aps_check_gemm(const char *who, const struct aps_gemm_arguments *given,
+                   struct aps_gemm_arguments *arguments,
+                   struct aps_error *error);
 
 /* aps_gemm by the kernel of an instruction set that is supported. */
 int aps_gemm_on(enum aps_cpu cpu, const struct aps_gemm_arguments *given,

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of formats: every family is asked in turn. */
+/*
+ * Names of formats: every family is asked in turn. Of a format that a program holds
+ * there is one object for each canonical name, made on first use and never freed.
+ */
 #include "config.h"
 
+#include "number/parse.h"
+
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "number/family.h"
-#include "number/format.h"
 
 /* All families, in one sentence. */
 static int format_none(const char *name, struct aps_error *error)
@@ -83,4 +89,61 @@ int aps_format_parse(const char *name, struct aps_format *format,
     if (parsed == 0)
         return format_none(name, error);
     return parsed > 0 ? 0 : -1;
+}
+
+struct interned_format {
+    struct aps_format format;
+    const struct interned_format *next;
+};
+
+/* The newest first; members are never changed once they are in the list. */
+static _Atomic(const struct interned_format *) interned_list;
+
+static const struct aps_format *
+interned_find(const struct interned_format *list, const char *name)
+{
+    for (; list; list = list->next) {
+        if (strcmp(list->format.name, name) == 0)
+            return &list->format;
+    }
+    return NULL;
+}
+
+/* The object of that format; a thread that comes second takes the first one's.
+ */
+static const struct aps_format *interned_add(const struct aps_format *format,
+                                             struct aps_error *error)
+{
+    const struct interned_format *list = atomic_load(&interned_list);
+    const struct aps_format *found = interned_find(list, format->name);
+    struct interned_format *own;
+
+    if (found)
+        return found;
+    own = malloc(sizeof *own);
+    if (!own) {
+        aps_error_set(error, ENOMEM, NULL, 0, 0, "format '%s': out of memory",
+                      format->name);
+        return NULL;
+    }
+    own->format = *format;
+    do {
+        found = interned_find(list, format->name);
+        if (found) {
+            free(own);
+            return found;
+        }
+        own->next = list;
+    } while (!atomic_compare_exchange_weak(&interned_list, &list, own));
+    return &own->format;
+}
+
+const struct aps_format *aps_format_get(const char *name,
+                                        struct aps_error *error)
+{
+    struct aps_format format;
+
+    if (aps_format_parse(name, &format, error) < 0)
+        return NULL;
+    return interned_add(&format, error);
 }

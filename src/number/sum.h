@@ -21,4 +21,10 @@ typedef void (*aps_sum_fn)(const struct aps_format *format, bool kahan,
 /* The kernel for an instruction set; NULL if it is not supported. */
 aps_sum_fn aps_sum_kernel(enum aps_cpu cpu);
 
+/* Check the arguments of the sums, as number/check.h does. */
+int aps_check_sum(const char *who, const struct aps_format *format,
+                  size_t terms, size_t n, const float *const x[],
+                  const float *out, struct aps_error *error);
+int aps_check_chunk(const char *who, size_t chunk, struct aps_error *error);
+
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "codec/codec.h"
+#include "number/parse.h"
 
 /* Floats of the arrays, of the part of them that caches keep, and of a piece, which is
  * a message. Pages that nobody touches are none. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/real.h"
+#include "number/parse.h"
 #include "yaml/yaml.h"
 #include "predict/quantity.h"
 

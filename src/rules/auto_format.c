@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/real.h"
+#include "number/parse.h"
 #include "yaml/number.h"
 #include "rules/settings.h"
 #include "grammar/tables.h"

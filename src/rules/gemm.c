@@ -7,6 +7,7 @@
 
 #include "grammar/formats.h"
 #include "grammar/tables.h"
+#include "number/parse.h"
 
 enum gemm_key {
     KEY_FORMAT,

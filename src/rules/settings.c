@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "number/parse.h"
 #include "rules/compressors.h"
 #include "grammar/formats.h"
 #include "rules/scales.h"

@@ -15,6 +15,7 @@
 #include "number/format.h"
 #include "base/digits.h"
 #include "base/nearest.h"
+#include "number/parse.h"
 #include "verbs/cast_blocks.h"
 #include "cli/command.h"
 #include "cli/problems.h"

@@ -10,6 +10,7 @@
 #include "number/format.h"
 #include "cli/columns.h"
 #include "cli/command.h"
+#include "number/parse.h"
 
 /* Shown if none is named. */
 static const char *const common[] = {

@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/problems.h"
 #include "number/format.h"
+#include "number/parse.h"
 #include "number/philox.h"
 
 #define DRAWS ((size_t)1 << 18)

@@ -28,6 +28,7 @@
 #include "codec/codec.h"
 #include "codec/stream.h"
 #include "instructions.h"
+#include "number/parse.h"
 
 #define REPEATS 9
 #define COUNTED ((size_t)1024) /* values of a count; and twice as many */

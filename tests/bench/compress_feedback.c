@@ -14,6 +14,7 @@
 #include "compress.h"
 #include "compress/feedback.h"
 #include "compress/magnitudes.h"
+#include "number/parse.h"
 
 #define FLOATS 26843545 /* 25.6 Mi: ResNet-50's gradients */
 #define PART ((size_t)4096)

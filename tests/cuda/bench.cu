@@ -24,6 +24,7 @@ extern "C" {
 #include "number/format.h"
 #include "cuda/kernels.h"
 #include "cuda/staged.h"
+#include "number/parse.h"
 }
 
 #define RUNS 15

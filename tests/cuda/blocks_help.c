@@ -4,6 +4,7 @@
 #include "blocks_help.h"
 
 #include "cuda/pieces.h"
+#include "number/parse.h"
 #include "tap/tap.h"
 
 const struct aps_memory *const verbs = &aps_cuda_plugin.memory;

@@ -15,6 +15,7 @@
 #include "cuda/plugin.h"
 #include "fake.h"
 #include "placed.h"
+#include "number/parse.h"
 #include "tap/tap.h"
 
 static const struct aps_memory *const verbs = &aps_cuda_plugin.memory;

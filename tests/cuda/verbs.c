@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "number/parse.h"
 #include "tap/tap.h"
 #include "unit/common/wire.h"
 

@@ -15,6 +15,7 @@
 #include "codec/codec.h"
 #include "cuda/threads.h"
 #include "emulate.h"
+#include "number/parse.h"
 #include "tap/tap.h"
 #include "unit/common/formats.h"
 #include "unit/common/wire.h"

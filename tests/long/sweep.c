@@ -21,6 +21,7 @@
 #include "codec/codec.h"
 #include "float/float.h"
 #include "number/bits.h"
+#include "number/parse.h"
 #include "tap/tap.h"
 #include "unit/number/oracle.h"
 #include "unit/common/wire.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "number/parse.h"
 #include "pmpi/world/nodes.h"
 
 static struct aps_plan plan_of(enum aps_reduce_kind reduce,

@@ -17,6 +17,7 @@
 #include "cuda/plugin.h"
 #include "gpu.h"
 #include "tap.h"
+#include "number/parse.h"
 
 #define COUNT 1000
 #define BYTES COUNT /* of values in E4M3 */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "number/format.h"
+#include "number/parse.h"
 #include "unit/common/formats.h"
 #include "number/bits.h"
 #include "number/cast.h"

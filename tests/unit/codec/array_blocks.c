@@ -12,6 +12,7 @@
 
 #include "number/check.h"
 #include "number/format.h"
+#include "number/parse.h"
 #include "tap/tap.h"
 
 static struct aps_format bfp;

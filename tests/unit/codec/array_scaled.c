@@ -12,6 +12,7 @@
 #include <xmmintrin.h>
 #endif
 
+#include "number/parse.h"
 #include "unit/common/formats.h"
 #include "number/bits.h"
 #include "number/cast.h"

@@ -11,6 +11,7 @@
 
 #include "codec/codec.h"
 #include "float/float.h"
+#include "number/parse.h"
 #include "unit/common/formats.h"
 #include "number/cast.h"
 #include "number/cpd.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
+#include "number/parse.h"
 #include "tap/tap.h"
 #include "unit/common/wire.h"
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "number/parse.h"
 #include "tests/tap/tap.h"
 
 static const size_t sizes[] = {0,    1,    15,    16,     63,     64,

@@ -13,6 +13,7 @@
 
 #include "base/cache.h"
 #include "codec/memory.h"
+#include "number/parse.h"
 #include "tap/tap.h"
 #include "unit/common/wire.h"
 

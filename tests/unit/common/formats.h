@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "number/format.h"
+#include "number/parse.h"
 #include "tap/tap.h"
 
 #define FORMATS_IEEE (8 * 24)

@@ -14,6 +14,7 @@
 
 #include "number/format.h"
 #include "number/bits.h"
+#include "number/parse.h"
 #include "tap/tap.h"
 
 /* Formats where something is special. */

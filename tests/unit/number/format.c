@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "number/format.h"
+#include "number/parse.h"
 #include "tap/tap.h"
 
 static const struct {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "number/gemm.h"
+#include "number/gemm_kernel.h"
 #include "unit/common/rounded.h"
 
 #define ROOM 70000

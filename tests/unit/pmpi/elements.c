@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compressed/elements.h"
+#include "number/parse.h"
 #include "unit/common/rounded.h"
 #include "tests/tap/tap.h"
 

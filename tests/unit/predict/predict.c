@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "number/parse.h"
 #include "predict/native.h"
 #include "predict/predict.h"
 #include "predict/stages.h"

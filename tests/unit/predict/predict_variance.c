@@ -13,6 +13,7 @@
 
 #include "aps.h"
 #include "codec/codec.h"
+#include "number/parse.h"
 #include "predict/variance.h"
 #include "tap.h"
 

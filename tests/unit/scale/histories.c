@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "number/parse.h"
 #include "tests/tap/tap.h"
 #include "unit/scale/scales.h"
 

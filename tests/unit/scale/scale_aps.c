@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "number/parse.h"
 #include "tests/tap/tap.h"
 #include "unit/scale/scales.h"
 

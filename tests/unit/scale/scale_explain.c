@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "number/parse.h"
 #include "scale/history.h"
 #include "tests/tap/tap.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
+#include "number/parse.h"
 #include "tests/tap/tap.h"
 #include "unit/scale/scales.h"
 

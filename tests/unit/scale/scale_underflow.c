@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "number/parse.h"
 #include "scale/history.h"
 #include "tests/tap/tap.h"
 #include "unit/scale/histories.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "number/parse.h"
 #include "tests/tap/tap.h"
 
 static uint64_t scales_random_state = 0x9E3779B97F4A7C15;
