@@ -18,8 +18,7 @@ libkernels_la_SOURCES = \
 	src/compress/feedback.c src/compress/feedback.h \
 	src/compress/finite.c src/compress/finite.h \
 	src/compress/indices.c src/compress/indices.h \
-	src/compress/lowrank_draw.c src/compress/lowrank.h \
-	src/compress/lowrank_orthogonal.c \
+	src/compress/lowrank.c src/compress/lowrank.h \
 	src/compress/lowrank_orthogonal_variant.h \
 	src/compress/lowrank_products.c src/compress/lowrank_products.h \
 	src/compress/lowrank_variant.h \
@@ -27,7 +26,7 @@ libkernels_la_SOURCES = \
 	src/compress/select.c src/compress/select.h \
 	src/compress/sparse.c src/compress/sparse.h \
 	src/compress/ternary.c src/compress/ternary.h \
-	src/compress/ternary_sums.c \
+	src/compress/ternary_sums.c src/compress/ternary_sums.h \
 	src/number/gemm_kernel.c src/number/gemm_kernel.h \
 	src/number/sum.c src/number/sum.h
 $(libkernels_la_OBJECTS): override CFLAGS += $(KERNEL_CFLAGS)
@@ -84,19 +83,16 @@ libcore_la_SOURCES = \
 	src/simd/values_avx2.h src/simd/code16.h src/simd/table_vbmi.h src/kernel/tile.h \
 	src/version.c \
 	src/compress/compressor.c src/compress/compressor.h \
-	src/compress/compressor_none.c src/compress/compressor_powersgd.c \
+	src/compress/compressor_none.c \
 	src/compress/compressor_selecting.c src/compress/compressor_ternary.c \
-	src/compress/lowrank.c \
 	src/compress/matrix.c src/compress/matrix.h \
-	src/scale/aps.c src/scale/aps_tight.c \
-	src/scale/backoff.c src/scale/explain.c src/scale/history.h \
-	src/scale/exponent.c \
+	src/scale/backoff.c src/scale/history.h \
+	src/scale/explain.c src/scale/explain.h \
+	src/scale/exponent.c src/scale/exponent.h \
 	src/scale/fixed.c src/scale/none.c \
 	src/scale/autoflex.c src/scale/delayed.c src/scale/dfxp.c \
 	src/scale/logmax.c \
-	src/scale/moments.c \
 	src/scale/normal.c src/scale/normal.h \
-	src/scale/overflow.c \
 	src/scale/scale.c src/scale/scale.h \
 	src/scale/table.c \
 	src/scale/underflow.c src/scale/unit.c \

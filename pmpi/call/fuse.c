@@ -12,7 +12,7 @@
 #include "comm/report.h"
 #include "block/magnitude_batch.h"
 #include "base/fpenv.h"
-#include "scale/scale.h"
+#include "scale/exponent.h"
 
 /* Calls of a group at most. */
 #define GROUP_MAX 128

@@ -11,7 +11,7 @@
 #include "comm/report.h"
 #include "message/agree.h"
 #include "block/origin.h"
-#include "scale/scale.h"
+#include "scale/exponent.h"
 
 bool aps_other_elements(MPI_Count a, MPI_Count b, size_t *product)
 {

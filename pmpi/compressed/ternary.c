@@ -21,6 +21,7 @@
 
 #include <string.h>
 
+#include "compress/ternary_sums.h"
 #include "compressed/digits.h"
 #include "compressed/fp32_fallback.h"
 

@@ -4,6 +4,7 @@
 #include "cut/exponent.h"
 
 #include "block/magnitude_batch.h"
+#include "scale/exponent.h"
 
 int aps_exponent_agree(const struct aps_vcomm *vcomm,
                        const struct aps_wire *wire, const float *x, size_t n,

@@ -9,6 +9,7 @@
 #include "base/message.h"
 #include "base/plural.h"
 #include "message/agree.h"
+#include "scale/exponent.h"
 #include "scale/scale.h"
 #include "block/origin.h"
 #include "reduce/hierarchical_stages.h"

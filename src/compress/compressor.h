@@ -138,12 +138,6 @@ struct aps_compressor_ops {
 APS_COMPRESSORS(APS_COMPRESSOR_OPS)
 #undef APS_COMPRESSOR_OPS
 
-/* The ops' `select` of all that select by MSTopK. */
-size_t aps_compressor_select_mstopk(const struct aps_compressor *compressor,
-                                    const struct aps_bracket *bracket, size_t k,
-                                    const struct aps_cast_options *draw,
-                                    uint32_t *indices);
-
 /* By kind; the names end with NULL. */
 extern const struct aps_compressor_ops
     *const aps_compressors[APS_COMPRESSOR_KINDS];

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compressors that send some of a layer's elements: MSTopK, the k largest, and
- * those of a magnitude. What they find is in select.h.
+ * those of a magnitude. What they find is in select.h. Also PowerSGD (Vogels,
+ * Karimireddy, Jaggi: PowerSGD: Practical Low-Rank Gradient Compression for
+ * Distributed Optimization, NeurIPS 2019): two factors of a low rank travel in place
+ * of a matrix, or of a matrix of the elements that MSTopK selects (Agarwal et al.'s
+ * second way to join both).
  */
 #include "config.h"
 
 #include <stdio.h>
 
 #include "compress/compressor.h"
+#include "compress/lowrank.h"
 #include "compress/select.h"
 
 static bool selecting_takes(const struct aps_compressor *compressor,
@@ -25,10 +30,10 @@ static size_t selecting_most(const struct aps_compressor *compressor,
                             count);
 }
 
-size_t aps_compressor_select_mstopk(const struct aps_compressor *compressor,
-                                    const struct aps_bracket *bracket, size_t k,
-                                    const struct aps_cast_options *draw,
-                                    uint32_t *indices)
+static size_t mstopk_select(const struct aps_compressor *compressor,
+                            const struct aps_bracket *bracket, size_t k,
+                            const struct aps_cast_options *draw,
+                            uint32_t *indices)
 {
     struct aps_selection selection;
 
@@ -87,7 +92,7 @@ static void threshold_describe(const struct aps_compressor *compressor,
 const struct aps_compressor_ops aps_compressor_ops_mstopk = {
     .takes = selecting_takes,
     .most = selecting_most,
-    .select = aps_compressor_select_mstopk,
+    .select = mstopk_select,
     .seed = mstopk_seed,
     .feedback = true,
     .describe = mstopk_describe,
@@ -108,4 +113,87 @@ const struct aps_compressor_ops aps_compressor_ops_threshold = {
     .varies = true,
     .feedback = true,
     .describe = threshold_describe,
+};
+
+/* --- PowerSGD ------------------------------------------------------------- */
+
+static size_t powersgd_rank(const struct aps_compressor *compressor,
+                            const struct aps_matrix *matrix)
+{
+    return aps_lowrank_rank(matrix,
+                            (size_t)compressor->parameters[APS_POWERSGD_RANK]);
+}
+
+static size_t powersgd_floats(const struct aps_compressor *compressor,
+                              const struct aps_matrix *matrix)
+{
+    return (matrix->rows + matrix->columns) * powersgd_rank(compressor, matrix);
+}
+
+static bool powersgd_takes(const struct aps_compressor *compressor,
+                           const struct aps_matrix *matrix)
+{
+    return (double)powersgd_floats(compressor, matrix) *
+               compressor->parameters[APS_POWERSGD_MIN_RATIO] <
+           (double)matrix->count;
+}
+
+static bool powersgd_keeps(const struct aps_compressor *compressor)
+{
+    return compressor->parameters[APS_POWERSGD_WARM] != 0;
+}
+
+static uint64_t powersgd_seed(const struct aps_compressor *compressor)
+{
+    return (uint64_t)compressor->parameters[APS_POWERSGD_SEED];
+}
+
+static void powersgd_describe(const struct aps_compressor *compressor,
+                              char *buffer, size_t size)
+{
+    snprintf(buffer, size, "powersgd rank %.0f",
+             compressor->parameters[APS_POWERSGD_RANK]);
+}
+
+const struct aps_compressor_ops aps_compressor_ops_powersgd = {
+    .takes = powersgd_takes,
+    .floats = powersgd_floats,
+    .seed = powersgd_seed,
+    .keeps = powersgd_keeps,
+    .feedback = true,
+    .describe = powersgd_describe,
+};
+
+/* --- PowerSGD of the elements that MSTopK selects -------------------------- */
+
+static size_t masked_most(const struct aps_compressor *compressor, size_t count)
+{
+    return aps_select_count(compressor->parameters[APS_MSTOPK_POWERSGD_DENSITY],
+                            count);
+}
+
+static bool masked_takes(const struct aps_compressor *compressor,
+                         const struct aps_matrix *matrix)
+{
+    /* Indices have 32 bits. */
+    return matrix->count < UINT32_MAX && powersgd_takes(compressor, matrix);
+}
+
+static void masked_describe(const struct aps_compressor *compressor,
+                            char *buffer, size_t size)
+{
+    snprintf(buffer, size, "mstopk %g + powersgd rank %.0f",
+             compressor->parameters[APS_MSTOPK_POWERSGD_DENSITY],
+             compressor->parameters[APS_POWERSGD_RANK]);
+}
+
+const struct aps_compressor_ops aps_compressor_ops_mstopk_powersgd = {
+    .takes = masked_takes,
+    .floats = powersgd_floats,
+    .most = masked_most,
+    .select = mstopk_select,
+    .seed = powersgd_seed,
+    .keeps = powersgd_keeps,
+    .feedback = true,
+    .describe = masked_describe,
 };

@@ -6,6 +6,7 @@
 
 #include "compress/compressor.h"
 #include "compress/ternary.h"
+#include "compress/ternary_sums.h"
 
 static bool ternary_takes(const struct aps_compressor *compressor,
                           const struct aps_matrix *matrix)

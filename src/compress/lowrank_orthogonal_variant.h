@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gram-Schmidt's loops for one instruction set; lowrank_orthogonal.c includes this
+ * Gram-Schmidt's loops for one instruction set; lowrank.c includes this
  * once for each, having defined
  *
  *     NAME(x)   x with the instruction set's name behind it

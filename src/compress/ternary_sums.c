@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The packed sums of TernGrad, ternary.h. */
 #include "config.h"
+
+#include "compress/ternary_sums.h"
 
 #include <string.h>
 
 #include "kernel/kernel.h"
 #include "kernel/pack.h"
-#include "compress/ternary.h"
 
 #define CHUNK ((size_t)APS_PACK_CHUNK)
 

@@ -17,6 +17,7 @@
 #include "explain/traffic.h"
 #include "grammar/tables.h"
 #include "policy/keywords.h"
+#include "scale/explain.h"
 
 /* The object that is written, and of what. */
 struct writing {

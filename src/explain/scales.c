@@ -4,6 +4,7 @@
 #include "explain/scales.h"
 
 #include "cli/command.h"
+#include "scale/explain.h"
 
 void aps_scales_notes(const struct aps_policy *policy, const bool *shown,
                       FILE *stream)

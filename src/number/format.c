@@ -112,11 +112,10 @@ size_t aps_packed_bytes(const struct aps_format *format, size_t n)
         return code_bytes(width, n);
     if (n == 0)
         return 0;
-    if (__builtin_mul_overflow(
-            n / block, scale + code_bytes(width, block), &bytes) ||
+    if (__builtin_mul_overflow(n / block, scale + code_bytes(width, block),
+                               &bytes) ||
         __builtin_add_overflow(
-            bytes, rest > 0 ? scale + code_bytes(width, rest) : 0,
-            &bytes) ||
+            bytes, rest > 0 ? scale + code_bytes(width, rest) : 0, &bytes) ||
         __builtin_add_overflow(bytes, (size_t)format->piece_bytes, &bytes))
         return SIZE_MAX;
     return bytes;

@@ -180,7 +180,7 @@ APS_INLINE void add_up(const struct aps_gemm_block *block, size_t first,
 }
 
 APS_INLINE void blocks_body(const struct aps_gemm_block *block, bool exact,
-                           bool kahan, int lanes)
+                            bool kahan, int lanes)
 {
     const struct aps_quantizer sum = block->sum;
     const size_t columns = block->columns / APS_GEMM_VECTOR * APS_GEMM_VECTOR;
@@ -213,17 +213,17 @@ APS_INLINE void blocks_body(const struct aps_gemm_block *block, bool exact,
     }
 }
 
-#define BLOCKS_VARIANT(name, target, lanes)                                           \
+#define BLOCKS_VARIANT(name, target, lanes)                                    \
     target static void gemm_blocks_##name(const struct aps_gemm_block *block)  \
     {                                                                          \
         if (block->kahan && block->sum.exact)                                  \
-            blocks_body(block, true, true, lanes);                              \
+            blocks_body(block, true, true, lanes);                             \
         else if (block->kahan)                                                 \
-            blocks_body(block, false, true, lanes);                             \
+            blocks_body(block, false, true, lanes);                            \
         else if (block->sum.exact)                                             \
-            blocks_body(block, true, false, lanes);                             \
+            blocks_body(block, true, false, lanes);                            \
         else                                                                   \
-            blocks_body(block, false, false, lanes);                            \
+            blocks_body(block, false, false, lanes);                           \
     }
 
 BLOCKS_VARIANT(plain, , 2)

@@ -7,6 +7,7 @@
 
 #include "grammar/tables.h"
 #include "policy/keywords.h"
+#include "scale/explain.h"
 
 _Static_assert(APS_SCALE_PARAMETERS >= APS_ARGUMENTS_MAX,
                "a scale keeps all parameters that a word may have");

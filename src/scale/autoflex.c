@@ -25,6 +25,7 @@
  */
 #include "config.h"
 
+#include "scale/exponent.h"
 #include "scale/history.h"
 
 #include <stdint.h>

@@ -13,6 +13,7 @@
  */
 #include "config.h"
 
+#include "scale/explain.h"
 #include "scale/history.h"
 
 #include <stdbool.h>
@@ -84,7 +85,7 @@ static bool backoff_is_power(double x)
 static void backoff_round(const double *parameters, char *buffer, size_t size)
 {
     const double start = parameters[APS_BACKOFF_START];
-    char power[APS_HISTORY_NUMBER];
+    char power[APS_SCALE_NUMBER_MAX];
 
     if (backoff_is_power(start) &&
         backoff_is_power(parameters[APS_BACKOFF_FACTOR]) &&
@@ -94,7 +95,7 @@ static void backoff_round(const double *parameters, char *buffer, size_t size)
     snprintf(buffer, size,
              " Values are multiplied by the power of two at or below the "
              "scale: by %s at first.",
-             aps_history_number(ldexp(1, aps_floor_log2(start)), power));
+             aps_scale_explain_number(ldexp(1, aps_floor_log2(start)), power));
 }
 
 static double backoff_least(const struct aps_scale *scale)
@@ -107,20 +108,21 @@ static void backoff_behave(const struct aps_scale *scale,
                            size_t size)
 {
     const double *parameters = scale->parameters;
-    const char *call = aps_history_turn(scale);
-    char start[APS_HISTORY_NUMBER], min[APS_HISTORY_NUMBER];
-    char max[APS_HISTORY_NUMBER];
+    const char *call = aps_scale_explain_turn(scale);
+    char start[APS_SCALE_NUMBER_MAX], min[APS_SCALE_NUMBER_MAX];
+    char max[APS_SCALE_NUMBER_MAX];
 
     (void)format;
     snprintf(buffer, size,
              "The scale starts at %s. A %s in which a value overflows divides "
              "it by %g, and %g %ss without an overflow multiply it by %g, "
              "within %s ... %s.",
-             aps_history_number(parameters[APS_BACKOFF_START], start), call,
-             parameters[APS_BACKOFF_FACTOR], parameters[APS_BACKOFF_WINDOW],
+             aps_scale_explain_number(parameters[APS_BACKOFF_START], start),
              call, parameters[APS_BACKOFF_FACTOR],
-             aps_history_number(parameters[APS_BACKOFF_MIN], min),
-             aps_history_number(parameters[APS_BACKOFF_MAX], max));
+             parameters[APS_BACKOFF_WINDOW], call,
+             parameters[APS_BACKOFF_FACTOR],
+             aps_scale_explain_number(parameters[APS_BACKOFF_MIN], min),
+             aps_scale_explain_number(parameters[APS_BACKOFF_MAX], max));
     backoff_round(parameters, buffer + strlen(buffer), size - strlen(buffer));
 }
 
@@ -132,15 +134,15 @@ static bool backoff_doubt(const struct aps_scale *scale,
 {
     const double start = scale->parameters[APS_BACKOFF_START];
     const double largest = (double)format->max;
-    char text[APS_HISTORY_NUMBER];
+    char text[APS_SCALE_NUMBER_MAX];
 
     if (largest * 1000 >= start)
         return false;
     snprintf(buffer, size,
              "scale backoff starts at %s, with which values from %.2g on "
              "overflow in %s: the largest value is %g; set max to less",
-             aps_history_number(start, text), largest / start, format->name,
-             largest);
+             aps_scale_explain_number(start, text), largest / start,
+             format->name, largest);
     return true;
 }
 

@@ -10,6 +10,7 @@
  */
 #include "config.h"
 
+#include "scale/exponent.h"
 #include "scale/history.h"
 
 #include <stdint.h>

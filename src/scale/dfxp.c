@@ -15,6 +15,7 @@
  */
 #include "config.h"
 
+#include "scale/exponent.h"
 #include "scale/history.h"
 
 #include <stdbool.h>

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scales with a state, for people. */
 #include "config.h"
 
-#include "scale/scale.h"
+#include "scale/explain.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "scale/history.h"
-
-char *aps_history_number(double x, char buffer[APS_HISTORY_NUMBER])
+char *aps_scale_explain_number(double x, char buffer[APS_SCALE_NUMBER_MAX])
 {
     int exponent;
 
     if (frexp(x, &exponent) == 0.5 && (exponent > 5 || exponent < -2))
-        snprintf(buffer, APS_HISTORY_NUMBER, "2^%d", exponent - 1);
+        snprintf(buffer, APS_SCALE_NUMBER_MAX, "2^%d", exponent - 1);
     else
-        snprintf(buffer, APS_HISTORY_NUMBER, "%g", x);
+        snprintf(buffer, APS_SCALE_NUMBER_MAX, "%g", x);
     return buffer;
 }
 
-const char *aps_history_turn(const struct aps_scale *scale)
+const char *aps_scale_explain_turn(const struct aps_scale *scale)
 {
     return aps_scale_scope(scale) == APS_SCOPE_MODEL ? "step" : "call";
 }

@@ -1,17 +1,77 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The scale exponents of aps.h: the greatest magnitude of an array, and the
- * formulas of scale.h.
- */
+/* The scales aps and aps-tight, and the functions of aps.h for their exponents. */
 #include "config.h"
 
+#include "scale/exponent.h"
+
 #include <errno.h>
+#include <math.h>
 
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "codec/codec.h"
 #include "number/check.h"
-#include "scale/scale.h"
+
+int aps_scale_max_exponent(float max, int ranks)
+{
+    int exponent;
+    double mantissa;
+
+    if (max == 0)
+        return APS_EXPONENT_ZERO;
+    /* 24 bits times 31 bits may round in a double's 53, but never across a
+     * power of two downwards: a product just above 2^k stays above it unless
+     * it rounds to 2^k, for which ranks needs more than 2^29. */
+    mantissa = frexp((double)max * ranks, &exponent);
+    return mantissa > 0.5 ? exponent : exponent - 1;
+}
+
+int aps_scale_aps(const struct aps_format *format, int max_exponent)
+{
+    if (format->self_scaled || max_exponent == APS_EXPONENT_ZERO)
+        return 0;
+    return format->upper - max_exponent;
+}
+
+static int aps_stage_exponent(const struct aps_scale *scale,
+                              const struct aps_format *format, int max_exponent)
+{
+    (void)scale;
+    return aps_scale_aps(format, max_exponent);
+}
+
+const struct aps_scale_ops aps_scale_ops_aps = {
+    .agreed = true,
+    .stage_exponent = aps_stage_exponent,
+};
+
+int aps_scale_aps_tight(const struct aps_format *format, float max)
+{
+    float largest = aps_format_max(format);
+    int max_exponent, largest_exponent;
+    double max_mantissa, largest_mantissa;
+
+    if (max == 0 || largest == 0)
+        return 0;
+    max_mantissa = frexp(max, &max_exponent);
+    largest_mantissa = frexp(largest, &largest_exponent);
+    return largest_exponent - max_exponent - (max_mantissa > largest_mantissa);
+}
+
+static int aps_tight_block_exponent(const struct aps_scale *scale,
+                                    const struct aps_format *format, float max)
+{
+    (void)scale;
+    return aps_scale_aps_tight(format, max);
+}
+
+const struct aps_scale_ops aps_scale_ops_aps_tight = {
+    .needs_magnitude = true,
+    .per_block = true,
+    .block_exponent = aps_tight_block_exponent,
+};
+
+/* --- aps.h ---------------------------------------------------------------- */
 
 static int exponent_check(const char *who, const float *x, size_t n,
                           const int *exponent, struct aps_error *error)

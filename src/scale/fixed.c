@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include "scale/explain.h"
 #include "scale/scale.h"
 
 #include <stdio.h>

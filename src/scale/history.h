@@ -118,13 +118,6 @@ static inline double aps_history_max(const struct aps_scale_record *record)
                                                      : record->sum_max);
 }
 
-/* "16384" as "2^14", "3.09". Writes into and returns `buffer`. */
-#define APS_HISTORY_NUMBER 32
-char *aps_history_number(double x, char buffer[APS_HISTORY_NUMBER]);
-
-/* After what the state changes: "step" or "call". */
-const char *aps_history_turn(const struct aps_scale *scale);
-
 /* x, but at least min and at most max. */
 static inline double aps_history_clip(double x, double min, double max)
 {

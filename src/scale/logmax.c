@@ -22,6 +22,8 @@
 #include <stdio.h>
 
 #include "base/logarithm.h"
+#include "scale/explain.h"
+#include "scale/exponent.h"
 
 #define LEAST 2 /* maxima that make a standard deviation */
 
@@ -120,8 +122,8 @@ static void logmax_behave(const struct aps_scale *scale,
                           size_t size)
 {
     const double *parameters = scale->parameters;
-    const char *call = aps_history_turn(scale);
-    char min[APS_HISTORY_NUMBER], max[APS_HISTORY_NUMBER];
+    const char *call = aps_scale_explain_turn(scale);
+    char min[APS_SCALE_NUMBER_MAX], max[APS_SCALE_NUMBER_MAX];
 
     snprintf(buffer, size,
              "The first %d %ss have the scale of aps. From then on %g, the "
@@ -130,8 +132,8 @@ static void logmax_behave(const struct aps_scale *scale,
              "the scale stays within %s ... %s.",
              LEAST, call, (double)format->max, format->name, call,
              parameters[APS_LOGMAX_DEVIATIONS],
-             aps_history_number(parameters[APS_LOGMAX_MIN], min),
-             aps_history_number(parameters[APS_LOGMAX_MAX], max));
+             aps_scale_explain_number(parameters[APS_LOGMAX_MIN], min),
+             aps_scale_explain_number(parameters[APS_LOGMAX_MAX], max));
 }
 
 const struct aps_scale_ops aps_scale_ops_logmax = {

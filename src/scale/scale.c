@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "codec/codec.h"
+
 const char *aps_scale_name(const struct aps_scale *scale)
 {
     return aps_scale_names[scale->kind];
@@ -163,4 +165,87 @@ enum aps_scale_scope aps_scale_scope(const struct aps_scale *scale)
 
     return at < 0 ? APS_SCOPE_LAYER
                   : (enum aps_scale_scope)scale->parameters[at];
+}
+
+/* What lies above the largest finite value, less than a step, is rounded down
+ * to it, or is beyond it. */
+bool aps_scale_overflows(const struct aps_format *format, float max,
+                         int exponent, enum aps_rounding rounding)
+{
+    /* Exact in double: |exponent| <= 400, and 24 bits. */
+    const double x = ldexp((double)max, exponent);
+    const double largest = (double)format->max;
+    double step = ldexp(aps_format_min_normal(format), -format->mantissa_bits);
+    double tie;
+    int binade;
+
+    if (largest > 0) {
+        (void)frexp(largest, &binade);
+        step = fmax(step, ldexp(1, binade - 1 - format->mantissa_bits));
+    }
+    tie = largest + step / 2;
+    switch (rounding) {
+    case APS_ROUND_NEAREST:
+    case APS_ROUND_CPD:
+        return x > tie || (x == tie && fmod(largest / step, 2) != 0);
+    case APS_ROUND_TOWARD_ZERO:
+        return x >= largest + step;
+    default: /* by a random draw */
+        return x > largest;
+    }
+}
+
+/* x is finite. */
+static void moments_add_value(struct aps_scale_moments *moments, float x)
+{
+    const double value = (double)x;
+
+    moments->n++;
+    moments->sum += value;
+    moments->sum_squares += value * value;
+    if (fabs(value) > moments->max)
+        moments->max = fabs(value);
+}
+
+static void moments_add_logarithm(struct aps_scale_moments *moments, float x)
+{
+    double logarithm;
+
+    if (x == 0)
+        return;
+    logarithm = log(fabs((double)x));
+    moments->nonzero++;
+    moments->sum_log += logarithm;
+    moments->sum_log_squares += logarithm * logarithm;
+}
+
+struct aps_scale_moments aps_scale_moments_of(const float *x, size_t n,
+                                              enum aps_scale_question question)
+{
+    struct aps_scale_moments moments = {0};
+
+    if (question == APS_QUESTION_MAX) {
+        moments.max = (double)aps_max_finite(x, n);
+        return moments;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(x[i]))
+            continue;
+        moments_add_value(&moments, x[i]);
+        if (question == APS_QUESTION_LOGARITHMS)
+            moments_add_logarithm(&moments, x[i]);
+    }
+    return moments;
+}
+
+void aps_scale_moments_add(struct aps_scale_moments *sum,
+                           const struct aps_scale_moments *term)
+{
+    sum->max = term->max > sum->max ? term->max : sum->max;
+    sum->n += term->n;
+    sum->sum += term->sum;
+    sum->sum_squares += term->sum_squares;
+    sum->nonzero += term->nonzero;
+    sum->sum_log += term->sum_log;
+    sum->sum_log_squares += term->sum_log_squares;
 }

@@ -268,49 +268,4 @@ struct aps_scaling aps_scale_scaling(const struct aps_scale *scale,
 /* What the values of a block of that exponent are multiplied by. */
 double aps_scale_value(const struct aps_scale *scale, int exponent);
 
-/*
- * What a scale with a state does at the first call and later, whose the state
- * is, and what becomes of an overflow, in sentences. `layers`: is it known which
- * layer a call has, or, without a step, its size alone? Writes at most `size`
- * bytes, APS_SCALE_TEXT_MAX are enough; returns `buffer`, which is empty for
- * scales without a state.
- */
-#define APS_SCALE_TEXT_MAX 800
-char *aps_scale_explain(const struct aps_scale *scale,
-                        const struct aps_format *format, bool layers,
-                        char *buffer, size_t size);
-
-/* Is there something about the scale that can hardly work with that format,
- * which does not scale its blocks itself? Then `buffer` says what, as a sentence
- * without its stop. */
-bool aps_scale_warning(const struct aps_scale *scale,
-                       const struct aps_format *format, char *buffer,
-                       size_t size);
-
-/* The doubt about values that are multiplied by a constant `factor`, where all
- * below the half of 1 then become 0; `how` begins the sentence, and `unit`
- * follows the number. */
-bool aps_scale_warning_constant(const char *how, const char *unit,
-                                double factor, const struct aps_format *format,
-                                char *buffer, size_t size);
-
-/*
- * ceil(log2(ranks * max)) for max > 0, APS_EXPONENT_ZERO (aps.h) for max == 0:
- * the x of the APS paper's Algorithm 1 (FindMaxExp) for one rank, whose
- * greatest finite magnitude is `max`. The ranks of a stage take the MAX of it.
- */
-int aps_scale_max_exponent(float max, int ranks);
-
-/*
- * The scale exponent of APS (Algorithm 1): U - x with U = 2^(E-1) - 1 and x the
- * MAX over the stage's ranks; 0 for a layer of zeros.
- */
-int aps_scale_aps(const struct aps_format *format, int max_exponent);
-
-/*
- * APS tight: floor(log2(maxfinite / max)), the greatest power of two that
- * brings `max` into the format without overflow; 0 for max == 0.
- */
-int aps_scale_aps_tight(const struct aps_format *format, float max);
-
 #endif

@@ -29,6 +29,8 @@
 #include <stdio.h>
 
 #include "base/logarithm.h"
+#include "scale/explain.h"
+#include "scale/exponent.h"
 #include "scale/normal.h"
 
 #define LOG2_E 1.44269504088896340736
@@ -158,20 +160,21 @@ static void underflow_behave(const struct aps_scale *scale,
                              size_t size)
 {
     const double *parameters = scale->parameters;
-    char min[APS_HISTORY_NUMBER];
+    char min[APS_SCALE_NUMBER_MAX];
 
-    snprintf(
-        buffer, size,
-        "At the first call of a layer, every %g calls and after an "
-        "overflow the ranks exchange the mean and the standard deviation "
-        "of %s. If the distribution is %s, %g %% of the scaled values are "
-        "below %g, the smallest value of %s. The scale is at least %s, "
-        "but never so great that the sum of the ranks may overflow.",
-        parameters[APS_UNDERFLOW_EVERY],
-        underflow_is_normal(scale) ? "its values" : "its values' logarithms",
-        underflow_is_normal(scale) ? "normal" : "log-normal",
-        100 * parameters[APS_UNDERFLOW_GAMMA], aps_format_min_positive(format),
-        format->name, aps_history_number(parameters[APS_UNDERFLOW_MIN], min));
+    snprintf(buffer, size,
+             "At the first call of a layer, every %g calls and after an "
+             "overflow the ranks exchange the mean and the standard deviation "
+             "of %s. If the distribution is %s, %g %% of the scaled values are "
+             "below %g, the smallest value of %s. The scale is at least %s, "
+             "but never so great that the sum of the ranks may overflow.",
+             parameters[APS_UNDERFLOW_EVERY],
+             underflow_is_normal(scale) ? "its values"
+                                        : "its values' logarithms",
+             underflow_is_normal(scale) ? "normal" : "log-normal",
+             100 * parameters[APS_UNDERFLOW_GAMMA],
+             aps_format_min_positive(format), format->name,
+             aps_scale_explain_number(parameters[APS_UNDERFLOW_MIN], min));
 }
 
 /* Of several thousand normally distributed values the greatest is 4 deviations

@@ -13,6 +13,8 @@
  */
 #include "config.h"
 
+#include "scale/explain.h"
+#include "scale/exponent.h"
 #include "scale/history.h"
 
 #include <stdbool.h>

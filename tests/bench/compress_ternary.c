@@ -13,6 +13,7 @@
 
 #include "compress.h"
 #include "compress/ternary.h"
+#include "compress/ternary_sums.h"
 
 #define FLOATS 26843545 /* 25.6 Mi: ResNet-50's gradients */
 #define RANKS 2

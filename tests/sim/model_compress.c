@@ -14,6 +14,7 @@
 #include "compress/lowrank.h"
 #include "compress/sparse.h"
 #include "compress/ternary.h"
+#include "compress/ternary_sums.h"
 #include "compressed/elements.h"
 #include "compressed/fp32_fallback.h"
 #include "model.h"

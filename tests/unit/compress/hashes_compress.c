@@ -15,6 +15,7 @@
 #include "compress/select.h"
 #include "compress/sparse.h"
 #include "compress/ternary.h"
+#include "compress/ternary_sums.h"
 
 #define ROWS 67
 #define COLUMNS 131

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compress/ternary.h"
+#include "compress/ternary_sums.h"
 #include "number/bits.h"
 #include "number/philox.h"
 #include "tests/tap/tap.h"

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "number/parse.h"
+#include "scale/exponent.h"
 #include "tests/tap/tap.h"
 #include "unit/scale/scales.h"
 

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "scale/exponent.h"
 #include "tests/tap/tap.h"
 #include "unit/scale/scales.h"
 

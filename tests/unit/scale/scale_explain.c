@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "number/parse.h"
+#include "scale/explain.h"
 #include "scale/history.h"
 #include "tests/tap/tap.h"
 

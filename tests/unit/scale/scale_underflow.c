@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "number/parse.h"
+#include "scale/exponent.h"
 #include "scale/history.h"
 #include "tests/tap/tap.h"
 #include "unit/scale/histories.h"
