@@ -17,6 +17,8 @@ prints a line for each place that breaks the rule, and nothing where none does:
               files; a test of tests/unit/ that is not in a room
     readmes   a room of pmpi/ without a README.md of one paragraph, which a table may
               follow; a room of src/ without a row in src/README.md
+    twins     a function that a header of src/ declares, and that the .c of the same name
+              does not define; tables of rows are excepted
     locks     a mutex of pmpi/, src/ or cuda/ without a row in pmpi/LOCKS.md
     list      every include of pmpi/ and src/ (breaks no rule)
 """
@@ -41,6 +43,9 @@ LINES = 500
 COLUMNS = 88
 LONG_STRING = re.compile(r"'[^']{60,}'")  # what a program prints
 MUTEX = re.compile(r"\s*(?:static )?pthread_mutex_t (\w+)(?:;| =)")
+# Headers whose functions are rows of a table, or the interface of a whole room.
+TABLES = ["src/aps.h", "src/policy/policy.h"]
+FUNCTION = re.compile(r"\b(aps_\w+)\s*\(")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]*)[">]')
 
 
@@ -267,6 +272,33 @@ def locks(top):
                 yield f"{path}:{number}: `{found[1]}` is not in pmpi/LOCKS.md"
 
 
+def declared(text):
+    """The functions that a header declares and does not define."""
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r"(?m)^#(?:.*\\\n)*.*", "", text)
+    while "{" in text:  # the innermost braces first
+        text, count = re.subn(r"\{[^{}]*\}", "@", text)
+        if count == 0:
+            break
+    for statement in re.split(r";|\)\s*@", text):
+        statement = statement.split("@")[-1].strip()
+        found = FUNCTION.search(statement)
+        if found and not re.match(r"static|typedef|APS_INLINE", statement) \
+                and statement.endswith(")"):
+            yield found[1]
+
+
+def twins(top):
+    for path in files(top, ["src"], (".h",)):
+        if path in TABLES:
+            continue
+        twin = os.path.join(top, path[:-1] + "c")
+        text = "\n".join(lines(top, path[:-1] + "c")) if os.path.exists(twin) else ""
+        for name in declared("\n".join(lines(top, path))):
+            if not re.search(rf"(?m)^[\w *]*\b{name}\(", text):
+                yield f"{path}: {name} is not defined in {path[:-1]}c"
+
+
 def list_of_includes(top):
     for path in files(top, ["pmpi", "src"], (".c", ".h")):
         for _, _, target in includes(top, path):
@@ -275,7 +307,8 @@ def list_of_includes(top):
 
 
 RULES = {"arrows": arrows, "circles": circles, "lengths": lengths,
-         "tests": tests, "columns": columns, "rooms": rooms, "readmes": readmes, "locks": locks,
+         "tests": tests, "columns": columns, "rooms": rooms, "readmes": readmes,
+         "twins": twins, "locks": locks,
          "list": list_of_includes}
 
 

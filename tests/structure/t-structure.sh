@@ -82,6 +82,7 @@ echo '#include "cuda/verbs.h"' >"$tree/pmpi/call/call.c"
 echo '#include <mpi.h>' >"$tree/src/base/one.h"
 echo '#include "base/one.h"' >"$tree/src/base/two.h"
 echo '#include "base/two.h"' >"$tree/src/base/one.c"
+echo 'int aps_one(void);' >"$tree/src/base/three.h"
 echo 'static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;' >"$tree/cuda/a.c"
 echo '| 4 | `one`, cuda/b.c | nothing |' >"$tree/pmpi/LOCKS.md"
 finds arrows 'pmpi/native/up.c:1: includes call/call.h: native lies below call'
@@ -92,6 +93,7 @@ finds circles 'src/base/one -> src/base/two -> src/base/one'
 finds rooms 'pmpi/wrong: not a room of pmpi/'
 finds readmes 'pmpi/call/README.md: missing'
 finds readmes 'src/README.md: no row for base'
+finds twins 'src/base/three.h: aps_one is not defined in src/base/three.c'
 finds locks 'cuda/a.c:1: `one` is not in pmpi/LOCKS.md'
 
 rule arrows 'no include runs up'
@@ -101,6 +103,7 @@ rule tests 'no .c of tests/ or scripts/ is over 500 lines'
 rule columns 'no line is over 88 columns'
 rule rooms 'every directory is a room of at most 45 files'
 rule readmes 'every room says what may live there'
+rule twins 'what X.h of src/ declares X.c defines'
 rule locks 'every mutex has its row in pmpi/LOCKS.md'
 formatted
 echo "1..$count"
