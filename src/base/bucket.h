@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The place of a number in a hash table of 2^bits places, 0 < bits < 64:
- * multiplicative hashing by the golden ratio (Knuth, TAOCP 3, 6.4). Numbers that
- * follow each other, as counts and handles do, lie far apart.
+ * Returns the bucket of a number in a hash table of 2^bits buckets, 0 < bits <
+ * 64: multiplicative hashing by the golden ratio (Knuth, TAOCP 3, 6.4).
+ * Consecutive numbers, such as counts and handles, get distant buckets.
  */
 #ifndef APS_BASE_BUCKET_H
 #define APS_BASE_BUCKET_H

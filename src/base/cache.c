@@ -15,13 +15,16 @@
 #define LAST_CACHE "/sys/devices/system/cpu/cpu0/cache/index3/"
 #define MIB ((size_t)1 << 20)
 
-/* An array that fits into the last-level cache that is a CPU's own stays there; of
- * others the beginning is gone before anybody reads it. Measured with 2 ranks, each
- * call with streaming stores beside one without: where that part is 16 MiB, they
- * take 1.1 times as long for arrays of 4 and 8 MiB, 1.0 for 16 MiB, 0.92 to 0.99
- * for 102 MiB. Caches of a core hold up to LEAST, whatever the last level has; and
- * a virtual machine that is told more than MOST does not have it alone: where that
- * part is 130 MiB, they take 0.74 for 102 MiB. */
+/*
+ * An array that fits into one CPU's share of the last-level cache stays there;
+ * of a longer array the beginning is evicted before another rank reads it.
+ * Measured with 2 ranks, streaming stores against ordinary ones: with a share
+ * of 16 MiB, streaming stores take 1.1 times as long for arrays of 4 and 8 MiB,
+ * 1.0 for 16 MiB, 0.92 to 0.99 for 102 MiB. The caches of a core hold up to
+ * LEAST, whatever the last level has. A virtual machine that reports more than
+ * MOST shares it with others: with a share of 130 MiB, streaming stores take
+ * 0.74 of the time for 102 MiB.
+ */
 #define LEAST (4 * MIB)
 #define MOST (32 * MIB)
 
@@ -63,7 +66,8 @@ enum aps_cache_handoff aps_cache_handoff(void)
                : APS_CACHE_HANDOFF_AUTO;
 }
 
-/* CPUs of a list of the kernel's: 0-7,64-71. 0 where it is none. */
+/* Counts the CPUs of a list in the kernel's format: 0-7,64-71. Returns 0 if the
+ * text is not a list. */
 static size_t cache_cpus(const char *list)
 {
     size_t cpus = 0;
@@ -94,7 +98,7 @@ static bool cache_line(const char *file, char *line, int size)
     return found;
 }
 
-/* A CPU's part of the last-level cache. */
+/* Returns one CPU's share of the last-level cache, in bytes. */
 static size_t cache_part(void)
 {
     char size[32], list[1024];
@@ -113,8 +117,8 @@ static size_t cache_part(void)
     return bytes < MOST ? bytes : MOST;
 }
 
-/* Returns the bytes that APSMPI_STREAM says; otherwise an array passes that does not
- * fit into a CPU's part. */
+/* Returns the bytes that APSMPI_STREAM gives, or else the smallest size that
+ * does not fit into one CPU's share. */
 static size_t cache_passing(void)
 {
     const char *text = getenv("APSMPI_STREAM");
@@ -125,7 +129,7 @@ static size_t cache_passing(void)
                : cache_part() + 1;
 }
 #else
-/* No store of C does it there. */
+/* This build has no streaming stores. */
 enum aps_cache_handoff aps_cache_handoff(void)
 {
     return APS_CACHE_HANDOFF_STORE;
@@ -142,7 +146,7 @@ bool aps_cache_passed(size_t bytes)
     static _Atomic size_t known; /* 0: not yet */
     size_t from = atomic_load_explicit(&known, memory_order_relaxed);
 
-    /* Threads that meet here find the same. */
+    /* Threads that come here at the same time find the same value. */
     if (from == 0) {
         from = cache_passing();
         atomic_store_explicit(&known, from, memory_order_relaxed);

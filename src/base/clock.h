@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The time in integers: a program may trap inexact operations.
- */
+/* The time in integers, because a program may trap inexact operations. */
 #ifndef APS_BASE_CLOCK_H
 #define APS_BASE_CLOCK_H
 

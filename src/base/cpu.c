@@ -34,8 +34,8 @@ int aps_cpu_parse(const char *name, enum aps_cpu *cpu)
 }
 
 #if APS_CPU_X86
-/* Compilers have no name for it. A hypervisor takes tens of microseconds to answer: it
- * is asked once. */
+/* Compilers have no name for F16C. The CPU is asked once, because a hypervisor
+ * takes tens of microseconds to answer. */
 static bool supports_f16c(void)
 {
     static _Atomic int known; /* 0: not yet, 1: no, 2: yes */
@@ -86,7 +86,7 @@ enum aps_cpu aps_cpu_chosen(void)
     static atomic_int chosen = -1;
     int cpu = atomic_load_explicit(&chosen, memory_order_relaxed);
 
-    /* Threads that meet here choose the same. */
+    /* Threads that come here at the same time choose the same. */
     if (cpu < 0) {
         cpu = (int)choose();
         atomic_store_explicit(&chosen, cpu, memory_order_relaxed);

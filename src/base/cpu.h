@@ -32,15 +32,15 @@ enum aps_cpu { APS_CPU_PLAIN, APS_CPU_AVX2, APS_CPU_AVX512, APS_CPUS };
 /* "plain", "avx2" or "avx512". */
 const char *aps_cpu_name(enum aps_cpu cpu);
 
-/* The variant of that name, in small or capital letters. 0, or -1: there is
- * none. */
+/* Parses the name of a variant, in small or capital letters. Returns 0, or -1
+ * if the name is unknown. */
 int aps_cpu_parse(const char *name, enum aps_cpu *cpu);
 
-/* Do this build and this machine have it? */
+/* True if this build and this machine have the variant. */
 bool aps_cpu_supported(enum aps_cpu cpu);
 
-/* What APSMPI_CPU names, if it is supported, or the best. Chosen at the first
- * call, the same for all threads. */
+/* Returns the variant that APSMPI_CPU names, if it is supported, or else the
+ * best. Chosen at the first call, the same for all threads. */
 enum aps_cpu aps_cpu_chosen(void);
 
 #endif

@@ -26,7 +26,7 @@ int aps_digits_parse(const char *text, size_t length, uintmax_t max,
         }
         digit = (unsigned)(text[i] - '0');
         if (digit > max || value > (max - digit) / 10)
-            too_large = true; /* go on: "99999x" is no number at all */
+            too_large = true; /* go on: "99999x" is not a number */
         else
             value = value * 10 + digit;
     }
@@ -42,7 +42,7 @@ int aps_digits_parse(const char *text, size_t length, uintmax_t max,
 static const char *const units[] = {"Ki", "Mi", "Gi"};
 #define UNITS (sizeof units / sizeof units[0])
 
-/* "2^N": N, or -1. */
+/* Returns the N of "2^N", or -1. */
 static int digits_power_of(const char *text)
 {
     uintmax_t exponent;

@@ -101,8 +101,8 @@ static bool is_after(const struct aps_error *a, const struct aps_error *b)
     return a->line > b->line || (a->line == b->line && a->column > b->column);
 }
 
-/* Insertion sort: few errors, and it is stable. Files stand in the order of
- * their first errors. */
+/* Insertion sort, because errors are few and it is stable. Files come in the
+ * order of their first errors. */
 static void sort_list(struct aps_error *list, size_t count)
 {
     for (size_t i = 1; i < count; i++) {

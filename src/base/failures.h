@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Failures of a memory backend: how many, and why the last. Thread-safe. */
+/*
+ * Counts the failures of a memory backend and keeps the cause of the last.
+ * Thread-safe.
+ */
 #ifndef APS_BASE_FAILURES_H
 #define APS_BASE_FAILURES_H
 
@@ -21,7 +24,8 @@ struct aps_failures {
 void aps_failures_note(struct aps_failures *failures, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* How many; if any, cause[size] says why the last did. */
+/* Returns the number of failures; if it is not 0, cause[size] gets the cause of
+ * the last one. */
 unsigned long aps_failures_count(struct aps_failures *failures, char *cause,
                                  size_t size);
 

@@ -10,14 +10,12 @@
 
 #include "base/real.h"
 
-/* The longest sequence of UTF-8. */
+/* Bytes of the longest UTF-8 sequence. */
 #define SEQUENCE_MAX 4
 
-/*
- * The number of bytes of the valid UTF-8 sequence at `text`, which ends with a
- * NUL; 0 if none stands there. Over-long sequences, surrogates and numbers above
- * 0x10ffff are invalid (RFC 3629).
- */
+/* Returns the number of bytes of the valid UTF-8 sequence at `text`, which ends
+ * with a NUL, or 0 if there is none. Over-long sequences, surrogates and
+ * numbers above 0x10ffff are invalid (RFC 3629). */
 static size_t json_sequence(const unsigned char *text)
 {
     static const struct {
@@ -66,7 +64,7 @@ static void json_quote(FILE *stream, const char *text)
     fputc('"', stream);
 }
 
-/* What stands before a value. */
+/* Writes the comma and the key before a value. */
 static void json_begin(struct aps_json *json, const char *key)
 {
     if (json->follows)

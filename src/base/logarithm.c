@@ -19,7 +19,7 @@ double aps_log2(double x)
         mantissa *= 2;
         exponent--;
     }
-    /* ln m = 2 artanh((m - 1) / (m + 1)), where that is at most 0.172 */
+    /* ln m = 2 artanh((m - 1) / (m + 1)), whose argument is at most 0.172 */
     s = (mantissa - 1) / (mantissa + 1);
     square = s * s;
     for (int i = 25; i >= 1; i -= 2)

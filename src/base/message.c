@@ -26,7 +26,7 @@ void aps_message(int rank, const char *format, ...)
     if ((size_t)length > sizeof line - 2)
         length = (int)sizeof line - 2;
     line[length++] = '\n';
-    /* Nothing sensible can be done where standard error is closed. */
+    /* If standard error is closed, the line is lost. */
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
         errno = 0;
     errno = saved;

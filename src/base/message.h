@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines on standard error: `apsmpi: rank 3: what, exact cause`. One write(2) a
- * line, so that lines of several ranks do not mix. Never standard output: it
- * belongs to the host program.
+ * Lines on standard error: `apsmpi: rank 3: event, exact cause`. Each line is
+ * one write(2), so that lines of several ranks do not mix. Never standard
+ * output, which belongs to the host program.
  */
 #ifndef APS_BASE_MESSAGE_H
 #define APS_BASE_MESSAGE_H
@@ -11,16 +11,16 @@
 
 #include "base/error.h"
 
-/* `rank` < 0: no rank in the line. */
+/* `rank` < 0: the line names no rank. */
 void aps_message(int rank, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Of what happens again and again the first ten times are worth a line, then
- * ever fewer; `times` counts from 1. */
+/* True if occurrence `times` (from 1) of a repeated event is to be printed: the
+ * first ten, then each power of two. */
 bool aps_message_is_due(unsigned long long times);
 
-/* One line an error, and how many more there were; the warnings are left to
- * aps_message_warnings, which does the same with them. */
+/* Prints one line for each error, and the number of errors that were not kept.
+ * aps_message_warnings does the same with the warnings. */
 void aps_message_errors(int rank, const struct aps_errors *errors);
 void aps_message_warnings(int rank, const struct aps_errors *errors);
 

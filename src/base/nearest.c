@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ASCII only: what tolower does depends on the program's locale. */
+/* ASCII only, because tolower depends on the program's locale. */
 static int lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;

@@ -21,7 +21,7 @@ extern char **environ;
 #define PREFIX "APSMPI_"
 #define DISCOVERED "apsmpi-discovered"
 #define JSON "json:"
-#define LAB "APSMPI_LAB" /* scripts/apsmpi-lab's own start with this */
+#define LAB "APSMPI_LAB" /* prefix of scripts/apsmpi-lab's own variables */
 
 typedef bool (*set_fn)(struct aps_options *options, const char *value);
 
@@ -90,7 +90,8 @@ static bool set_enable(struct aps_options *options, const char *value)
     return aps_switch_parse(value, &options->enabled) == 0;
 }
 
-/* These three are read where they are used; here only their spelling is checked. */
+/* These three are read elsewhere, when they are used; only their spelling is
+ * checked here. */
 static bool set_cpu(struct aps_options *options, const char *value)
 {
     enum aps_cpu cpu;
@@ -249,7 +250,7 @@ static void warn_unknown(const char *name, struct aps_errors *warnings)
     struct aps_nearest nearest = {.word = name + prefix};
     char hint[APS_HINT_MAX];
 
-    /* The prefix is common to all: it would make any two of them near. */
+    /* The common prefix would make any two of them near. */
     for (size_t i = 0; i < TABLE_SIZE; i++)
         aps_nearest_offer(&nearest, table[i].name + prefix);
     aps_errors_add(

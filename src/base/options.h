@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The APSMPI_ environment variables: one table is parser, help and manual.
- * Read once per process, before the first decision.
+ * The APSMPI_ environment variables: one table serves the parser, the help and
+ * the manual. Read once per process, before the first decision.
  */
 #ifndef APS_BASE_OPTIONS_H
 #define APS_BASE_OPTIONS_H
@@ -16,31 +16,31 @@ struct aps_options {
     char *policy;       /* policy file; NULL: discovery */
     char *shadow;       /* candidates, instead of the policy's */
     char *log;          /* CSV log, instead of the policy's log.file */
-    char *final_policy; /* where formats chosen while the program ran are
-                           written; NULL: beside the log */
+    char *final_policy; /* file for the formats that were chosen while the
+                           program ran; NULL: next to the log */
     char *discovery;    /* prefix of the files written; NULL: off */
     bool pass_on_error; /* a bad policy: warn and pass through */
-    bool summary;       /* rank 0 tells at the end what was done */
-    char *summary_file; /* ... in this file, as JSON; NULL: in lines */
+    bool summary;       /* rank 0 prints a summary at the end */
+    char *summary_file; /* file for the summary as JSON; NULL: lines */
     bool enabled;       /* false: every call passes through */
     bool world;         /* MPI_Init makes a hidden communicator of the job */
     int test_nodes;     /* tests only: pretend this many nodes; 0: real */
     bool test_cyclic;   /* pretended nodes take ranks in turn */
     int test_patience;  /* tests only: milliseconds before a wait is reported;
                            0: ten seconds */
-    char *cuda;         /* the plugin, instead of the one beside us */
+    char *cuda;         /* path of the plugin; NULL: next to this library */
     enum {
-        APS_AWARE_ASK, /* the MPI says */
+        APS_AWARE_ASK, /* ask MPI */
         APS_AWARE_YES,
         APS_AWARE_NO
-    } cuda_aware;  /* does MPI take pointers to a GPU's memory? */
-    bool cuda_ipc; /* ranks of a node may open each other's */
+    } cuda_aware;  /* whether MPI takes pointers to GPU memory */
+    bool cuda_ipc; /* ranks of a node may open each other's GPU memory */
 };
 
 /*
- * Read the environment. Strings are copies, freed by aps_options_clear:
- * programs overwrite their environment to show a title. Values that are wrong
- * are added to `errors` (the default stands), unknown APSMPI_ names to
+ * Reads the environment. Strings are copies, freed by aps_options_clear,
+ * because programs overwrite their environment to show a title. Wrong values
+ * are added to `errors` (the default applies), unknown APSMPI_ names to
  * `warnings` with the nearest name.
  */
 void aps_options_read(struct aps_options *options, struct aps_errors *errors,
@@ -48,21 +48,21 @@ void aps_options_read(struct aps_options *options, struct aps_errors *errors,
 
 void aps_options_clear(struct aps_options *options);
 
-/* What a variable is set to. */
+/* Value of one variable. */
 struct aps_option_state {
     const char *name;
     const char *values;    /* "on|off" */
     const char *meaning;   /* one sentence */
     const char *value;     /* on or off for a switch; NULL: none */
-    bool from_environment; /* otherwise the default: the variable is unset,
-                              empty or wrong */
+    bool from_environment; /* false: the default applies, because the variable
+                              is unset, empty or wrong */
 };
 
-/* The variable number `i`, from 0. False behind the last one. The strings are
- * static, or of the environment. */
+/* Gets variable number `i`, from 0. Returns false after the last one. The
+ * strings are static, or of the environment. */
 bool aps_options_state(size_t i, struct aps_option_state *state);
 
-/* One line a variable: name, values, meaning, default. */
+/* Prints one line for each variable: name, values, meaning, default. */
 void aps_options_print(FILE *stream);
 
 #endif

@@ -11,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Take back the signal that our write has raised, unless it was pending before. */
+/* Consumes the signal that the write has raised, unless it was pending
+ * before. */
 static void quiet_forget(const sigset_t *signals, const sigset_t *pending)
 {
     static const struct timespec at_once;
@@ -55,7 +56,7 @@ int aps_quiet_allocate(int fd, size_t bytes)
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
     sigpending(&pending);
-    sigdelset(&pending, SIGPIPE); /* it has no part in this */
+    sigdelset(&pending, SIGPIPE); /* not raised by the write */
     blocked = pthread_sigmask(SIG_BLOCK, &all, &before) == 0;
     do
         error = posix_fallocate(fd, 0, (off_t)bytes);

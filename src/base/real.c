@@ -14,14 +14,12 @@
 
 #include "base/digits.h"
 
-/* For what is too small for a double: not 0. */
+/* Result for numbers that are too small for a double: not 0. */
 #define REAL_MIN 0x1p-1074
 
-/*
- * strtod in the C locale: a program that has called setlocale must not get
- * another decimal point than its neighbour rank. NAN where `text` is no plain
- * decimal number.
- */
+/* strtod in the C locale: a program that has called setlocale must not get
+ * another decimal point than the other ranks. Returns NAN if `text` is not a
+ * plain decimal number. */
 static double real_parse_decimal(const char *text)
 {
     locale_t plain, before;
@@ -60,7 +58,7 @@ double aps_real_parse(const char *text)
     return ldexp(1, below ? -(int)exponent : (int)exponent);
 }
 
-/* Whatever the locale's point is. */
+/* Replaces the locale's decimal point, whatever it is. */
 static char *real_put_point(char *text)
 {
     const char *point = localeconv()->decimal_point;

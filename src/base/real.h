@@ -6,17 +6,18 @@
 #ifndef APS_BASE_REAL_H
 #define APS_BASE_REAL_H
 
-/* The number that the whole text spells, in any locale of the program; NAN if it
- * spells none; INFINITY, or the least number above 0, if it is too large or too
+/* Parses the whole text, in any locale of the program. Returns NAN if it is not
+ * a number; INFINITY, or the smallest number above 0, if it is too large or too
  * small for a double. The caller checks bounds. */
 double aps_real_parse(const char *text);
 
-/* A finite number with so many digits that reading gives the same double, and a
- * point in every locale. Returns `buffer`. */
+/* Formats a finite number with enough digits that reading gives the same
+ * double, and a point in every locale. Returns `buffer`. */
 #define APS_REAL_TEXT_MAX 40
 char *aps_real_format(double number, char buffer[APS_REAL_TEXT_MAX]);
 
-/* The same with so many digits, at most 17: for people. */
+/* Formats a number for people, like aps_real_format, with at most `digits`
+ * digits, 17 or fewer. */
 char *aps_real_round(double number, int digits, char buffer[APS_REAL_TEXT_MAX]);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The smaller of two sizes: what is left of an array, and a piece of it. */
+/*
+ * Returns the smaller of two sizes, such as the rest of an array and a piece of
+ * it.
+ */
 #ifndef APS_BASE_SIZE_MIN_H
 #define APS_BASE_SIZE_MIN_H
 

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 /*
- * The kernel adds no bits to the aligned word that holds the byte, atomically: that
- * changes nothing, and fails with EFAULT where the word cannot be written. An
- * aligned word does not cross a page. Nobody waits for a futex here, so that nobody
- * is woken.
+ * The kernel atomically adds no bits to the aligned word that holds the byte:
+ * this changes nothing, and fails with EFAULT if the word cannot be written. An
+ * aligned word does not cross a page. No thread waits on this futex, so none is
+ * woken.
  */
 static bool writable_at(uintptr_t address)
 {
