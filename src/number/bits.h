@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Floats as bit patterns, and exact powers of two. No libc calls: usable in
+ * Floats as bit patterns, and exact powers of two. No libc calls, for use in
  * vectorised loops, in C and in CUDA C.
  */
 #ifndef APS_NUMBER_BITS_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The cast of one value, in integer arithmetic only: it does not depend on the
- * floating point environment, and host and device share it. Without branches,
+ * floating point environment, and host and device share it. It has no branches,
  * so that loops over it vectorise.
  *
  * A code is sign, exponent field, mantissa. Its magnitude, all but the sign, is
  * monotone in the value: a carry out of the mantissa is the next binade, a
  * carry out of the subnormals is the first normal number, and a carry out of
  * the largest finite value is the format's limit. Rounding is therefore one
- * addition and one shift, and overflow is decided after it by one comparison.
+ * addition and one shift, and one comparison after it detects an overflow.
  */
 #ifndef APS_NUMBER_CAST_H
 #define APS_NUMBER_CAST_H
@@ -16,8 +16,8 @@
 #include "number/format.h"
 #include "number/bits.h"
 
-/* The first magnitude code that is no finite value: INF, the only NaN, or, in
- * formats that are all finite, one more than all codes. */
+/* Returns the first magnitude code that is not a finite value: INF, the only
+ * NaN, or, in formats that are all finite, one more than all codes. */
 APS_INLINE uint32_t aps_cast_limit(const struct aps_format *format)
 {
     uint32_t all = 1u << (format->width - 1);
@@ -28,13 +28,15 @@ APS_INLINE uint32_t aps_cast_limit(const struct aps_format *format)
                                           : all - (1u << format->mantissa_bits);
 }
 
-/* Magnitude code of INF and of what rounds to the limit or beyond. */
+/* Returns the magnitude code of INF and of values that round to the limit or
+ * beyond. */
 APS_INLINE uint32_t aps_cast_inf(const struct aps_format *format)
 {
     return aps_cast_limit(format) - format->saturate;
 }
 
-/* Magnitude code of the canonical quiet NaN; INF's where there is none. */
+/* Returns the magnitude code of the canonical quiet NaN; INF's code if the
+ * format has no NaN. */
 APS_INLINE uint32_t aps_cast_nan(const struct aps_format *format)
 {
     uint32_t limit = aps_cast_limit(format);
@@ -46,15 +48,15 @@ APS_INLINE uint32_t aps_cast_nan(const struct aps_format *format)
                : limit | ((1u << format->mantissa_bits) >> 1);
 }
 
-/* Is it a rounding by random bits? */
+/* True if the rounding uses random bits. */
 APS_INLINE bool aps_cast_draws(enum aps_rounding rounding)
 {
     return rounding == APS_ROUND_STOCHASTIC || rounding == APS_ROUND_CORRELATED;
 }
 
-/* The bits by which the magnitude of the float with this bit pattern is rounded,
- * where the float itself is by `random`: what correlated bits let cancel is the
- * error of the value, not that of its magnitude. */
+/* Returns the bits that round the magnitude of the float with this bit pattern
+ * if `random` rounds the float itself: correlated bits cancel the errors of
+ * values, not those of magnitudes. */
 APS_INLINE uint32_t aps_cast_random(enum aps_rounding rounding, uint32_t bits,
                                     uint32_t random)
 {
@@ -64,13 +66,13 @@ APS_INLINE uint32_t aps_cast_random(enum aps_rounding rounding, uint32_t bits,
 }
 
 /*
- * The magnitude code of |x| * 2^exponent for the |x| with this bit pattern, in
- * a format that goes on for ever: codes from the limit on are overflows. INF
- * and NaN give any code. |exponent| <= 1000. `random` is for
+ * Returns the magnitude code of |x| * 2^exponent for the |x| with this bit
+ * pattern, in a format without an upper limit: codes from the limit on are
+ * overflows. INF and NaN give any code. |exponent| <= 1000. `random` is for
  * stochastic and correlated rounding (aps_cast_random); no CPD.
  *
- * Here and below, arithmetic takes the place of conditions that depend on each
- * other: GCC would make branches of them.
+ * Here and below, arithmetic replaces conditions that depend on each other,
+ * because GCC would make branches of them.
  */
 APS_INLINE uint32_t aps_cast_magnitude(const struct aps_format *format,
                                        uint32_t magnitude, int exponent,
@@ -78,7 +80,7 @@ APS_INLINE uint32_t aps_cast_magnitude(const struct aps_format *format,
                                        uint32_t random)
 {
     /* |x| = significand * 2^(e - 23), 2^23 <= significand < 2^24. The integer
-     * that a subnormal's bits are is exact, and normal, as a float. 0 has the
+     * with a subnormal's bits is exact, and normal, as a float. 0 has the
      * significand 0 and an e below all others. */
     uint32_t subnormal = magnitude < 0x800000u ? 0xffffffffu : 0;
     uint32_t converted = aps_float_bits((float)(int32_t)magnitude);
@@ -88,7 +90,7 @@ APS_INLINE uint32_t aps_cast_magnitude(const struct aps_format *format,
     int e = (int)(normal >> APS_FLOAT_MANTISSA_BITS) - APS_FLOAT_BIAS -
             (int)(149 & subnormal) + exponent - (int)(1 - nonzero) * 4096;
 
-    /* beyond the largest binade all are alike */
+    /* values beyond the largest binade need no distinction */
     int largest = format->bias + (format->kind != APS_FORMAT_IEEE);
     e = e > largest ? largest + 1 : e;
 
@@ -97,8 +99,8 @@ APS_INLINE uint32_t aps_cast_magnitude(const struct aps_format *format,
     int below = e < smallest ? smallest - e : 0;
     int shift = APS_FLOAT_MANTISSA_BITS - format->mantissa_bits + below;
 
-    /* |x| in steps of the format, with 32 bits of fraction. What lies below
-     * them breaks no tie: it is there only if |x| is far less than a step. */
+    /* |x| in steps of the format, with 32 bits of fraction. Bits below them
+     * break no tie: they exist only if |x| is far less than a step. */
     uint64_t steps = (uint64_t)significand << 32 >> (shift < 63 ? shift : 63);
     uint32_t odd = (uint32_t)(steps >> 32) & 1;
     uint32_t carry = rounding == APS_ROUND_NEAREST ? 0x7fffffffu + odd
@@ -111,11 +113,9 @@ APS_INLINE uint32_t aps_cast_magnitude(const struct aps_format *format,
     return code + ((uint32_t)(e + below - smallest) << format->mantissa_bits);
 }
 
-/*
- * The code of x * 2^exponent for the float x with this bit pattern, from its
- * aps_cast_magnitude: sign, overflow and special values. Toward zero, nothing
- * finite overflows.
- */
+/* Returns the code of x * 2^exponent for the float x with this bit pattern,
+ * from its aps_cast_magnitude: sign, overflow and special values. Toward zero,
+ * no finite value overflows. */
 APS_INLINE uint32_t aps_cast_complete(const struct aps_format *format,
                                       uint32_t bits, enum aps_rounding rounding,
                                       uint32_t code)
@@ -133,7 +133,7 @@ APS_INLINE uint32_t aps_cast_complete(const struct aps_format *format,
     return sign | (code ^ (is_nan & (inf ^ aps_cast_nan(format))));
 }
 
-/* The code of x * 2^exponent for the float x with this bit pattern: one
+/* Returns the code of x * 2^exponent for the float x with this bit pattern: one
  * rounding of the exact product. |exponent| <= 1000; no CPD. */
 APS_INLINE uint32_t aps_cast_round(const struct aps_format *format,
                                    uint32_t bits, int exponent,
@@ -146,14 +146,14 @@ APS_INLINE uint32_t aps_cast_round(const struct aps_format *format,
     return aps_cast_complete(format, bits, rounding, code);
 }
 
-/* The same, rounded to nearest. */
+/* Calls aps_cast_round with rounding to nearest. */
 APS_INLINE uint32_t aps_cast_encode(const struct aps_format *format,
                                     uint32_t bits, int exponent)
 {
     return aps_cast_round(format, bits, exponent, APS_ROUND_NEAREST, 0);
 }
 
-/* The bit pattern of the float with this code; NaN comes out quiet, with the
+/* Returns the bit pattern of the float with this code. A NaN is quiet, with the
  * code's mantissa. Bits above the format's width are ignored. */
 APS_INLINE uint32_t aps_cast_decode(const struct aps_format *format,
                                     uint32_t code)

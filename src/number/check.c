@@ -85,7 +85,7 @@ int aps_check_array(const char *who, const struct aps_format *format,
     return 0;
 }
 
-/* Of correlated rounding. */
+/* Checks rank and ranks of correlated rounding. */
 static int check_ranks(const char *who, const struct aps_cast_options *options,
                        struct aps_error *error)
 {

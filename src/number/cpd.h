@@ -4,16 +4,16 @@
  * (github.com/drcut/CPD, CPDtorch/quant/quant_cuda/float_kernel.cu, as an
  * NVIDIA GPU executes it). Written from this description:
  *
- * 1. 0, INF and NaN stay as they are; subnormal floats become +0, whatever
+ * 1. 0, INF and NaN stay unchanged; subnormal floats become +0, whatever
  *    their sign.
  * 2. A value of the format's largest exponent plus one, or more, is INF.
- *    Nothing is looked at after rounding.
+ *    Overflow is not checked after rounding.
  * 3. In the normal range the 24-bit significand is rounded to M + 1 bits, ties
  *    to even. If it carries out of the largest exponent the result is the power
  *    of two above, a float that the format does not have.
- * 4. Below, the significand is first shifted to the smallest exponent, and what
- *    leaves its 24 bits is gone: no sticky bit. Then it is rounded likewise,
- *    except for M = 23, where there is no bit left to round by.
+ * 4. Below, the significand is first shifted to the smallest exponent, and the
+ *    bits that leave its 24 bits are lost: no sticky bit. Then it is rounded in
+ *    the same way, except for M = 23, where no bit is left to round by.
  */
 #ifndef APS_NUMBER_CPD_H
 #define APS_NUMBER_CPD_H
@@ -21,7 +21,7 @@
 #include "number/format.h"
 #include "number/bits.h"
 
-/* A 24-bit significand to its upper M + 1 bits, ties to even. */
+/* Rounds a 24-bit significand to its upper M + 1 bits, ties to even. */
 APS_INLINE uint32_t aps_cpd_round(uint32_t significand, int mantissa_bits)
 {
     uint32_t unit = 1u << (APS_FLOAT_MANTISSA_BITS - mantissa_bits);
@@ -31,8 +31,8 @@ APS_INLINE uint32_t aps_cpd_round(uint32_t significand, int mantissa_bits)
     return (significand + carry) & ~(unit - 1);
 }
 
-/* The bit pattern of the cast of the float with this bit pattern. The format is
- * of kind APS_FORMAT_IEEE. */
+/* Returns the bit pattern of the cast of the float with this bit pattern. The
+ * format is of kind APS_FORMAT_IEEE. */
 APS_INLINE uint32_t aps_cpd_cast(const struct aps_format *format, uint32_t bits)
 {
     uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
@@ -51,7 +51,8 @@ APS_INLINE uint32_t aps_cpd_cast(const struct aps_format *format, uint32_t bits)
     uint32_t significand = (magnitude & 0x7fffffu) | 0x800000u;
     uint32_t kept = shift < 24 ? significand >> shift : 0;
     uint32_t rounded = aps_cpd_round(kept, format->mantissa_bits);
-    int scale = e + shift - APS_FLOAT_MANTISSA_BITS; /* of its last bit */
+    int scale =
+        e + shift - APS_FLOAT_MANTISSA_BITS; /* its last bit's exponent */
 
     /* exact: 2^(scale + 24) is below 2^-126 for no format, since floats that
      * small have E = 8 and no shift */
@@ -60,11 +61,9 @@ APS_INLINE uint32_t aps_cpd_cast(const struct aps_format *format, uint32_t bits)
                           aps_float_pow2(scale - scale / 2));
 }
 
-/*
- * The same of x * 2^exponent, rounded to float, and then times 2^-exponent,
- * rounded to float: `power` is 2^exponent and `inverse` 2^-exponent. What is 0,
- * INF or NaN stays as it is, with all bits.
- */
+/* Casts x * 2^exponent, rounded to float, and multiplies by 2^-exponent,
+ * rounded to float: `power` is 2^exponent and `inverse` 2^-exponent. 0, INF and
+ * NaN stay unchanged, with all bits. */
 APS_INLINE uint32_t aps_cpd_cast_scaled(const struct aps_format *format,
                                         uint32_t bits, double power,
                                         double inverse)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The random bits that an element is rounded by: one stream's, or, where the
- * values of several ranks are to be added, bits that are correlated between
- * them, so that errors cancel in the sum (Suresh, Sun, Ro, Yu: Correlated
+ * The random bits that round an element: those of one stream, or, if the values
+ * of several ranks are to be added, bits that are correlated between the ranks,
+ * so that errors cancel in the sum (Suresh, Sun, Ro, Yu: Correlated
  * Quantization for Distributed Mean Estimation and Optimization, ICML 2022).
- * aps.h has the definition, which programs may rely on.
+ * aps.h has the definition, on which programs may rely.
  *
  * The interval of all 32-bit numbers is cut into as many parts as there are
- * ranks. In every element each rank draws from another part: which one is the
- * rank's place in a permutation that is drawn once for a layer and a step, and
- * turned by a number that is drawn for the element. Turning alone would leave
- * neighbouring ranks in neighbouring parts: their errors would add where only
- * those two have something to round. With both, two ranks' parts are any two
- * different ones with equal probability, so that no two errors are positively
- * correlated, whatever the values.
+ * ranks. In every element each rank draws from another part: its index is the
+ * rank's place in a permutation, which is drawn once for a layer and a step,
+ * and rotated by a number that is drawn for the element. A rotation alone would
+ * leave neighbouring ranks in neighbouring parts: their errors would add if
+ * only those two ranks have values to round. With both, the parts of two ranks
+ * are any two different ones with equal probability, so that no two errors are
+ * positively correlated, whatever the values.
  */
 #ifndef APS_NUMBER_DRAW_H
 #define APS_NUMBER_DRAW_H
@@ -22,33 +22,31 @@
 #include "number/bits.h"
 #include "number/philox.h"
 
-/* The most ranks: below 2^19, so that aps_draw_within is exact. */
+/* The most ranks: less than 2^19, so that aps_draw_within is exact. */
 #define APS_DRAW_RANKS (1 << 18)
 
-/* The bits of the permutation are those of the elements from 2^64 on. */
+/* The permutation uses the bits of the elements from 2^64 on. */
 #define APS_DRAW_PERMUTATION ((uint64_t)1 << 62) /* a group of four */
 
 struct aps_draw {
     struct aps_stream own;
     bool correlated;
-    /* of correlated bits: */
-    struct aps_stream shared; /* all ranks' */
+    /* Members of correlated bits. */
+    struct aps_stream shared; /* the same on all ranks */
     uint32_t ranks;
-    uint32_t place; /* this rank's, in the permutation */
+    uint32_t place; /* place of this rank in the permutation */
     double share;   /* 1 / ranks */
 };
 
-/* floor(random * n / 2^32): below n. */
+/* Returns floor(random * n / 2^32), which is less than n. */
 APS_INLINE uint32_t aps_draw_below(uint32_t random, uint32_t n)
 {
     return (uint32_t)((uint64_t)random * n >> 32);
 }
 
-/*
- * Where a rank is after a shuffle of 0 ... ranks - 1 (Fisher, Yates): from the
- * last place down, the one in it changes places with one drawn from those up to
- * it. Time in proportion to `ranks`, and no memory.
- */
+/* Returns the place of a rank after a shuffle of 0 ... ranks - 1 (Fisher,
+ * Yates): from the last place down, each place is exchanged with one drawn from
+ * those up to it. Takes time in proportion to `ranks`, and no memory. */
 APS_INLINE uint32_t aps_draw_place(const struct aps_stream *shared,
                                    uint32_t rank, uint32_t ranks)
 {
@@ -66,7 +64,7 @@ APS_INLINE uint32_t aps_draw_place(const struct aps_stream *shared,
     return place;
 }
 
-/* On the host: cheap for few ranks only. Correlated where the options say so
+/* For the host; cheap for few ranks only. Correlated if the options select it
  * and there are several ranks. */
 APS_INLINE struct aps_draw aps_draw_init(const struct aps_cast_options *options)
 {
@@ -86,8 +84,8 @@ APS_INLINE struct aps_draw aps_draw_init(const struct aps_cast_options *options)
     return draw;
 }
 
-/* The part of the 32-bit numbers that is this rank's, by the bits that all ranks
- * draw for the element. */
+/* Returns the index of this rank's part of the 32-bit numbers, from the bits
+ * that all ranks draw for the element. */
 APS_INLINE uint32_t aps_draw_part(const struct aps_draw *draw, uint32_t shared)
 {
     uint32_t turned = draw->place + aps_draw_below(shared, draw->ranks);
@@ -96,11 +94,11 @@ APS_INLINE uint32_t aps_draw_part(const struct aps_draw *draw, uint32_t shared)
 }
 
 /*
- * The bits of a rank in its part: floor((part * 2^32 + own) / ranks). The
- * quotient is exact: with the 0.5 it is never closer to an integer than 2^-19,
- * and two roundings of a number below 2^32 are off by less than 2^-20. It is
- * taken apart by an addition of 1.5 * 2^52, which every vector unit can do, as
- * conversions to unsigned integers are not.
+ * Returns the bits of a rank in its part: floor((part * 2^32 + own) / ranks).
+ * The quotient is exact: with the 0.5 it is never closer to an integer than
+ * 2^-19, and two roundings of a number below 2^32 have an error of less than
+ * 2^-20. Adding 1.5 * 2^52 extracts the integer, because not every vector unit
+ * can convert to unsigned integers.
  */
 APS_INLINE uint32_t aps_draw_within(const struct aps_draw *draw, uint32_t part,
                                     uint32_t own)
@@ -116,7 +114,7 @@ APS_INLINE uint32_t aps_draw_within(const struct aps_draw *draw, uint32_t part,
     return (uint32_t)floored.bits;
 }
 
-/* The bits of one element. */
+/* Returns the bits of one element. */
 APS_INLINE uint32_t aps_draw_element(const struct aps_draw *draw,
                                      uint64_t element)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bfpM/B: B values share an exponent of eight bits, and each has a sign and a
- * magnitude of M bits. hbfpM/B counts the sign among the M bits, as HBFP's
- * authors do for convolutional networks.
+ * magnitude of M bits. hbfpM/B counts the sign among the M bits, like HBFP's
+ * authors for convolutional networks.
  */
 #include "config.h"
 

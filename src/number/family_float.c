@@ -61,7 +61,8 @@ static void float_init(struct aps_format *format, int exponent_bits,
     *format = result;
 }
 
-/* The format, less the suffix, that `length` bytes at `name` stand for. */
+/* Returns the format, without the suffix, that the alias of `length` bytes at
+ * `name` stands for. */
 static const char *find_alias(const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
@@ -72,7 +73,7 @@ static const char *find_alias(const char *name, size_t length)
     return NULL;
 }
 
-/* The kind of "eEmMfn"; false if OCP has no such format. */
+/* Gets the kind of "eEmMfn". Returns false if OCP has no such format. */
 static bool find_ocp(const char *name, size_t length,
                      enum aps_format_kind *kind)
 {

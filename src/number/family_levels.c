@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * qsgdS/B, intB/BUCKET: blocks of values share a scale in FP32, and each has a
- * sign and a level, 0 to S, of as many equal steps. QSGD (Alistarh et al. 2017,
- * arXiv 1610.02132, section 3.1) draws the level by random bits; intB, whose S
- * is 2^(B-1)-1, rounds it to nearest.
+ * qsgdS/B, intB/BUCKET: a block of values shares a scale in FP32, and each
+ * value has a sign and a level, 0 to S, of S equal steps. QSGD (Alistarh et al.
+ * 2017, arXiv 1610.02132, section 3.1) draws the level by random bits; intB,
+ * whose S is 2^(B-1)-1, rounds it to nearest.
  */
 #include "config.h"
 
@@ -12,12 +12,12 @@
 
 #include "number/family.h"
 
-/* The code has two bytes at most, so that a block of two values is no longer
- * than FP32's. */
+/* A code has at most two bytes, so that a block of two values is no longer than
+ * in FP32. */
 #define BITS_MAX 16
 #define LEVELS_MAX ((1 << (BITS_MAX - 1)) - 1)
 
-/* The least m with 2^m > levels. */
+/* Returns the smallest m with 2^m > levels. */
 static int levels_bits(int levels)
 {
     int bits = 0;
@@ -27,7 +27,7 @@ static int levels_bits(int levels)
     return bits;
 }
 
-/* The levels of an "int" or "qsgd" with this number, or -1. */
+/* Returns the levels of an "int" or "qsgd" with this number, or -1. */
 static int levels_of(const char *name, bool draws, int number,
                      struct aps_error *error)
 {

@@ -12,12 +12,12 @@
 
 #define BLOCK 32
 
-/* Behind a "t" or a "T". */
+/* Columns: the name after a "t" or a "T". */
 #define MX_FORMATS                                                             \
     "he MX formats are mx-e5m2, mx-e4m3fn, mx-e3m2fn, mx-e2m3fn, mx-e2m1fn "   \
     "and mx-int8"
 
-/* Floats, and integers with six bits behind the point. */
+/* Floats, and integers with six fractional bits. */
 static const char *const elements[] = {"e5m2",   "e4m3fn", "e3m2fn",
                                        "e2m3fn", "e2m1fn", "int8"};
 

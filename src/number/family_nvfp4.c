@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nvfp4: 16 values e2m1fn share a scale e4m3fn, and all blocks of a piece a
- * scale in FP32, which stands before the first.
+ * nvfp4: 16 values e2m1fn share a scale e4m3fn, and all blocks of a piece share
+ * a scale in FP32, which precedes the first block.
  */
 #include "config.h"
 

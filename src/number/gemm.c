@@ -67,8 +67,8 @@ static int check_size(const char *who, const char *name, int64_t size,
     return 0;
 }
 
-/* The formats of A and B: two floats' formats alike, or two in blocks of the same
- * length. *b is that of B. */
+/* Checks the formats of A and B: equal formats of floats, or two in blocks of
+ * the same length. *b becomes the format of B. */
 static int check_formats(const char *who, const struct aps_format *a,
                          const struct aps_format **b, struct aps_error *error)
 {
@@ -157,7 +157,7 @@ struct view {
     size_t right;
 };
 
-/* The product that is computed; perhaps the transpose of the one asked for. */
+/* The product that is computed, perhaps the transpose of the requested one. */
 struct product {
     struct view a;
     struct view b;
@@ -189,11 +189,9 @@ static struct view view_init(const float *x, int64_t ld, bool transpose)
     return transpose ? transposed(view) : view;
 }
 
-/*
- * Columns are what vectors hold: where C is high and narrow, compute its
- * transpose. The bits are the same, since a product has no order and the sums
- * keep theirs.
- */
+/* Vectors run along columns: if C has many rows and few columns, compute its
+ * transpose. The bits are the same, because a product does not depend on the
+ * order of its factors and the sums keep their order. */
 static void product_init(const struct aps_gemm_arguments *g,
                          struct product *product)
 {
@@ -225,8 +223,8 @@ static void product_init(const struct aps_gemm_arguments *g,
     *product = p;
 }
 
-/* to[rows][pitch] = the part of the view that starts at (i, j); zeros behind
- * its columns. */
+/* to[rows][pitch] = the part of the view that starts at (i, j); zeros after its
+ * columns. */
 static void pack(const struct view *view, size_t i, size_t j, size_t rows,
                  size_t columns, size_t pitch, float *to)
 {
@@ -240,7 +238,7 @@ static void pack(const struct view *view, size_t i, size_t j, size_t rows,
     }
 }
 
-/* The finished sums of the block at (i, j) to C. */
+/* Writes the finished sums of the block at (i, j) to C. */
 static void store(const struct product *p, const struct aps_gemm_block *block,
                   size_t i, size_t j, size_t columns)
 {
@@ -264,7 +262,7 @@ static void store(const struct product *p, const struct aps_gemm_block *block,
     }
 }
 
-/* Whole groups. */
+/* Returns the depth of a block, in whole groups. */
 static size_t depth_of(const struct aps_gemm_block *block)
 {
     const size_t groups = APS_GEMM_DEPTH / block->group;
@@ -272,7 +270,7 @@ static size_t depth_of(const struct aps_gemm_block *block)
     return (groups > 0 ? groups : 1) * block->group;
 }
 
-/* One block of C from beginning to end. */
+/* Computes one block of C from beginning to end. */
 static void compute_block(const struct product *p, aps_gemm_fn kernel,
                           struct aps_gemm_block *block, size_t i, size_t j)
 {
@@ -296,8 +294,8 @@ static void compute_block(const struct product *p, aps_gemm_fn kernel,
     store(p, block, i, j, columns);
 }
 
-/* Room for the largest block of the product: one piece, which block->a begins.
- */
+/* Allocates memory for the largest block of the product, as one piece that
+ * starts at block->a. */
 static float *allocate(const struct product *p, struct aps_gemm_block *block)
 {
     size_t rows = aps_size_min(APS_GEMM_ROWS, p->m);
@@ -326,8 +324,8 @@ static void compute(const struct product *p, aps_gemm_fn kernel,
     }
 }
 
-/* Rows of A, or columns of B by its transpose, from `first` on, rounded; as the
- * view `to` of lines of the same length. */
+/* Rounds rows of A, or columns of B by its transpose, from `first` on, and
+ * describes them as the view `to` of lines of the same length. */
 static int cast_strip(const struct aps_format *format, const struct view *view,
                       size_t first, size_t count, size_t length,
                       const struct view *to, float *y, float *room,
@@ -341,8 +339,8 @@ static int cast_strip(const struct aps_format *format, const struct view *view,
                                &rounded, y, room, error);
 }
 
-/* A block of C after the other, from rows and columns that are rounded over all
- * of k, where blocks run. */
+/* Computes the blocks of C one after the other, from rows and columns that are
+ * rounded along all of k, the direction of the format's blocks. */
 static int compute_in_blocks(const struct product *p, aps_gemm_fn kernel,
                              struct aps_gemm_block *block,
                              struct aps_error *error)

@@ -6,13 +6,13 @@
 #include "base/cpu.h"
 #include "number/format.h"
 
-/* Check the arguments of aps_gemm, as number/check.h does; *arguments is what was
- * given, completed. */
+/* Checks the arguments of aps_gemm, like number/check.h; *arguments is *given,
+ * completed. */
 int aps_check_gemm(const char *who, const struct aps_gemm_arguments *given,
                    struct aps_gemm_arguments *arguments,
                    struct aps_error *error);
 
-/* aps_gemm by the kernel of an instruction set that is supported. */
+/* Runs aps_gemm with the kernel of a supported instruction set. */
 int aps_gemm_on(enum aps_cpu cpu, const struct aps_gemm_arguments *given,
                 struct aps_error *error);
 

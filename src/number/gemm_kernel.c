@@ -7,8 +7,8 @@
 
 #include "number/gemm_sums.h"
 
-/* Rows that share a row of B while it is in the L1 cache; rows of a tile of sums
- * that stays in registers while a block of terms is added up. */
+/* Rows that share a row of B in the L1 cache; rows of a tile of sums that stays
+ * in registers while a block of terms is added. */
 #define STRIP 4
 
 APS_INLINE void round_inputs(const struct aps_quantizer *quantizer, size_t n,
@@ -20,7 +20,7 @@ APS_INLINE void round_inputs(const struct aps_quantizer *quantizer, size_t n,
         x[i] = aps_quantize(&q, x[i]);
 }
 
-/* The products of one element of A with a row of B. */
+/* Adds the products of one element of A with a row of B. */
 APS_INLINE void add_products(const struct aps_quantizer *product,
                              const struct aps_quantizer *sum,
                              bool product_exact, bool sum_exact, bool kahan,
@@ -66,7 +66,7 @@ APS_INLINE void block_body(const struct aps_gemm_block *block,
     }
 }
 
-/* e8m23 has a loop of its own: nothing is left to round there. */
+/* e8m23 has a loop of its own, because it needs no rounding. */
 APS_INLINE void block_of_formats(const struct aps_gemm_block *block, bool kahan)
 {
     if (block->product.exact && block->sum.exact)
@@ -113,11 +113,11 @@ aps_gemm_fn aps_gemm_kernel(enum aps_cpu cpu)
 /* --- formats in blocks ---------------------------------------------------- */
 
 /*
- * t[STRIP][columns], a tile of two vectors of it: what `depth` terms of a block
- * add up to, in FP64 from 0 in their order. The products of floats are exact in
+ * t[STRIP][columns], a tile of two vectors: the sum of `depth` terms of a
+ * block, in FP64 from 0 in their order. The products of floats are exact in
  * FP64, so that it does not matter whether a compiler fuses them with the sums.
- * Vectors are as long as those of the instruction set: longer ones would not
- * stay in registers.
+ * Vectors are as long as those of the instruction set, because longer ones
+ * would not stay in registers.
  */
 #define TILE(lanes)                                                            \
     typedef float floats##lanes                                                \
@@ -154,8 +154,8 @@ TILE(2)
 TILE(4)
 TILE(8)
 
-/* t[STRIP][columns]: what `depth` terms of a block from k on add up to, in the
- * rows from `first` on. A row too many repeats the last. */
+/* t[STRIP][columns] = the sums of `depth` terms of a block from k on, in the
+ * rows from `first` on. A row beyond the last repeats the last. */
 APS_INLINE void add_up(const struct aps_gemm_block *block, size_t first,
                        size_t k, size_t depth, size_t columns, int lanes,
                        float *t)

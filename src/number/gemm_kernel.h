@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernels behind aps_gemm (aps.h), once for every instruction set. All give
+ * The kernels of aps_gemm (aps.h), one for every instruction set. All give
  * identical bits.
  *
  * A kernel adds the products of one block to the partial sums of a block of C:
- * columns side by side in vectors, and each element's terms one after the other
- * in the order of k. Blocks are so small that B and the sums stay in the
+ * adjacent columns in vectors, and each element's terms one after the other in
+ * the order of k. Blocks are small enough that B and the sums stay in the
  * caches.
  */
 #ifndef APS_NUMBER_GEMM_KERNEL_H
@@ -17,7 +17,7 @@
 #include "base/cpu.h"
 #include "number/quantize.h"
 
-/* The largest block, and what its columns are padded to: a vector. */
+/* The largest block, and the vector to whose multiples columns are padded. */
 #define APS_GEMM_ROWS 128
 #define APS_GEMM_COLUMNS 256
 #define APS_GEMM_DEPTH 256
@@ -31,31 +31,29 @@ struct aps_gemm_block {
     size_t at; /* terms of the current chunk that earlier blocks have added */
     bool last; /* the block ends the sums */
     size_t rows;
-    size_t columns; /* a multiple of APS_GEMM_VECTOR, the last ones zeros */
+    size_t columns; /* a multiple of APS_GEMM_VECTOR; the last ones are zeros */
     size_t depth;
-    size_t
-        group; /* terms that are added up in FP64 first: a block of formats in
-                     blocks; 1: each product is a term */
-    float *a;  /* rows x depth; the kernel rounds it to the format */
-    float *b;  /* depth x columns; the kernel rounds it, too */
-    float *s;  /* rows x columns: partial sums, ... */
-    float *c;  /* ... and compensations if `kahan`, totals of whole chunks if
+    size_t group; /* terms that are first added in FP64: a block of formats in
+                  blocks; 1: each product is a term */
+    float *a;     /* rows x depth; the kernel rounds it to the format */
+    float *b;     /* depth x columns; the kernel rounds it to the format */
+    float *s;     /* rows x columns: partial sums, ... */
+    float *c;     /* ... and compensations if `kahan`, totals of whole chunks if
                  there are chunks */
 };
 
-/* s = R(s + Q(Q(a) * Q(b))) over the block, or its sum by Kahan; where a chunk
- * ends c = R(c + s), s = 0. */
+/* s = R(s + Q(Q(a) * Q(b))) over the block, or its sum by Kahan; at the end of
+ * a chunk c = R(c + s), s = 0. */
 typedef void (*aps_gemm_fn)(const struct aps_gemm_block *block);
 
-/* The kernel for an instruction set; NULL if it is not supported. */
+/* Returns the kernel for an instruction set, or NULL if the set is not
+ * supported. */
 aps_gemm_fn aps_gemm_kernel(enum aps_cpu cpu);
 
-/*
- * The same for formats in blocks: a and b are rounded already, and depth is a
- * multiple of `group` unless it is the last. s = R(s + t), where t is the sum of
- * the products of a group in FP64, from 0 in the order of k, rounded to FP32.
- * Chunks count groups.
- */
+/* Returns the kernel for formats in blocks: a and b are rounded already, and
+ * depth is a multiple of `group` except at the end. s = R(s + t), where t is
+ * the sum of the products of a group in FP64, from 0 in the order of k, rounded
+ * to FP32. Chunks count groups. */
 aps_gemm_fn aps_gemm_blocks_kernel(enum aps_cpu cpu);
 
 #endif

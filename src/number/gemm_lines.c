@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-/* Lines side by side that are copied together: a cache line where they run
- * across it. */
+/* Adjacent lines that are copied together: a cache line if they run across
+ * it. */
 #define TOGETHER 16
 
-/* Lines in the buffer begin so many floats apart: not at equal places of a
- * cache. */
+/* Returns the distance of lines in the buffer, in floats, at which they do not
+ * compete for the same sets of a cache. */
 static size_t pitch_of(size_t length)
 {
     return length + TOGETHER;

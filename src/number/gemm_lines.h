@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The operands of a product in formats in blocks: rows of A and columns of B,
- * each rounded by itself.
+ * each rounded separately.
  */
 #ifndef APS_NUMBER_GEMM_LINES_H
 #define APS_NUMBER_GEMM_LINES_H
@@ -20,11 +20,11 @@ struct aps_gemm_lines {
 };
 
 /*
- * Write each line of x, rounded to the format as aps_cast_array rounds an array
- * of so many floats, to y[i * down + k * right] with the numbers of `to`, which
- * has as many lines of the same length. `room` is scratch of so many floats as
- * aps_gemm_lines_room says of the length. 0, or -1 with what aps_cast_array says:
- * for the first line or none.
+ * Rounds each line of x to the format, like aps_cast_array an array, and writes
+ * it to y[i * down + k * right] with the numbers of `to`, which has as many
+ * lines of the same length. `room` is scratch of aps_gemm_lines_room(length)
+ * floats. Returns 0, or -1 with the error of aps_cast_array, which fails for
+ * the first line or for none.
  */
 int aps_gemm_cast_lines(const struct aps_format *format,
                         const struct aps_gemm_lines *from, const float *x,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a row of the sums of a product takes terms: what the kernels of products
- * share. Inlined into callers that are compiled for one instruction set.
+ * Adds terms to a row of the sums of a product; the kernels of products share
+ * this. Inlined into callers that are compiled for one instruction set.
  */
 #ifndef APS_NUMBER_GEMM_SUMS_H
 #define APS_NUMBER_GEMM_SUMS_H
@@ -11,8 +11,8 @@
 
 #include "number/quantize.h"
 
-/* s[j] = R(s[j] + x), or its sum by Kahan with the compensation c[j]; `exact` is
- * that of the quantizer, a constant where this is inlined. */
+/* s[j] = R(s[j] + x), or its sum by Kahan with the compensation c[j]; `exact`
+ * is the quantizer's, a constant after inlining. */
 APS_INLINE void aps_gemm_add(const struct aps_quantizer *sum, bool exact,
                              bool kahan, float x, size_t j, float *restrict s,
                              float *restrict c)
@@ -23,7 +23,7 @@ APS_INLINE void aps_gemm_add(const struct aps_quantizer *sum, bool exact,
         s[j] = aps_quantize_add(sum, exact, s[j], x);
 }
 
-/* The end of a chunk: c = R(c + s), s = 0. */
+/* Ends a chunk: c = R(c + s), s = 0. */
 APS_INLINE void aps_gemm_add_chunk(const struct aps_quantizer *sum, bool exact,
                                    size_t columns, float *restrict s,
                                    float *restrict c)

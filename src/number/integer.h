@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cast of one value to an integer of `width` bits in two's complement,
- * beside number/cast.h, which has what it means. Without branches, so that
- * loops over it vectorise.
+ * The cast of one value to an integer of `width` bits in two's complement, like
+ * number/cast.h, which defines the terms. It has no branches, so that loops
+ * over it vectorise.
  */
 #ifndef APS_NUMBER_INTEGER_H
 #define APS_NUMBER_INTEGER_H
@@ -10,11 +10,10 @@
 #include "number/bits.h"
 #include "number/format.h"
 
-/*
- * round(|x| * 2^exponent) of the |x| with this bit pattern, not clipped; 2^30
- * or more, but less than 2^31, for all that is larger. INF and NaN give any
- * number. |exponent| <= 1000. `random` is for stochastic rounding; no CPD.
- */
+/* Returns round(|x| * 2^exponent) of the |x| with this bit pattern, not
+ * clipped; 2^30 or more, but less than 2^31, for all larger values. INF and NaN
+ * give any number. |exponent| <= 1000. `random` is for stochastic rounding; no
+ * CPD. */
 APS_INLINE uint32_t aps_integer_magnitude(uint32_t magnitude, int exponent,
                                           enum aps_rounding rounding,
                                           uint32_t random)
@@ -28,7 +27,7 @@ APS_INLINE uint32_t aps_integer_magnitude(uint32_t magnitude, int exponent,
     int e = (int)(normal >> APS_FLOAT_MANTISSA_BITS) - APS_FLOAT_BIAS -
             (int)(149 & subnormal) + exponent - (int)(1 - nonzero) * 4096;
 
-    /* |x| with 32 bits of fraction: from 2^30 on all are alike */
+    /* |x| with 32 bits of fraction: from 2^30 on no distinction is needed */
     e = e > 30 ? 30 : e;
     int left = e > 23 ? e - 23 : 0;
     int right = e < 23 ? 23 - e : 0;
@@ -42,8 +41,8 @@ APS_INLINE uint32_t aps_integer_magnitude(uint32_t magnitude, int exponent,
     return (uint32_t)((steps + carry) >> 32);
 }
 
-/* The code of a magnitude with the sign of `bits`: clipped to -2^(width-1) ...
- * 2^(width-1) - 1. INF is clipped as well, and so is NaN. */
+/* Returns the code of a magnitude with the sign of `bits`: clipped to
+ * -2^(width-1) ... 2^(width-1) - 1. INF and NaN are clipped as well. */
 APS_INLINE uint32_t aps_integer_complete(const struct aps_format *format,
                                          uint32_t bits, uint32_t magnitude)
 {
@@ -58,7 +57,7 @@ APS_INLINE uint32_t aps_integer_complete(const struct aps_format *format,
     return code & ((2u << (format->width - 1)) - 1);
 }
 
-/* The integer of a code. */
+/* Returns the integer of a code. */
 APS_INLINE int32_t aps_integer_value(const struct aps_format *format,
                                      uint32_t code)
 {

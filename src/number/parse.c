@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of formats: every family is asked in turn. Of a format that a program holds
- * there is one object for each canonical name, made on first use and never freed.
+ * Parses names of formats by asking every family in turn. A program gets one
+ * object for each canonical name, made on first use and never freed.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "number/family.h"
 
-/* All families, in one sentence. */
+/* Sets the error that lists all families in one sentence. */
 static int format_none(const char *name, struct aps_error *error)
 {
     char names[400] = "";
@@ -50,8 +50,8 @@ static int parse_family(const char *name, struct aps_format *format,
     return 0;
 }
 
-/* -1 with the error if the name is that of a format which clips by itself, with
- * the suffix of one that saturates. */
+/* Returns -1 with the error if the name is one of a format that clips by
+ * itself, with the suffix of a format that saturates. */
 static int refuse_suffix(const char *name, struct aps_error *error)
 {
     static const char suffix[] = "-sat";
@@ -96,7 +96,7 @@ struct interned_format {
     const struct interned_format *next;
 };
 
-/* The newest first; members are never changed once they are in the list. */
+/* The newest first; members of the list never change. */
 static _Atomic(const struct interned_format *) interned_list;
 
 static const struct aps_format *
@@ -109,8 +109,8 @@ interned_find(const struct interned_format *list, const char *name)
     return NULL;
 }
 
-/* The object of that format; a thread that comes second takes the first one's.
- */
+/* Returns the object of that format. If two threads add it, both get the first
+ * one's object. */
 static const struct aps_format *interned_add(const struct aps_format *format,
                                              struct aps_error *error)
 {

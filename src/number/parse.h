@@ -5,11 +5,9 @@
 
 #include "number/format.h"
 
-/*
- * Read the name of a format (aps.h says which there are). The same format has
- * the same name, whatever alias it was asked for by. 0, or -1 with errno EINVAL
- * and the reason.
- */
+/* Parses the name of a format (aps.h lists them). A format has the same
+ * canonical name, whatever alias was given. Returns 0, or -1 with errno EINVAL
+ * and the reason. */
 int aps_format_parse(const char *name, struct aps_format *format,
                      struct aps_error *error);
 

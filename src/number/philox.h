@@ -35,10 +35,8 @@ APS_INLINE void aps_philox(uint64_t key, uint32_t *word)
     word[3] = d;
 }
 
-/*
- * One stream of random bits: what aps_cast_options says, except the element.
- * aps.h has the derivation, which programs may rely on.
- */
+/* One stream of random bits, selected by aps_cast_options without the element.
+ * aps.h has the derivation, on which programs may rely. */
 struct aps_stream {
     uint64_t key;
     uint32_t layer;

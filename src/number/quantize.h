@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Floats rounded to a format without going through its codes: loops without
- * branches, written so that a compiler vectorises them. Every function is
- * inlined into a caller that is compiled for one instruction set.
+ * Floats rounded to a format without using its codes: loops without branches,
+ * written so that a compiler vectorises them. Every function is inlined into a
+ * caller that is compiled for one instruction set.
  *
- * The values are those of aps_cast, except for NaN: it stays NaN also where the
- * format has none, and is always the positive canonical one, since which
- * operand's payload and sign an addition keeps is the CPU's and the compiler's
- * choice.
+ * The values are those of aps_cast, except for NaN: it stays NaN even if the
+ * format has none, and is always the positive canonical one, because the CPU
+ * and the compiler choose which operand's payload and sign an addition keeps.
  *
  * The arithmetic assumes the default floating point environment (base/fpenv.h).
  */
@@ -26,17 +25,17 @@ typedef float aps_loose_float __attribute__((aligned(1), may_alias));
 /* The constants of a format, in registers during a loop. */
 struct aps_quantizer {
     uint32_t carry;      /* rounds a normal value's bit pattern; ... */
-    uint32_t shift;      /* ... shifts the bit that breaks a tie to even ... */
+    uint32_t shift;      /* shifts the bit that breaks a tie to even ... */
     uint32_t odd;        /* ... under this mask */
     uint32_t keep;       /* bits of a float that the format has */
     uint32_t min_normal; /* smallest normal value, bit pattern */
     float magic;         /* its ulp is the smallest step of the format */
     uint32_t max;        /* largest finite value, bit pattern */
-    uint32_t overflow;   /* what becomes of anything larger */
+    uint32_t overflow;   /* result for all larger values */
     bool exact;          /* every float is a value of the format: e8m23 */
 };
 
-/* Of the host alone. */
+/* For the host only. */
 static inline struct aps_quantizer
 aps_quantizer_init(const struct aps_format *format)
 {
@@ -55,20 +54,20 @@ aps_quantizer_init(const struct aps_format *format)
 
     q.exact =
         format->exponent_bits == 8 && m == 23 && q.overflow == APS_FLOAT_INF;
-    /* A significand of no bits is 1, and odd: a tie goes up. */
+    /* A significand of no bits is 1, which is odd: a tie goes up. */
     q.carry = m == 0 ? unit / 2 : m < 23 ? unit / 2 - 1 : 0;
     return q;
 }
 
-/* a < b ? yes : no, for operands below 2^31: SSE2 and AVX2 have no unsigned
- * comparison. */
+/* Returns a < b ? yes : no, for operands below 2^31: SSE2 and AVX2 have no
+ * unsigned comparison. */
 APS_INLINE uint32_t aps_quantize_less(uint32_t a, uint32_t b, uint32_t yes,
                                       uint32_t no)
 {
     return (int32_t)a < (int32_t)b ? yes : no;
 }
 
-/* NaN made canonical, all else as it is. */
+/* Makes NaN canonical and leaves all other values unchanged. */
 APS_INLINE float aps_quantize_nan(float x)
 {
     uint32_t bits = aps_float_bits(x);
@@ -78,7 +77,7 @@ APS_INLINE float aps_quantize_nan(float x)
         aps_quantize_less(APS_FLOAT_INF, magnitude, APS_FLOAT_NAN, bits));
 }
 
-/* x rounded to the format. */
+/* Rounds x to the format. */
 APS_INLINE float aps_quantize(const struct aps_quantizer *q, float x)
 {
     uint32_t bits = aps_float_bits(x);
@@ -95,18 +94,16 @@ APS_INLINE float aps_quantize(const struct aps_quantizer *q, float x)
         aps_quantize_less(APS_FLOAT_INF, magnitude, APS_FLOAT_NAN, value));
 }
 
-/*
- * The same for the result of one FP32 operation inside a sum. Where the format
- * is e8m23 (`exact`, a constant where this is inlined) nothing is left to do: a
- * NaN on the way need not be canonical, only the one that is stored at the end.
- */
+/* Rounds the result of one FP32 operation inside a sum to the format. In e8m23
+ * (`exact`, a constant after inlining) it does nothing: only the NaN that is
+ * stored at the end must be canonical. */
 APS_INLINE float aps_quantize_step(const struct aps_quantizer *q, bool exact,
                                    float x)
 {
     return exact ? x : aps_quantize(q, x);
 }
 
-/* One term of an ordered sum: s = Q(s + x). */
+/* Adds one term to an ordered sum: s = Q(s + x). */
 APS_INLINE float aps_quantize_add(const struct aps_quantizer *q, bool exact,
                                   float s, float x)
 {
@@ -114,7 +111,7 @@ APS_INLINE float aps_quantize_add(const struct aps_quantizer *q, bool exact,
 }
 
 /*
- * One term of a Kahan sum, every operation rounded:
+ * Adds one term to a Kahan sum, every operation rounded:
  *     y = Q(x - c), t = Q(s + y), c = Q(Q(t - s) - y), s = t
  */
 APS_INLINE void aps_quantize_add_kahan(const struct aps_quantizer *q,

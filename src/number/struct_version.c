@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 
-/* No version of a struct will be larger: a size beyond is one that was never
- * set, and reading so far could leave the program's memory. */
+/* No version of a struct will be larger: a larger size was never set, and a
+ * read of that length could leave the program's memory. */
 #define GIVEN_MAX 1024
 
 int aps_struct_version_read(const char *who,

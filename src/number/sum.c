@@ -39,7 +39,7 @@ APS_INLINE void add_term(const struct aps_quantizer *quantizer, bool exact,
     }
 }
 
-/* A chunk ends: c = Q(c + s), s = 0. */
+/* Ends a chunk: c = Q(c + s), s = 0. */
 APS_INLINE void fold_chunk(const struct aps_quantizer *quantizer, size_t n,
                            struct block *block)
 {
@@ -167,7 +167,7 @@ static int sum(const char *who, const struct aps_format *format, bool kahan,
     return 0;
 }
 
-/* In parentheses: they are macros, too. */
+/* In parentheses, because macros have the same names. */
 int(aps_sum)(const struct aps_format *format, size_t terms, size_t n,
              const float *const x[], float *out, struct aps_error *error)
 {

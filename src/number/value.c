@@ -7,7 +7,7 @@
 #include "number/bits.h"
 #include "number/family.h"
 
-/* A value of a format in blocks has no code of its own. */
+/* True if the format is in blocks, so that a value has no code of its own. */
 static bool value_is_shared(const struct aps_format *format)
 {
     if (format->block == 1)
