@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* One line under way. */
+/* The line that is being read. */
 struct line {
     struct aps_csv *csv;
     const char *start;
@@ -30,10 +30,8 @@ static const char *csv_skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/*
- * Copy "text" in quotes, "" being one quote, to the storage. Returns what
- * follows the closing quote, or NULL where there is none.
- */
+/* Copies "text" in quotes, where "" is one quote, to the storage. Returns the
+ * text after the closing quote, or NULL if there is none. */
 static const char *csv_copy_quoted(struct line *line, const char *at)
 {
     for (at++; at < line->end; at++) {
@@ -47,8 +45,8 @@ static const char *csv_copy_quoted(struct line *line, const char *at)
     return NULL;
 }
 
-/* One field. Returns its end, a comma or the end of the line, or NULL after an
- * error. */
+/* Reads one field. Returns its end, a comma or the end of the line, or NULL
+ * after an error. */
 static const char *csv_read_field(struct line *line, const char *at,
                                   struct aps_csv_field *field)
 {
@@ -75,7 +73,8 @@ static const char *csv_read_field(struct line *line, const char *at,
             line->free--;
     }
     field->length = (size_t)(line->free - field->text);
-    /* Fits: the storage has room for the comma or newline that ends it. */
+    /* This fits: the storage has room for the comma or newline that ends the
+     * field. */
     *line->free++ = '\0';
     return at;
 }

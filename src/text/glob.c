@@ -11,7 +11,7 @@ bool aps_glob_is(const char *text)
     return strpbrk(text, "*?[\\") != NULL;
 }
 
-/* One byte of a set, past a backslash where there is one. */
+/* Reads one byte of a set, and skips a backslash before it. */
 static unsigned char set_byte(const char **at)
 {
     if (**at == '\\' && (*at)[1] != '\0')
@@ -19,10 +19,8 @@ static unsigned char set_byte(const char **at)
     return (unsigned char)*(*at)++;
 }
 
-/*
- * Match `c` against the set that follows `[` at `at`. Returns what follows the
- * `]`, NULL where there is none.
- */
+/* Matches `c` against the set after `[` at `at`. Returns the text after the
+ * `]`, or NULL if there is none. */
 static const char *match_set(const char *at, unsigned char c, bool *match)
 {
     bool inverse = *at == '!' || *at == '^';
@@ -30,7 +28,7 @@ static const char *match_set(const char *at, unsigned char c, bool *match)
 
     if (inverse)
         at++;
-    /* A `]` in first place is a member, as in the shell. */
+    /* A `]` in the first place is a member, as in the shell. */
     for (bool first = true; first || *at != ']'; first = false) {
         unsigned char low, high;
 
@@ -48,8 +46,8 @@ static const char *match_set(const char *at, unsigned char c, bool *match)
     return at + 1;
 }
 
-/* Match one byte against one element of the pattern (no star); *after is the
- * pattern behind the element. */
+/* Matches one byte against one element of the pattern (no star); *after is the
+ * pattern after the element. */
 static bool match_one(const char *pattern, char c, const char **after)
 {
     bool match;
@@ -71,8 +69,8 @@ static bool match_one(const char *pattern, char c, const char **after)
 
 bool aps_glob_match(const char *pattern, const char *name)
 {
-    /* Where to go back to: only the last star matters, since an earlier one
-     * that took more could not help. */
+    /* Where to continue after a mismatch. Only the last star matters, because
+     * an earlier one that took more could not help. */
     const char *star = NULL, *taken = NULL;
 
     while (*name != '\0') {

@@ -16,11 +16,11 @@
 #include "text/csv.h"
 
 enum column { LAYER, NAME, COUNT, SHAPE, SCALE, COLUMNS, IGNORED = COLUMNS };
-#define NEEDED SHAPE /* the columns before it */
+#define NEEDED SHAPE /* number of columns before it */
 static const char *const column_names[COLUMNS + 1] = {"layer", "name",  "count",
                                                       "shape", "scale", NULL};
 
-/* Where a layer's name stood, for the message about another of that name. */
+/* Place of a layer's name in the file, for the message about a duplicate. */
 struct named {
     const char *name;
     int line;
@@ -29,10 +29,10 @@ struct named {
 
 struct reading {
     struct aps_csv csv;
-    int columns;                         /* that the header names */
-    enum column meaning[APS_CSV_FIELDS]; /* of each of them */
+    int columns;                         /* columns of the header */
+    enum column meaning[APS_CSV_FIELDS]; /* meaning of each column */
     struct aps_layers *table;
-    struct named *named; /* one a layer */
+    struct named *named; /* one for each layer */
     size_t total;        /* elements of all layers */
 };
 
@@ -47,7 +47,7 @@ static enum column layers_find_column(const char *name)
     return (enum column)column;
 }
 
-/* Does the line name any column? Otherwise one message will do. */
+/* True if the line names any column. Otherwise one message is enough. */
 static bool layers_has_names(const struct aps_csv *csv)
 {
     for (int i = 0; i < csv->count; i++)
@@ -82,7 +82,8 @@ static int layers_read_name(struct reading *reading, int i, bool seen[COLUMNS])
     return 0;
 }
 
-/* 0, or -1: another kind of file, or no line can be read by it. */
+/* Returns 0, or -1 if the file is of another kind or no line can be read with
+ * this header. */
 static int layers_read_header(struct reading *reading)
 {
     struct aps_csv *csv = &reading->csv;
@@ -131,7 +132,7 @@ static size_t layers_read_count(struct reading *reading,
     const struct aps_csv *csv = &reading->csv;
     uintmax_t count;
 
-    errno = EINVAL; /* for a NUL in the field */
+    errno = EINVAL; /* error for a NUL in the field */
     if (strlen(field->text) != field->length ||
         aps_whole_parse(field->text, PTRDIFF_MAX, &count) < 0) {
         aps_csv_error(csv, field->column, "count '%.80s' is %s", field->text,
@@ -148,7 +149,7 @@ static size_t layers_read_count(struct reading *reading,
     return (size_t)count;
 }
 
-/* Fill in the sizes. 0, or -1: `text` is no shape. */
+/* Fills in the sizes. Returns 0, or -1 if `text` is not a shape. */
 static int layers_parse_shape(const char *text, struct aps_layer_row *layer)
 {
     for (layer->dimensions = 0; layer->dimensions < APS_LAYER_DIMENSIONS;) {
@@ -209,8 +210,8 @@ static void layers_read_scale(const struct aps_csv *csv,
 
 /* --- lines ---------------------------------------------------------------- */
 
-/* A line whose fields are as many as the header's, in the order of the columns
- * that they belong to. */
+/* Reads a line that has as many fields as the header, in the order of the
+ * columns. */
 static void layers_read_fields(struct reading *reading, size_t index)
 {
     struct aps_csv *csv = &reading->csv;
@@ -232,8 +233,8 @@ static void layers_read_fields(struct reading *reading, size_t index)
     reading->named[index].name = layer->name;
 }
 
-/* A bad line still counts as a layer, or all that follow were out of order. The
- * table is given up anyway. */
+/* A bad line still counts as a layer, because otherwise all later indices would
+ * be reported as out of order. The table is rejected in any case. */
 static void layers_read_line(struct reading *reading, bool good)
 {
     struct aps_csv *csv = &reading->csv;
@@ -294,7 +295,7 @@ static void layers_check_names(struct reading *reading)
     }
 }
 
-/* At least the number of layers: lines that are not empty. */
+/* Returns an upper bound of the number of layers: lines that are not empty. */
 static size_t layers_count_lines(const char *text, size_t length)
 {
     size_t lines = 1;

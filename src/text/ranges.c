@@ -11,7 +11,7 @@
 
 #include "base/digits.h"
 
-/* One end of a range. The largest long is taken: it means "no end". */
+/* Parses one end of a range. LONG_MAX is reserved for "no end". */
 static int parse_end(const char *text, size_t length, long *end,
                      const char **why)
 {
@@ -64,7 +64,7 @@ char *aps_range_format(const struct aps_range *range, char *buffer, size_t size)
 
 int aps_ranges_add(struct aps_ranges *ranges, long first, long last)
 {
-    /* A pattern adds its layers one by one, mostly neighbours. */
+    /* A pattern adds its layers one by one, and most are neighbours. */
     if (ranges->count > 0 && first > 0 &&
         ranges->list[ranges->count - 1].last == first - 1) {
         ranges->list[ranges->count - 1].last = last;
@@ -117,7 +117,8 @@ void aps_ranges_sort(struct aps_ranges *ranges)
     ranges->count = kept + 1;
 }
 
-/* Index of the first range that ends at `number` or later; count: none. */
+/* Returns the index of the first range that ends at `number` or later, or
+ * `count`. */
 static size_t search(const struct aps_ranges *ranges, long number)
 {
     size_t low = 0, high = ranges->count;
@@ -168,7 +169,7 @@ char *aps_ranges_format(const struct aps_ranges *ranges, char *buffer,
         buffer[0] = '\0';
     for (size_t i = 0; i < ranges->count; i++) {
         const char *comma = i > 0 ? ", " : "";
-        /* Room that must stay free for the mark of what is left out. */
+        /* Bytes that must stay free for the mark of an omission. */
         size_t reserve = i + 1 < ranges->count ? sizeof ", ..." : 1;
         char text[2 * 3 * sizeof(long) + 2];
         size_t length;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Closed: first and last belong to it. */
+/* A closed range: first and last belong to it. */
 #define APS_RANGE_OPEN LONG_MAX /* as `last`: no end */
 struct aps_range {
     long first;
@@ -24,33 +24,36 @@ struct aps_ranges {
     struct aps_range *list; /* owned */
 };
 
-/*
- * "N", "A-B" or "A-" (no end). 0, or -1 with *why the reason, a constant text
- * that follows the quoted range in a message: "runs backwards".
- */
+/* Parses "N", "A-B" or "A-" (no end). Returns 0, or -1 with the reason in
+ * *why, a constant text that follows the quoted range in a message: "runs
+ * backwards". */
 int aps_range_parse(const char *text, struct aps_range *range,
                     const char **why);
 
-/* "5", "3-9", "3-" or "all"; writes at most `size` bytes, returns `buffer`. */
+/* Formats "5", "3-9", "3-" or "all". Writes at most `size` bytes, returns
+ * `buffer`. */
 char *aps_range_format(const struct aps_range *range, char *buffer,
                        size_t size);
 
-/* Append; 0, or -1 with errno ENOMEM. Call aps_ranges_sort afterwards. */
+/* Appends a range. Returns 0, or -1 with errno ENOMEM. Call aps_ranges_sort
+ * afterwards. */
 int aps_ranges_add(struct aps_ranges *ranges, long first, long last);
 
-/* Sort, and merge what overlaps or touches: the functions below need it. */
+/* Sorts the ranges, and merges those that overlap or touch. The functions below
+ * need this. */
 void aps_ranges_sort(struct aps_ranges *ranges);
 
 bool aps_ranges_contain(const struct aps_ranges *ranges, long number);
 
-/* Do they hold every number of first..last? */
+/* True if the ranges contain every number of first..last. */
 bool aps_ranges_cover(const struct aps_ranges *ranges, long first, long last);
 
-/* The first number after `number` at which a range starts or has just ended,
- * or -1 when nothing changes any more. */
+/* Returns the first number after `number` at which a range starts or has just
+ * ended, or -1 if there is none. */
 long aps_ranges_next(const struct aps_ranges *ranges, long number);
 
-/* "0-4, 9, 12-", cut with "..." where it does not fit; returns `buffer`. */
+/* Formats "0-4, 9, 12-", cut with "..." if it does not fit. Returns
+ * `buffer`. */
 char *aps_ranges_format(const struct aps_ranges *ranges, char *buffer,
                         size_t size);
 
