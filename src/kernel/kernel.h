@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The cast of arrays: loops without branches, written so that a compiler
- * vectorises them. Every function is inlined into a caller that is compiled
- * for one instruction set (float.c).
+ * vectorises them. Every function is inlined into a caller that is compiled for
+ * one instruction set (float.c).
  *
- * They give the codes and values of number/cast.h by other means. A value below
- * the format's normal range is rounded by one float addition: adding 2^k whose
- * ulp is the format's smallest step leaves the code in the low mantissa bits of
- * the sum. A value in the normal range is rounded on its bit pattern.
+ * The loops give the codes and values of number/cast.h in another way. A value
+ * below the format's normal range is rounded by one float addition: adding 2^k
+ * whose ulp is the format's smallest step leaves the code in the low mantissa
+ * bits of the sum. A value in the normal range is rounded on its bit pattern.
  *
- * Valid C++, too: CUDA C shares it.
+ * Valid C++, too, because CUDA C shares it.
  */
 #ifndef APS_KERNEL_KERNEL_H
 #define APS_KERNEL_KERNEL_H
@@ -37,11 +37,12 @@ struct aps_kernel {
     uint32_t min_normal; /* smallest normal value, bit pattern */
     float magic;         /* its ulp is the smallest step of the format */
     uint32_t first;      /* code of the smallest normal value */
-    uint32_t limit;      /* the first code that is no finite value */
-    uint32_t overflow;   /* code of INF, and of values beyond the finite */
-    uint32_t nan;        /* turns that code into the one of NaN, by xor */
-    uint32_t marked;     /* a greater |x| asks for the marker; bit pattern */
-    uint32_t special;    /* what codes from the limit on add to their bits */
+    uint32_t limit;      /* the first code that is not a finite value */
+    uint32_t overflow;   /* code of INF, and of values beyond the largest finite
+                            one */
+    uint32_t nan;        /* turns the code of INF into NaN's, by xor */
+    uint32_t marked;     /* a greater |x| needs the marker; bit pattern */
+    uint32_t special;    /* added to the bits of codes from the limit on */
     uint32_t sign_shift; /* 32 - width */
 };
 
@@ -63,13 +64,13 @@ APS_INLINE struct aps_kernel aps_kernel_init(const struct aps_format *format)
         .sign_shift = (uint32_t)(32 - format->width),
     };
 
-    /* NaN without a code, and any INF that would look like a finite value */
+    /* NaN without a code, and an INF that would be decoded as a finite value */
     k.marked = format->saturate ? APS_FLOAT_INF - 1
                : m > 0          ? ~APS_FLOAT_SIGN
                                 : APS_FLOAT_INF;
 
     if (m == 0) {
-        /* every significand is 1, and odd: a tie goes up */
+        /* every significand is 1, which is odd: a tie goes up */
         k.carry = (1u << 22) - k.rebias;
     } else if (m < 23) {
         k.carry = (1u << (22 - m)) - 1 - k.rebias;
@@ -80,24 +81,24 @@ APS_INLINE struct aps_kernel aps_kernel_init(const struct aps_format *format)
     return k;
 }
 
-/* a < b ? yes : no, for operands below 2^31: SSE2 and AVX2 have no unsigned
- * comparison. */
+/* Returns a < b ? yes : no, for operands below 2^31: SSE2 and AVX2 have no
+ * unsigned comparison. */
 APS_INLINE uint32_t aps_kernel_less(uint32_t a, uint32_t b, uint32_t yes,
                                     uint32_t no)
 {
     return (int32_t)a < (int32_t)b ? yes : no;
 }
 
-/* Decode a block that has the marker: its codes of the largest magnitude are
- * NaN. */
+/* Prepares to decode a block that has the marker: its codes of the largest
+ * magnitude are NaN. */
 APS_INLINE void aps_kernel_mark(struct aps_kernel *k)
 {
     k->limit = k->overflow;
     k->special = APS_FLOAT_NAN;
 }
 
-/* Code of a scaled value that is finite and not beyond the largest finite
- * one. */
+/* Returns the code of a scaled value that is finite and not beyond the largest
+ * finite one. */
 APS_INLINE uint32_t aps_kernel_encode_bounded(const struct aps_kernel *k,
                                               float y)
 {
@@ -112,8 +113,8 @@ APS_INLINE uint32_t aps_kernel_encode_bounded(const struct aps_kernel *k,
     return aps_kernel_less(magnitude, k->min_normal, below, normal) | sign;
 }
 
-/* The magnitude of the code of any scaled value, in a format that goes on: INF
- * and NaN have codes from the limit on, too. */
+/* Returns the magnitude of the code of any scaled value, in a format without an
+ * upper limit: INF and NaN have codes from the limit on, too. */
 APS_INLINE uint32_t aps_kernel_magnitude(const struct aps_kernel *k, float y)
 {
     uint32_t magnitude = aps_float_bits(y) & ~APS_FLOAT_SIGN;
@@ -125,7 +126,7 @@ APS_INLINE uint32_t aps_kernel_magnitude(const struct aps_kernel *k, float y)
     return aps_kernel_less(magnitude, k->min_normal, below, normal);
 }
 
-/* Code of any scaled value. */
+/* Returns the code of any scaled value. */
 APS_INLINE uint32_t aps_kernel_encode(const struct aps_kernel *k, float y)
 {
     uint32_t bits = aps_float_bits(y);
@@ -142,7 +143,7 @@ APS_INLINE uint32_t aps_kernel_encode(const struct aps_kernel *k, float y)
     return code | sign;
 }
 
-/* Value of a code. */
+/* Returns the value of a code. */
 APS_INLINE float aps_kernel_decode(const struct aps_kernel *k, uint32_t code)
 {
     uint32_t aligned = code << k->sign_shift;
@@ -156,7 +157,7 @@ APS_INLINE float aps_kernel_decode(const struct aps_kernel *k, uint32_t code)
     return aps_float_from_bits(bits | (aligned & APS_FLOAT_SIGN));
 }
 
-/* Element i of an array of codes of 1, 2 or 4 bytes. */
+/* Returns element i of an array of codes of 1, 2 or 4 bytes. */
 APS_INLINE uint32_t aps_kernel_load(const void *codes, size_t i, int size)
 {
     if (size == 1)
@@ -176,7 +177,8 @@ APS_INLINE void aps_kernel_store(void *codes, size_t i, int size, uint32_t code)
         ((aps_any_u32 *)codes)[i] = code;
 }
 
-/* Bit pattern of the greatest magnitude of x[n]: it is monotone, NaN on top. */
+/* Returns the bit pattern of the greatest magnitude of x[n]. It is monotone,
+ * and greatest for NaN. */
 APS_INLINE uint32_t aps_kernel_greatest(const aps_any_float *x, size_t n)
 {
     int32_t greatest = 0;
@@ -189,14 +191,15 @@ APS_INLINE uint32_t aps_kernel_greatest(const aps_any_float *x, size_t n)
     return (uint32_t)greatest;
 }
 
-/* Is there a value in x[n] that asks for the marker? */
+/* True if a value in x[n] needs the marker. */
 APS_INLINE bool aps_kernel_needs_marker(const struct aps_kernel *k,
                                         const aps_any_float *x, size_t n)
 {
     return aps_kernel_greatest(x, n) > k->marked;
 }
 
-/* codes[n] of x[n] * scale, all of it bounded. */
+/* codes[n] = codes of x[n] * scale, if no value is beyond the largest finite
+ * one. */
 APS_INLINE void
 aps_kernel_encode_array_bounded(const struct aps_kernel *kernel,
                                 const aps_any_float *__restrict x, size_t n,
@@ -209,7 +212,7 @@ aps_kernel_encode_array_bounded(const struct aps_kernel *kernel,
                          aps_kernel_encode_bounded(&k, x[i] * scale));
 }
 
-/* codes[n] of x[n] * scale; aps_kernel_needs_marker of x[n]. */
+/* codes[n] = codes of x[n] * scale. Returns aps_kernel_needs_marker of x[n]. */
 APS_INLINE bool aps_kernel_encode_array(const struct aps_kernel *kernel,
                                         const aps_any_float *__restrict x,
                                         size_t n, float scale,
@@ -227,7 +230,8 @@ APS_INLINE bool aps_kernel_encode_array(const struct aps_kernel *kernel,
     return (uint32_t)greatest > k.marked;
 }
 
-/* What is beyond the limit in x[n] is counted; aps_kernel_needs_marker. */
+/* Counts the values of x[n] beyond the limit. Returns
+ * aps_kernel_needs_marker. */
 APS_INLINE bool aps_kernel_count_beyond(const struct aps_kernel *kernel,
                                         const aps_any_float *x, size_t n,
                                         float scale,
@@ -248,11 +252,9 @@ APS_INLINE bool aps_kernel_count_beyond(const struct aps_kernel *kernel,
     return nonfinite > 0 && aps_kernel_needs_marker(kernel, x, n);
 }
 
-/*
- * aps_kernel_encode_array, and its statistics, which are added to *stats. Few
- * blocks have values beyond the limit, as those that are not finite are, too:
- * these are counted apart.
- */
+/* Runs aps_kernel_encode_array, and adds its statistics to *stats. Few blocks
+ * have values beyond the limit, among them those that are not finite; these are
+ * counted in a separate loop. */
 APS_INLINE bool aps_kernel_encode_array_stats(const struct aps_kernel *kernel,
                                               const aps_any_float *__restrict x,
                                               size_t n, float scale,
@@ -280,8 +282,8 @@ APS_INLINE bool aps_kernel_encode_array_stats(const struct aps_kernel *kernel,
            aps_kernel_count_beyond(kernel, x, n, scale, stats);
 }
 
-/* A NaN's sign and payload may depend on the order of the operands that a
- * compiler chose: replace it. */
+/* Makes a NaN canonical, because its sign and payload may depend on the order
+ * of the operands that a compiler chose. */
 APS_INLINE float aps_kernel_canonical(float y)
 {
     uint32_t bits = aps_float_bits(y);
@@ -307,7 +309,7 @@ APS_INLINE void aps_kernel_decode_array(const struct aps_kernel *kernel,
     }
 }
 
-/* Bit pattern of the greatest finite magnitude of x[n]. */
+/* Returns the bit pattern of the greatest finite magnitude of x[n]. */
 APS_INLINE uint32_t aps_kernel_max_finite(const aps_any_float *x, size_t n)
 {
     int32_t max = 0;

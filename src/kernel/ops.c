@@ -3,7 +3,7 @@
 
 #include "kernel/ops.h"
 
-/* Bits of a value of e1m0. Messages of formats with fewer are not full, so that
+/* Bits of a value of e1m0. Messages of narrower formats are not full, so that
  * buffers of floats need not be longer for them. */
 #define NARROWEST 2
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dense packing of codes of 1 to 31 bits (8 and 16 excepted, which are arrays
+ * Dense packing of codes of 1 to 31 bits (except 8 and 16, which are arrays
  * already): value i occupies bits [i*width, (i+1)*width), least significant bit
  * first within a byte.
  *
- * Codes are worked on in blocks of 64, which are exactly `width` words of 64
+ * Codes are processed in blocks of 64, which are exactly `width` words of 64
  * bits. First two neighbours become one field of 2*width bits, in a loop that
- * vectorises; then these fields are strung together. Both directions may touch
- * up to APS_PACK_SLACK bytes behind the block.
+ * vectorises; then these fields are concatenated. Both directions may touch up
+ * to APS_PACK_SLACK bytes after the block.
  */
 #ifndef APS_KERNEL_PACK_H
 #define APS_KERNEL_PACK_H
@@ -74,8 +74,8 @@ APS_INLINE void aps_unpack_narrow(const uint8_t *wire, size_t n, unsigned width,
     }
 }
 
-/* Any width: pairs are shifted into a word, and what does not fit starts the
- * next. */
+/* Any width: pairs are shifted into a word, and the bits that do not fit start
+ * the next word. */
 APS_INLINE void aps_pack_wide(const uint64_t *pair, size_t n, unsigned width,
                               uint8_t *wire)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scaling of arrays with one rounding, whatever the factor and the exponent:
- * when a float multiplication does, and the way through double when not.
- * Inlined into the loops of float.c.
+ * Scaling of arrays with one rounding, whatever the factor and the exponent: by
+ * a float multiplication if that suffices, or else through double. Inlined into
+ * the loops of float.c.
  */
 #ifndef APS_KERNEL_SCALING_H
 #define APS_KERNEL_SCALING_H
@@ -15,13 +15,13 @@
 #include "number/bits.h"
 
 /*
- * Is one float multiplication by factor * 2^exponent as good as the exact
- * product? The multiplier has to be a normal float. Then the product is exact
- * or, if it overflows, beyond every format, unless it falls below the normal
- * floats. There it is rounded, which matters only if the format's own values
- * reach down there: for E <= 7 whatever lies below 2^-126 becomes zero. With
- * 23 mantissa bits that rounding is the cast. A product with a factor is
- * rounded to float anyway.
+ * True if one float multiplication by factor * 2^exponent is as good as the
+ * exact product. The multiplier has to be a normal float. Then the product is
+ * exact or, if it overflows, beyond every format, unless it falls below the
+ * normal floats. There it is rounded, which matters only if the format has
+ * values there: for E <= 7 every value below 2^-126 becomes zero. With 23
+ * mantissa bits that rounding is the cast. A product with a factor is rounded
+ * to float anyway.
  */
 APS_INLINE bool aps_scaling_is_simple(const struct aps_format *format,
                                       struct aps_scaling scaling)
@@ -32,8 +32,9 @@ APS_INLINE bool aps_scaling_is_simple(const struct aps_format *format,
            format->mantissa_bits == 23 || scaling.factor != 1;
 }
 
-/* The same for the inverse, of a value that is exact: the product is always
- * rounded to float, once, and division by a factor is not a product. */
+/* True if one float multiplication by the inverse suffices, for a value that is
+ * exact: the product is always rounded to float, once, and a division by a
+ * factor is not a product. */
 APS_INLINE bool aps_scaling_inverse_is_simple(struct aps_scaling scaling)
 {
     return scaling.factor == 1 && scaling.exponent >= -127 &&
@@ -43,8 +44,9 @@ APS_INLINE bool aps_scaling_inverse_is_simple(struct aps_scaling scaling)
 /*
  * y[n] = x[n] * factor * 2^exponent for all other scalings. The product is
  * exact in double. With a factor it is rounded to float. Without, a product
- * below the format's normal range is rounded to the format's step right here,
- * since float, with its own step in E = 8, would round it first to another.
+ * below the format's normal range is rounded to the format's step here, because
+ * a conversion to float, with another step in E = 8, would round it a first
+ * time.
  */
 APS_INLINE void aps_scaling_multiply(const struct aps_format *format,
                                      const aps_any_float *restrict x, size_t n,
@@ -69,11 +71,9 @@ APS_INLINE void aps_scaling_multiply(const struct aps_format *format,
     }
 }
 
-/*
- * y[n] (+)= x[n] / (factor * 2^exponent), rounded once: a double quotient of
- * two floats is never so close to the middle of two floats that rounding it
- * again goes wrong.
- */
+/* y[n] (+)= x[n] / (factor * 2^exponent), rounded once: a double quotient of
+ * two floats is never so close to the middle of two floats that a second
+ * rounding gives another result. */
 APS_INLINE void aps_scaling_divide(const float *restrict x, size_t n,
                                    struct aps_scaling scaling, bool add,
                                    aps_any_float *restrict y)

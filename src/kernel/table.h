@@ -9,15 +9,15 @@
 #include "base/cpu.h"
 #include "kernel/ops.h"
 
-/* Fill *codec with the functions of a variant that this CPU supports. */
+/* Fills *codec with the functions of a variant that this CPU supports. */
 #define APS_CODEC_INIT(family, ops)                                            \
     void aps_codec_init_##ops(const struct aps_format *format,                 \
                               enum aps_cpu cpu, struct aps_codec *codec);
 APS_FAMILIES(APS_CODEC_INIT)
 #undef APS_CODEC_INIT
 
-/* Instruction sets of codecs: "avx2" has FMA and F16C, "avx512" has VBMI. No compiler
- * may make one operation of two by itself (KERNEL_CFLAGS in configure.ac). */
+/* Instruction sets of codecs: "avx2" has FMA and F16C, "avx512" has VBMI.
+ * Compilers must not fuse two operations (KERNEL_CFLAGS in configure.ac). */
 #if defined(__x86_64__)
 #define APS_CODEC_AVX2 __attribute__((target("avx2,bmi2,fma,f16c")))
 #if defined(__clang__)
@@ -31,8 +31,8 @@ APS_FAMILIES(APS_CODEC_INIT)
 #endif
 #endif
 
-/* A loop that is called for a tile: where it is inlined into a long function, what it
- * needs does not stay in registers. */
+/* A loop that is called for each tile. Inlined into a long function, it would
+ * not keep its constants in registers. */
 #define APS_NOINLINE static __attribute__((noinline))
 
 #endif
