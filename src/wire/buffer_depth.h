@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How many chunks are under way at a time, and how many places of each kind of
- * scratch they therefore need. These numbers depend on each other: who changes
- * one finds here what follows.
+ * Numbers of chunks that are in progress at a time, and the buffers of each
+ * kind that they therefore need. These numbers depend on each other; this file
+ * states how.
  *
- * Chunk k goes through a stage in round k + L, where L is the sum of the lags up
- * to that stage; in a round earlier stages run first (pipeline.h). Scratch that
- * is written in stage A and read last in stage B is used by turns: chunk k takes
- * place k modulo the turns, of which there are L(B) - L(A) + 1 or more.
+ * Chunk k goes through a stage in round k + L, where L is the sum of the lags
+ * up to that stage; in a round earlier stages run first (pipeline.h). A buffer
+ * that is written in stage A and read last in stage B is used in rotation:
+ * chunk k takes buffer k modulo the depth, which is L(B) - L(A) + 1 or more.
  */
 #ifndef APS_WIRE_BUFFER_DEPTH_H
 #define APS_WIRE_BUFFER_DEPTH_H
 
-/* Rounds that a message is given to arrive: so many chunks are on the wire. */
+/* Rounds between sending a message and waiting for it: number of chunks on the
+ * wire. */
 #define APS_PIPELINE_WIRE_LAG 8
 
 /* Rounds between two stages inside a group, which meet in shared memory. */
 #define APS_GROUP_LAG 1
 
-/* Exchanges of one kind: sent, and received a wire's lag later. */
+/* Messages of one kind: sent, and received a wire's lag later. */
 #define APS_EXCHANGE_DEPTH (APS_PIPELINE_WIRE_LAG + 1)
 
 /* `direct`: contributions, then results. */
@@ -29,32 +30,35 @@
 #define APS_SLOT_DEPTH 2
 #define APS_SUM_DEPTH 2
 
-/* A single group's sums, which are encoded by the stage that adds them. Measured, 1 Mi
- * floats in e4m3 on 2 cores: in two places, which the L2 cache does not hold both,
- * 1.08 times the time. */
+/* A single group's sums, which are encoded by the stage that adds them.
+ * Measured with 1 Mi floats in e4m3 on 2 cores: two buffers, which the L2 cache
+ * cannot hold, take 1.08 times the time. */
 #define APS_SINGLE_GROUP_SUM_DEPTH 1
 
-/* Results of a group: of several groups they are written by the stages of
- * `direct`, from the offer on, and read one lag after the last of them. A result
- * must have been read by all in an *earlier* round than the next one begins in
- * its place, hence one more. */
+/*
+ * Results of a group. With several groups the stages of `direct` write them,
+ * from the send on, and all ranks read them one lag after the last of these
+ * stages. All ranks must have read a result in an *earlier* round than the one
+ * in which the next begins in its place, hence one more.
+ */
 #define APS_RESULT_DEPTH (2 * APS_PIPELINE_WIRE_LAG + APS_GROUP_LAG + 1)
 
-/* A single group's results: written with the sum, read one lag later. There is one
- * place more than that needs: before a rank contributes to a chunk it has read the
- * result that lies where the chunk's is to be, so that no owner has to wait for
+/* Results of a single group: written with the sum, read one lag later. There
+ * is one more than that needs: before a rank contributes to a chunk it has
+ * read the earlier result in the chunk's buffer, so that no owner waits for
  * readers. */
 #define APS_SINGLE_GROUP_RESULT_DEPTH (2 * APS_GROUP_LAG + 1)
 
-/* The same in GPUs' memory, which is scarce: there owners may have to wait. */
+/* Results of a single group in GPU memory, which is scarce: there owners may
+ * have to wait. */
 #define APS_DEVICE_RESULT_DEPTH 2
 
 /* `hierarchical`, from the contribution to the collected result. */
 #define APS_HIERARCHICAL_DEPTH                                                 \
     (3 * APS_GROUP_LAG + 2 * APS_PIPELINE_WIRE_LAG + 1)
 
-/* Chunks that go round the ring at a time: while one is summed, others
- * travel. `master` sums as many. */
+/* Chunks that travel round the ring at the same time: while one is summed,
+ * others are on the wire. `master` sums as many. */
 #define APS_RING_WINDOW 4
 
 _Static_assert(APS_SLOT_DEPTH > APS_GROUP_LAG,

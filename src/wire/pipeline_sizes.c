@@ -9,32 +9,37 @@
  * How the sizes were found: tests/bench/allreduce.sh lab, two hosts at 1
  * Gbit/s, 4 Mi and 25.6 Mi floats, MPICH over UCX over TCP. Share of the wire's
  * rate, by the length of a message: 16 KiB 0.95, 32 KiB 0.87-0.94, 64 KiB
- * 0.74-0.95, 128 KiB and more 0.55-0.75, as UCX asks the receiver before it
- * sends long ones, and a round trip each is lost. By the lag, with 1 ms of
- * delay: 4 rounds 0.88, 8 and 16 rounds 0.93; without delay all the same.
+ * 0.74-0.95, 128 KiB and more 0.55-0.75, because UCX asks the receiver before
+ * it sends long ones, which costs a round trip each. By the lag, with 1 ms of
+ * delay: 4 rounds 0.88, 8 and 16 rounds 0.93; without delay all are equal.
  */
 #define CHUNK_BYTES ((size_t)512 * 1024)
 #define MESSAGE_MAX ((size_t)16 * 1024)
 #define MESSAGE_MIN ((size_t)1024)
 
-/* A wait for a kernel takes some 10 us, and a chunk has 5 of them, in which 2 MiB
- * are what a network of 40 GB/s carries. Reckoned, not measured. */
+/* A wait for a kernel takes about 10 us, and a chunk has 5 of them, in which a
+ * network of 40 GB/s carries 2 MiB. Calculated, not measured. */
 #define DEVICE_CHUNK_BYTES ((size_t)2 * 1024 * 1024)
 #define DEVICE_MESSAGE_MAX ((size_t)1024 * 1024)
 
-/* Elements of a chunk of a group. Its slots stay in cache: 32 Ki to 128 Ki are
- * equal within the noise of tests/bench/allreduce.sh node. Where it is cut into
- * many messages, or many ranks of a single group wait for each other, it is longer. */
+/*
+ * Elements of a chunk of a group. Its slots stay in cache: 32 Ki to 128 Ki are
+ * equal within the noise of tests/bench/allreduce.sh node. The chunk is longer
+ * if it is cut into many messages, or if many ranks of a single group wait for
+ * each other.
+ */
 #define GROUP_CHUNK_MIN ((size_t)64 * 1024)
 #define GROUP_CHUNK_MAX ((size_t)256 * 1024)
 #define GROUP_MESSAGE_MIN ((size_t)1024)
 #define GROUP_ALONE_SLICE_MIN ((size_t)16 * 1024)
 #define SINGLE_GROUP_CHUNK_MAX ((size_t)128 * 1024)
 
-/* Chunks are shorter than they should be where all would not fit into the 64 MiB
- * of shared memory that a container gets by default; a single group leaves room for
- * those of other communicators. All formats of up to so large a granule fit; those of
- * up to 4096 take more. */
+/*
+ * Chunks are shorter if they would not fit into the 64 MiB of shared memory
+ * that a container gets by default; a single group leaves memory for the groups
+ * of other communicators. All formats of up to so large a granule fit; formats
+ * of up to 4096 take more.
+ */
 #define GROUP_SHARED_BYTES ((size_t)48 * 1024 * 1024)
 #define GROUP_ALONE_SHARED_BYTES ((size_t)20 * 1024 * 1024)
 #define GROUP_GRANULE ((size_t)256)
@@ -111,7 +116,7 @@ size_t aps_pipeline_elements_max(int ranks, size_t granule)
     return aps_codec_elements_max(aps_pipeline_room(ranks, granule));
 }
 
-/* The first of these is room for a message of MESSAGE_MIN in any case. */
+/* The first of these fits a message of MESSAGE_MIN in any case. */
 size_t aps_pipeline_granule(const struct aps_format *format)
 {
     const struct aps_codec codec = {.format = *format};
@@ -124,7 +129,7 @@ size_t aps_pipeline_granule(const struct aps_format *format)
 
 /* --- of a group's chunks --------------------------------------------------- */
 
-/* The longest of so many slices of n elements. */
+/* Returns the length of the longest of `parts` slices of n elements. */
 static size_t pipeline_slice(size_t n, size_t granule, size_t parts)
 {
     const size_t units = (n + granule - 1) / granule;
@@ -146,7 +151,8 @@ size_t aps_pipeline_group_slot(size_t chunk, int owners, size_t granule)
            pipeline_group_block(slice + granule - APS_CODEC_GRANULE);
 }
 
-/* The parts of an owner's slice; those that are empty come last, and take no room. */
+/* Returns the number of parts of an owner's slice. Empty parts come last and
+ * take no memory. */
 static size_t pipeline_group_parts(size_t slice, size_t parts, size_t granule)
 {
     const size_t units = slice / granule;
@@ -171,7 +177,7 @@ size_t aps_pipeline_group_result(size_t chunk, int owners, int parts,
     return most;
 }
 
-/* Of shared memory, for chunks of so many elements. */
+/* Returns the bytes of shared memory for chunks of `chunk` elements. */
 static size_t pipeline_group_bytes(size_t chunk, int owners, int parts,
                                    int ranks)
 {
@@ -206,10 +212,11 @@ size_t aps_pipeline_group_elements(int owners, int parts, int ranks)
 }
 
 /*
- * Measured by tests/bench/paired.sh, two hosts of two ranks at 1 Gbit/s, 25.6 Mi
- * floats, 2 cores: e3m0 takes 0.63 of the time in chunks of 128 Ki elements, which have
- * half as many messages as those of 64 Ki. Wider codes do not gain by shorter chunks:
- * e5m10 takes 1.06 times as long in those of 32 Ki, and FP32 values 1.2 times.
+ * Measured by tests/bench/paired.sh, two hosts of two ranks at 1 Gbit/s, 25.6
+ * Mi floats, 2 cores: e3m0 takes 0.63 of the time in chunks of 128 Ki elements,
+ * which have half as many messages as chunks of 64 Ki. Wider codes do not gain
+ * by shorter chunks: e5m10 takes 1.06 times as long in chunks of 32 Ki, and
+ * FP32 values 1.2 times.
  */
 size_t aps_pipeline_group_elements_across(const struct aps_codec *codec,
                                           size_t chunk)
@@ -217,7 +224,7 @@ size_t aps_pipeline_group_elements_across(const struct aps_codec *codec,
     const size_t granule = aps_codec_granule(codec);
     const size_t most = APS_PIPELINE_GROUP_NARROW * chunk / granule * granule;
     const size_t cut = (chunk + granule - 1) / granule * granule;
-    const size_t bytes = chunk; /* of 8 bits a value */
+    const size_t bytes = chunk; /* 8 bits a value */
     size_t n = aps_codec_elements(codec, bytes);
 
     if (n > most)
@@ -225,7 +232,7 @@ size_t aps_pipeline_group_elements_across(const struct aps_codec *codec,
     return n > cut ? n : cut;
 }
 
-/* Of one owner; 0 where not even a granule has room. */
+/* Returns the elements of one owner's slice; 0 if not even a granule fits. */
 static size_t pipeline_group_slice(const struct aps_codec *codec, int owners,
                                    size_t chunk, size_t most)
 {
@@ -238,10 +245,11 @@ static size_t pipeline_group_slice(const struct aps_codec *codec, int owners,
 }
 
 /*
- * A rank waits for all others a few times a chunk, and where ranks share cores each
- * wait is a switch between them. Measured, 25.6 Mi floats in e4m3 on 2 cores, of the
- * time in chunks of 64 Ki elements: in 128 Ki, 256 Ki and 512 Ki 8 ranks take 0.87,
- * 0.79 and 0.72, 4 ranks 0.86, 0.76 and 0.70, and 2 ranks, each with a core, as long.
+ * A rank waits for all others a few times a chunk, and if ranks share cores
+ * each wait is a switch between them. Measured with 25.6 Mi floats in e4m3 on 2
+ * cores, relative to chunks of 64 Ki elements: in 128 Ki, 256 Ki and 512 Ki 8
+ * ranks take 0.87, 0.79 and 0.72 of the time, 4 ranks 0.86, 0.76 and 0.70, and
+ * 2 ranks, each with a core, 1.
  */
 size_t aps_pipeline_single_group_elements(const struct aps_codec *codec,
                                           int owners, size_t chunk, size_t most)
