@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file of histograms of exponents, beside the round-off log LOG.csv:
- * LOG-exponents.csv, a row a layer and sample. It is opened and written as the log
- * is.
+ * The file of histograms of exponents, next to the round-off log LOG.csv:
+ * LOG-exponents.csv, a row for each layer and sample. It is opened and written
+ * like the log.
  */
 #ifndef APS_ROUNDOFF_EXPONENTS_H
 #define APS_ROUNDOFF_EXPONENTS_H
@@ -13,11 +13,11 @@
 #define APS_EXPONENTS_HEADER                                                   \
     "run,comm,call,step,epoch,layer,name,count,zeros,infinite,nan,binades"
 
-/* Open the file beside the log at `path`. 0 or -1. */
+/* Opens the file next to the log at `path`. Returns 0 or -1. */
 int aps_exponents_open(struct aps_log *file, const char *path,
                        struct aps_error *error);
 
-/* One row: of `row` what the columns say. As aps_log_write. */
+/* Writes the columns of one row, like aps_log_write. */
 int aps_exponents_write(struct aps_log *file, const struct aps_log_row *row,
                         const struct aps_binades *binades,
                         struct aps_error *error);

@@ -7,10 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/*
- * The bytes of the UTF-8 character at `text`, or 0 if there is none: RFC 3629,
- * without surrogates, longer forms than needed, and what is beyond U+10FFFF.
- */
+/* Returns the bytes of the UTF-8 character at `text`, or 0 if there is none:
+ * RFC 3629, without surrogates, overlong forms, and numbers above U+10FFFF. */
 static size_t field_character(const unsigned char *text)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -25,7 +23,7 @@ static size_t field_character(const unsigned char *text)
     if (length < 2)
         return length;
     for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80) /* a NUL too */
+        if ((text[i] & 0xc0) != 0x80) /* also for a NUL */
             return 0;
         code = code << 6 | (text[i] & 0x3f);
     }
@@ -35,8 +33,8 @@ static size_t field_character(const unsigned char *text)
     return length;
 }
 
-/* Copy, with every `doubled` character twice (0: none), into `room` bytes
- * without a NUL. Returns the bytes that are used. */
+/* Copies, with every `doubled` character twice (0: none), into `room` bytes
+ * without a NUL. Returns the number of bytes written. */
 static size_t field_copy(const char *text, char doubled, char *field,
                          size_t room)
 {

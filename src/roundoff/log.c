@@ -19,7 +19,7 @@
 #include "base/quiet_write.h"
 #include "roundoff/field.h"
 
-/* 1: the file has our header, 0: it is empty, -1: it is something else. */
+/* Returns 1 if the file has the header, 0 if it is empty, -1 otherwise. */
 static int check_header(int fd, const char *header)
 {
     const size_t length = strlen(header);
@@ -42,9 +42,10 @@ static int write_header(int fd, const char *header)
     return aps_quiet_write_all(fd, line, length);
 }
 
-/* A job that died, on a full disk or killed, may have left half a row: end it. A
- * row that another process is writing may be seen in part, page by page, and is
- * whole a moment later: look again until the file has stopped growing. */
+/* Ends the last line: a job that was killed, or met a full disk, may have left
+ * half a row. A row that another process is writing may be visible in part,
+ * page by page, and complete a moment later, so the function repeats until the
+ * file has stopped growing. */
 static int end_last_line(int fd)
 {
     const struct timespec pause = {.tv_nsec = 2 * 1000 * 1000};
@@ -62,8 +63,8 @@ static int end_last_line(int fd)
     return 0;
 }
 
-/* Never 0, 1 or 2: a program that closed its standard output would print into
- * the log. */
+/* Returns a descriptor that is never 0, 1 or 2: a program that closed its
+ * standard output would otherwise print into the log. */
 static int open_high(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -76,7 +77,7 @@ static int open_high(const char *path)
     return high;
 }
 
-/* Up to half a second: a file system that cannot lock, or hangs, only risks a
+/* Waits at most half a second, because a file system without locks only risks a
  * second header. */
 static void lock(int fd)
 {
@@ -89,10 +90,11 @@ static void lock(int fd)
     }
 }
 
-/* Files with another header are left alone: as many names are tried. */
+/* Files with another header are left unchanged; this is the number of names
+ * that are tried. */
 #define TRIES 100
 
-/* NAME.csv, NAME-1.csv, NAME-2.csv ...; malloc'ed, or NULL. */
+/* Returns NAME.csv, NAME-1.csv, NAME-2.csv ...; malloc'ed, or NULL. */
 static char *log_number_path(const char *path, int number)
 {
     const char *slash = strrchr(path, '/');
@@ -111,10 +113,9 @@ static char *log_number_path(const char *path, int number)
     return numbered;
 }
 
-/*
- * Open one file, and lock it while its beginning is looked at and written. 0
- * with *fd, or with *fd -1 if it is not a log with our header; otherwise -1.
- */
+/* Opens one file, and locks it while its beginning is read and written. Returns
+ * 0 with *fd, or with *fd -1 if the file is not a log with this header;
+ * otherwise -1. */
 static int log_open_file(const char *path, const char *wanted, int *fd,
                          bool *created, struct aps_error *error)
 {
@@ -125,7 +126,7 @@ static int log_open_file(const char *path, const char *wanted, int *fd,
     if (*fd < 0)
         return aps_error_set(error, errno, path, 0, 0,
                              "cannot open the log: %s", strerror(errno));
-    /* Pipes and terminals have no beginning to look at: write the header. */
+    /* Pipes and terminals have no beginning to read: write the header. */
     if (fstat(*fd, &status) == 0 && S_ISREG(status.st_mode)) {
         lock(*fd);
         header = check_header(*fd, wanted);
@@ -199,7 +200,7 @@ int aps_log_put(struct aps_log *log, const char *line, size_t length,
     if (failed == 0) {
         if (aps_quiet_write_all(log->fd, line, length) == 0)
             return 0;
-        /* Of two threads the first one's stays. */
+        /* The first error is kept. */
         if (atomic_compare_exchange_strong(&log->failed, &failed, errno))
             failed = atomic_load(&log->failed);
     }
@@ -227,7 +228,7 @@ struct fields {
     char entropy[32];
 };
 
-/* In the locale of the log. Not a number: an empty field. */
+/* In the locale of the log. NaN gives an empty field. */
 static void log_write_number(double number, char field[32])
 {
     snprintf(field, 32, isnan(number) ? "" : "%.6g", number);

@@ -22,31 +22,33 @@
 
 struct aps_log {
     int fd;        /* -1: closed */
-    char *path;    /* of the file that is written; owned */
-    bool numbered; /* path is NAME-1.csv or so: NAME.csv was left alone */
+    char *path;    /* name of the file that is written; owned */
+    bool numbered; /* path is NAME-1.csv or similar, because NAME.csv is another
+                      file */
     bool created;  /* this process wrote the header */
-    /* Threads write to one log. */
-    _Atomic int failed;    /* errno of a write that failed: no more are tried */
-    _Atomic bool reported; /* for the caller: it has said so */
+    /* Threads write to the same log. */
+    _Atomic int failed;    /* errno of a failed write, after which no write is
+                              tried */
+    _Atomic bool reported; /* for the caller: it has reported the failure */
 };
 
-/* One row; apsmpi-log(5) says what the columns mean. A text may be NULL: the
- * field is empty. */
+/* One row; apsmpi-log(5) defines the columns. A text may be NULL: the field is
+ * empty. */
 struct aps_log_row {
     double time;     /* seconds since 1970 */
     const char *run; /* the id of the job */
     const char *comm;
-    const char *call; /* the program's: "iallreduce" */
+    const char *call; /* name of the program's call: "iallreduce" */
     long step;
     long epoch;
     long layer;
-    const char *name; /* of the layer */
+    const char *name; /* name of the layer */
     size_t count;
     const char *rule; /* its name, or its number as text */
     const char *format;
     const char *scale;
     int scale_exponent;
-    double scale_value; /* what the values were multiplied by */
+    double scale_value; /* factor by which the values were multiplied */
     const char *reduce;
     const char *group;
     const char *node;
@@ -57,41 +59,42 @@ struct aps_log_row {
     double usec;
     unsigned long long redone; /* chunks that were reduced again */
     unsigned long long
-        overflowed; /* layers in which a scale let values do so */
-    int shadow;     /* 0: the reduction that the program got; otherwise the
-                             number of a candidate, from 1 */
-    const char *compress; /* as a person reads it */
-    double density;       /* of the compressor; NaN: the field is empty */
-    double rank;          /* the same */
-    double residual;      /* the same */
-    double entropy;       /* bits a value; NaN: the field is empty */
+        overflowed; /* layers in which values overflowed with the scale */
+    int shadow;     /* 0: the reduction whose result the program got; otherwise
+                       the number of a candidate, from 1 */
+    const char *compress; /* the compressor, as text for people */
+    double density;  /* the compressor's density; NaN: the field is empty */
+    double rank;     /* its rank; NaN: the field is empty */
+    double residual; /* its residual; NaN: the field is empty */
+    double entropy;  /* bits a value; NaN: the field is empty */
 };
 
 /*
- * Open `path` for appending and write the header if the file is new or empty
- * (under a file lock: several processes may open one log). A file that begins
- * with anything else than this header is left alone, whatever it is, and
- * NAME-1.csv beside NAME.csv is tried next, then NAME-2.csv and so on: the first
- * that is new, empty, or a log with this header. So processes that open one
- * path get one file, in one run and in the next. 0 or -1.
+ * Opens `path` for appending and writes the header if the file is new or empty
+ * (under a file lock, because several processes may open one log). A file that
+ * begins with anything else is left unchanged, and NAME-1.csv next to NAME.csv
+ * is tried, then NAME-2.csv and so on: the first that is new, empty, or a log
+ * with this header. So processes that open one path get one file, in this run
+ * and in the next. Returns 0 or -1.
  */
 int aps_log_open(struct aps_log *log, const char *path,
                  struct aps_error *error);
 
-/* The same of a file of other rows, that begins with this line. */
+/* Opens a file of other rows, whose header is this line, like aps_log_open. */
 int aps_log_open_with(struct aps_log *log, const char *path, const char *header,
                       struct aps_error *error);
 void aps_log_close(struct aps_log *log);
 
-/* One row; -1 with the reason of the first failure, after which nothing is tried. */
+/* Writes one row. Returns 0, or -1 with the reason of the first failure, after
+ * which no write is tried. */
 int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
                   struct aps_error *error);
 
-/* One line, which ends itself, the same. */
+/* Writes one line, with its line end, like aps_log_write. */
 int aps_log_put(struct aps_log *log, const char *line, size_t length,
                 struct aps_error *error);
 
-/* One `# ...` line: an event such as a desync. */
+/* Writes one `# ...` line: an event such as a desync. */
 int aps_log_event(struct aps_log *log, const char *text,
                   struct aps_error *error);
 

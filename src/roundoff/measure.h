@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Round-off: what a low-precision reduction lost against the exact sum.
- */
+/* Round-off: the error of a low-precision reduction against the exact sum. */
 #ifndef APS_ROUNDOFF_MEASURE_H
 #define APS_ROUNDOFF_MEASURE_H
 
 #include <stddef.h>
 
-/* Running sums over the elements of a layer. {0} is an empty one. */
+/* Running sums over the elements of a layer. {0} is empty. */
 struct aps_measure {
     size_t compared;  /* elements with a finite reference != 0 */
     size_t skipped;   /* reference == 0 or not finite: not in the errors */
@@ -21,21 +19,22 @@ struct aps_measure {
     double sum_reference2; /* sum of ref^2 */
 };
 
-/*
- * Add n elements: `reference` is the FP32 sum (accumulated in FP64, rounded
+/* Adds n elements: `reference` is the FP32 sum (accumulated in FP64, rounded
  * once), `low` the result of the reduction. An element that overflowed counts
- * with relative error INF.
- */
+ * with relative error INF. */
 void aps_measure_add(struct aps_measure *measure, const double *reference,
                      const float *low, size_t n);
 
-/* Eq. 5 of the APS paper: mean of |ref - low| / |ref|; 0 when none compared. */
+/* Returns Eq. 5 of the APS paper: mean of |ref - low| / |ref|; 0 if no element
+ * was compared. */
 double aps_measure_mean(const struct aps_measure *measure);
 
-/* Relative L2 error: ||ref - low|| / ||ref||; 0 when the reference is 0. */
+/* Returns the relative L2 error: ||ref - low|| / ||ref||; 0 if the reference is
+ * 0. */
 double aps_measure_l2(const struct aps_measure *measure);
 
-/* Signal to noise in dB: -20 log10 of the relative L2 error. */
+/* Returns the signal to noise ratio in dB: -20 log10 of the relative L2
+ * error. */
 double aps_measure_snr(const struct aps_measure *measure);
 
 #endif
