@@ -10,7 +10,8 @@
 
 enum aps_code16_kind { APS_CODE16_ANY, APS_CODE16_FP16, APS_CODE16_BF16 };
 
-/* Which of them are the kernel's codes? With a marker it has other limits. */
+/* Returns which of these are the kernel's codes. With a marker it has other
+ * limits. */
 APS_INLINE enum aps_code16_kind aps_keywords_kind_of(const struct aps_kernel *k)
 {
     const bool is_ieee = k->special == APS_FLOAT_INF;

@@ -37,7 +37,8 @@ aps_keywords_make(const struct aps_kernel *k, float scale)
     };
 }
 
-/* The values of 16 codes, each in a lane of its own; aps_kernel_decode. */
+/* Returns the values of 16 codes, each in its own lane, like
+ * aps_kernel_decode. */
 APS_TARGET_VBMI APS_INLINE __m512
 aps_keywords_values(const struct aps_keywords *w, __m512i code)
 {
@@ -75,7 +76,7 @@ aps_keywords_16(const struct aps_keywords *w, enum aps_code16_kind kind,
     aps_table_store(x, _mm512_mul_ps(y, w->scale), put, false, 0, special);
 }
 
-/* A multiple of 32 values. */
+/* n is a multiple of 32. */
 APS_TARGET_VBMI APS_INLINE void
 aps_keywords_decode_body(const struct aps_keywords *constants,
                          enum aps_code16_kind kind, const uint8_t *wire,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * 64 codes brought together and packed, for CPUs with AVX-512 VBMI: from four
- * vectors, a code in the low bits of each 32-bit lane; or from two, a code in each
- * 16-bit word and the sign in its top bit. What else stands in lanes and words is
- * arbitrary: it is dropped. Included by x86-64 builds only.
+ * 64 codes joined and packed, for CPUs with AVX-512 VBMI: from four vectors, a
+ * code in the low bits of each 32-bit lane; or from two, a code in each 16-bit
+ * word and the sign in its top bit. Other bits of lanes and words are ignored.
+ * Included by x86-64 builds only.
  */
 #ifndef APS_SIMD_CODES_VBMI_H
 #define APS_SIMD_CODES_VBMI_H
@@ -15,20 +15,20 @@
 /* The constants of a width, 2 to 8 bits or 16. */
 struct aps_codes_64 {
     unsigned width;
-    size_t bytes;     /* of 64 packed codes */
+    size_t bytes;     /* bytes of 64 packed codes */
     __m512i low;      /* the low bytes or words of two vectors' lanes ... */
     __m512i high;     /* ... and the high ones */
     __m512i sign;     /* the sign's bit of a code, in bytes or words */
     __m512i to_sign;  /* from bit 7 of a byte to it, in 32-bit lanes */
-    __m512i two;      /* factors that put two codes behind each other, ... */
+    __m512i two;      /* factors that join two codes, ... */
     __m512i four;     /* ... and two such pairs, ... */
-    __m512i eight;    /* ... and a shift of two such fours */
+    __m512i eight;    /* ... and a shift for two such fours */
     __m512i together; /* the bytes of eight codes each, of 64-bit lanes */
-    __m512i order; /* the 32-bit lanes of what aps_codes_64_fields joins ... */
-    __m512i fours; /* ... or of their codes, of an even width, the bytes */
+    __m512i order; /* 32-bit lanes of the result of aps_codes_64_fields ... */
+    __m512i fours; /* ... or, for an even width, the bytes of its codes */
 };
 
-/* Which byte code i of 64 is of what aps_codes_64_fields joins. */
+/* Returns the byte of code i of 64 in the result of aps_codes_64_fields. */
 APS_INLINE unsigned aps_codes_64_place(unsigned i)
 {
     const unsigned four = i / 4;
@@ -85,14 +85,14 @@ aps_codes_64_make(unsigned width)
     return c;
 }
 
-/* The bytes of 64 packed codes of less than 8 bits. */
+/* Returns the mask of the bytes of 64 packed codes of less than 8 bits. */
 APS_CODEC_AVX512 APS_INLINE __mmask64
 aps_codes_64_valid(const struct aps_codes_64 *c)
 {
     return ((uint64_t)1 << c->bytes) - 1;
 }
 
-/* A byte of each lane of lane[4], chosen by c->low or c->high. */
+/* Returns a byte of each lane of lane[4], selected by c->low or c->high. */
 APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_gather(__m512i which,
                                                      const __m512i *lane)
 {
@@ -102,14 +102,14 @@ APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_gather(__m512i which,
     return _mm512_inserti64x4(first, _mm512_castsi512_si256(second), 1);
 }
 
-/* The low bytes of the lanes of lane[4]. */
+/* Returns the low bytes of the lanes of lane[4]. */
 APS_CODEC_AVX512 APS_INLINE __m512i
 aps_codes_bytes(const struct aps_codes_64 *c, const __m512i *lane)
 {
     return aps_codes_gather(c->low, lane);
 }
 
-/* The low words of lane[2], and the high ones. */
+/* Return the low words of lane[2], and the high ones. */
 APS_CODEC_AVX512 APS_INLINE __m512i
 aps_codes_words(const struct aps_codes_64 *c, const __m512i *lane)
 {
@@ -122,7 +122,7 @@ aps_codes_high_words(const struct aps_codes_64 *c, const __m512i *lane)
     return _mm512_permutex2var_epi16(lane[0], c->high, lane[1]);
 }
 
-/* The codes in `magnitude` with the signs of the floats x[4]. */
+/* Returns the codes in `magnitude` with the signs of the floats x[4]. */
 APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_64_sign(
     const struct aps_codes_64 *c, __m512i magnitude, const __m512i *x)
 {
@@ -134,7 +134,8 @@ APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_64_sign(
     return _mm512_ternarylogic_epi32(magnitude, signs, c->sign, 0xf8);
 }
 
-/* Where aps_codes_64_fields finds fields of 8 bits that start at this bit of words. */
+/* Returns the selector of fields of 8 bits that start at this bit of words, for
+ * aps_codes_64_fields. */
 APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_64_at(unsigned bit)
 {
     uint8_t at[64];
@@ -144,8 +145,9 @@ APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_64_at(unsigned bit)
     return _mm512_loadu_si512(at);
 }
 
-/* A field of each word of word[2], each of which has been packed from two vectors:
- * bytes whose 32-bit lanes c->order brings into the values' order. */
+/* Returns a field of each word of word[2], each of which has been packed
+ * from two vectors: bytes whose 32-bit lanes c->order brings into the
+ * values' order. */
 APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_64_fields(__m512i at,
                                                         const __m512i *word)
 {
@@ -160,7 +162,8 @@ aps_codes_64_in_order(const struct aps_codes_64 *c, __m512i codes)
     return _mm512_permutexvar_epi32(c->order, codes);
 }
 
-/* Of codes of less than 8 bits, a byte each, fours to the low bits of 32-bit lanes. */
+/* Joins codes of less than 8 bits, a byte each: fours in the low bits of 32-bit
+ * lanes. */
 APS_CODEC_AVX512 APS_INLINE __m512i
 aps_codes_64_pack_fours(const struct aps_codes_64 *c, __m512i codes)
 {
@@ -168,22 +171,22 @@ aps_codes_64_pack_fours(const struct aps_codes_64 *c, __m512i codes)
 
     if (c->width < 7)
         two = _mm512_maddubs_epi16(codes, c->two);
-    else /* 2^7 is no signed factor */
+    else /* 2^7 is not a signed factor */
         two =
             _mm512_or_si512(_mm512_and_si512(codes, _mm512_set1_epi16(0xff)),
                             _mm512_slli_epi16(_mm512_srli_epi16(codes, 8), 7));
     return _mm512_madd_epi16(two, c->four);
 }
 
-/* What aps_codes_64_fields joins, with an even number of bits less than 8, to c->bytes
- * bytes: four codes are whole bytes. */
+/* Packs the result of aps_codes_64_fields, with an even number of bits less
+ * than 8, to c->bytes bytes: four codes are whole bytes. */
 APS_CODEC_AVX512 APS_INLINE __m512i
 aps_codes_64_pack_even(const struct aps_codes_64 *c, __m512i codes)
 {
     return _mm512_permutexvar_epi8(c->fours, aps_codes_64_pack_fours(c, codes));
 }
 
-/* 64 codes of less than 8 bits, a byte each, to c->bytes bytes. */
+/* Packs 64 codes of less than 8 bits, a byte each, to c->bytes bytes. */
 APS_CODEC_AVX512 APS_INLINE __m512i
 aps_codes_64_pack(const struct aps_codes_64 *c, __m512i codes)
 {

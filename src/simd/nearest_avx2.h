@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encoding to nearest for CPUs with AVX2, 32 values at a time: the arithmetic of
- * nearest_vbmi.h, on magnitudes, by what AVX2 has. Formats of up to 8 bits, and of
- * 16; the CPU itself converts to fp16, and bf16 are floats that are rounded. Included
- * by x86-64 builds only.
+ * Encoding to nearest for CPUs with AVX2, 32 values at a time: the arithmetic
+ * of nearest_vbmi.h, on magnitudes, with AVX2's instructions. Formats of up to
+ * 8 bits, and of 16; the CPU itself converts to fp16, and bf16 are floats that
+ * are rounded. Included by x86-64 builds only.
  *
- * INF and NaN are only noticed: who calls encodes such a tile otherwise.
+ * INF and NaN are only detected: the caller then encodes the tile in another
+ * way.
  */
 #ifndef APS_SIMD_NEAREST_AVX2_H
 #define APS_SIMD_NEAREST_AVX2_H
@@ -24,33 +25,34 @@
 /* A format's constants. */
 struct aps_avx2 {
     unsigned width;
-    enum aps_code16_kind words; /* FP16 and BF16 need but the scale */
+    enum aps_code16_kind words; /* FP16 and BF16 need only the scale */
     bool folded;      /* beyond, least and first are those of unscaled values */
-    __m256 scale;     /* what values are multiplied by, unless folded */
-    __m256 beyond;    /* the first code that is no finite value, if the format
-                         went on */
+    __m256 scale;     /* factor of the values, unless folded */
+    __m256 beyond;    /* the first code that is not a finite value, in a format
+                         without an upper limit */
     __m256 least;     /* the smallest normal value */
     __m256 up;        /* 2^(23-M) */
     __m128i shift;    /* 23 - M */
-    __m256i first;    /* by how much sums are too great: bytes or words */
-    __m256i overflow; /* the code of what is beyond: bytes or words */
+    __m256i first;    /* excess of the sums: bytes or words */
+    __m256i overflow; /* code of overflows: bytes or words */
     __m128i to_sign;  /* from bit 7 of a byte to the sign's of a code */
-    __m256i two;      /* factors that put two codes behind each other, ... */
+    __m256i two;      /* factors that join two codes, ... */
     __m256i four;     /* ... and two such pairs, ... */
-    __m128i eight;    /* ... and a shift of two such fours */
+    __m128i eight;    /* ... and a shift for two such fours */
 };
 
-/* What is known where a loop is compiled. */
+/* Constants of a compiled loop. */
 struct aps_avx2_how {
     bool narrow;  /* codes of less than 8 bits */
     bool four;    /* ... of 4 */
     bool words;   /* of 16 bits */
     bool folded;  /* as above */
-    bool bounded; /* all are finite and within the format, or no matter */
+    bool bounded; /* all are finite and within the format, or need not be
+                     checked */
     enum aps_code16_kind kind;
 };
 
-/* The greatest lane, none of which is negative. */
+/* Returns the greatest lane, none of which is negative. */
 APS_CODEC_AVX2 APS_INLINE uint32_t aps_avx2_greatest(__m256i lanes)
 {
     __m128i most = _mm_max_epi32(_mm256_castsi256_si128(lanes),
@@ -61,13 +63,13 @@ APS_CODEC_AVX2 APS_INLINE uint32_t aps_avx2_greatest(__m256i lanes)
     return (uint32_t)_mm_cvtsi128_si32(most);
 }
 
-/* FP16 and BF16 that overflow to INF. */
+/* Returns the kind of FP16 and BF16 that overflow to INF. */
 APS_INLINE enum aps_code16_kind aps_avx2_words_of(const struct aps_kernel *k)
 {
     return k->overflow == k->limit ? aps_keywords_kind_of(k) : APS_CODE16_ANY;
 }
 
-/* Can the format be encoded so? */
+/* True if the format can be encoded by this file. */
 APS_INLINE bool aps_avx2_suits(const struct aps_format *format)
 {
     const struct aps_kernel kernel = aps_kernel_init(format);
@@ -77,7 +79,7 @@ APS_INLINE bool aps_avx2_suits(const struct aps_format *format)
             format->exponent_bits < 8);
 }
 
-/* Those that put together codes of up to 8 bits. */
+/* Sets the constants that join codes of up to 8 bits. */
 APS_CODEC_AVX2 static inline void aps_avx2_packing(struct aps_avx2 *c,
                                                    unsigned width)
 {
@@ -121,8 +123,8 @@ aps_avx2_make(const struct aps_kernel *k, unsigned width, float scale)
     return c;
 }
 
-/* The code of each of 8 values in the low bits of its lane, too great by `first`;
- * `seen` is the greatest magnitude, as a bit pattern. */
+/* Returns the code of each of 8 values in the low bits of its lane, too great
+ * by `first`; `seen` is the greatest magnitude, as a bit pattern. */
 APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_8(const struct aps_avx2 *c,
                                              struct aps_avx2_how how, __m256i x,
                                              __m256i *seen)
@@ -145,7 +147,7 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_8(const struct aps_avx2 *c,
                             _mm256_srl_epi32(power, c->shift));
 }
 
-/* 16 codes of 16 bits. */
+/* Returns 16 codes of 16 bits. */
 APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_words(const struct aps_avx2 *c,
                                                  struct aps_avx2_how how,
                                                  const __m256i *x,
@@ -164,7 +166,7 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_words(const struct aps_avx2 *c,
     return _mm256_permute4x64_epi64(_mm256_or_si256(code, signs), 0xd8);
 }
 
-/* 16 codes of fp16 or bf16. */
+/* Returns 16 codes of fp16 or bf16. */
 APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_halves(const struct aps_avx2 *c,
                                                   struct aps_avx2_how how,
                                                   const __m256i *x,
@@ -182,7 +184,7 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_halves(const struct aps_avx2 *c,
         if (how.kind == APS_CODE16_FP16)
             code[j] = _mm256_castsi128_si256(
                 _mm256_cvtps_ph(y, _MM_FROUND_TO_NEAREST_INT));
-        else /* half of an ulp, or less where the code is even */
+        else /* half of an ulp, or less if the code is even */
             code[j] = _mm256_srli_epi32(
                 _mm256_add_epi32(
                     _mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)),
@@ -197,7 +199,7 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_halves(const struct aps_avx2 *c,
                                     0xd8);
 }
 
-/* 32 codes of up to 8 bits, a byte each. */
+/* Returns 32 codes of up to 8 bits, a byte each. */
 APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_bytes(const struct aps_avx2 *c,
                                                  struct aps_avx2_how how,
                                                  const __m256i *x,
@@ -223,8 +225,8 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_bytes(const struct aps_avx2 *c,
     return _mm256_permutevar8x32_epi32(_mm256_or_si256(code, signs), order);
 }
 
-/* 32 codes of less than 8 bits to 4 * width bytes; up to 8 - width bytes behind
- * them are written. */
+/* Packs 32 codes of less than 8 bits to 4 * width bytes; writes up to 8 - width
+ * bytes after them. */
 APS_CODEC_AVX2 APS_INLINE void aps_avx2_pack(const struct aps_avx2 *c,
                                              __m256i codes, uint8_t *wire)
 {
@@ -235,7 +237,7 @@ APS_CODEC_AVX2 APS_INLINE void aps_avx2_pack(const struct aps_avx2 *c,
 
     if (width < 7)
         two = _mm256_maddubs_epi16(codes, c->two);
-    else /* 2^7 is no signed factor */
+    else /* 2^7 is not a signed factor */
         two =
             _mm256_or_si256(_mm256_and_si256(codes, _mm256_set1_epi16(0xff)),
                             _mm256_slli_epi16(_mm256_srli_epi16(codes, 8), 7));
@@ -248,7 +250,7 @@ APS_CODEC_AVX2 APS_INLINE void aps_avx2_pack(const struct aps_avx2 *c,
         memcpy(wire + j * width, &words[j], sizeof words[j]);
 }
 
-/* 32 codes of 4 bits to 16 bytes. */
+/* Packs 32 codes of 4 bits to 16 bytes. */
 APS_CODEC_AVX2 APS_INLINE void aps_avx2_pack_fours(__m256i codes, uint8_t *wire)
 {
     const __m256i pairs =
@@ -259,7 +261,7 @@ APS_CODEC_AVX2 APS_INLINE void aps_avx2_pack_fours(__m256i codes, uint8_t *wire)
                                       _mm256_extracti128_si256(pairs, 1)));
 }
 
-/* x[32] to packed codes; narrow ones as above. */
+/* Encodes x[32] to packed codes, narrow ones like aps_avx2_pack. */
 APS_CODEC_AVX2 APS_INLINE void aps_avx2_32(const struct aps_avx2 *c,
                                            struct aps_avx2_how how,
                                            const aps_any_float *x,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A scale that is a power of two, put into the constants that values are compared
- * with, for nearest_vbmi.h and nearest_avx2.h.
+ * Folds a scale that is a power of two into the constants with which values are
+ * compared, for nearest_vbmi.h and nearest_avx2.h.
  */
 #ifndef APS_SIMD_NEAREST_FOLD_H
 #define APS_SIMD_NEAREST_FOLD_H
@@ -11,9 +11,10 @@
 
 #include "kernel/kernel.h"
 
-/* Where the scale is a power of two, values need not be multiplied: `least` and
- * `beyond`, bit patterns, are divided by it. False, and they are unchanged: it is
- * not, or something would leave the normal floats. */
+/* Divides `least` and `beyond`, bit patterns, by the scale if it is a power of
+ * two, so that values need not be multiplied. Returns false, and leaves them
+ * unchanged, if it is not a power of two, or if a result would not be a normal
+ * float. */
 APS_INLINE bool aps_nearest_fold(const struct aps_kernel *k, float scale,
                                  uint32_t *least, uint32_t *beyond)
 {

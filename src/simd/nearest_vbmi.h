@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encoding to nearest for CPUs with AVX-512 VBMI, 64 values at a time: the codes
- * of kernel.h, by other means. Included by x86-64 builds only.
+ * Encoding to nearest for CPUs with AVX-512 VBMI, 64 values at a time: the
+ * codes of kernel.h, computed in another way. Included by x86-64 builds only.
  *
  * A value is rounded by one addition of a power of two, 2^(23-M) times its own
- * or that of the smallest normal value: what it leaves in the low mantissa bits
- * is the significand in steps of the format, and the exponent of the power is
- * that of the code, above or below the normal range. Values beyond the format
- * are brought to the first power of two, or code, beyond it before. Codes of up to 8
- * bits are made of the sum alone: the product of its two words brings the steps up to
- * the exponent, and sign, exponent and steps are a word.
+ * or that of the smallest normal value: the low mantissa bits of the sum are
+ * the significand in steps of the format, and the exponent of the power is that
+ * of the code, above or below the normal range. Values beyond the format are
+ * first replaced by the first power of two, or code, beyond it. Codes of up to
+ * 8 bits are made of the sum alone: the product of its two words shifts the
+ * steps up to the exponent, and sign, exponent and steps form a word.
  *
- * INF and NaN are only noticed: who calls encodes such a tile otherwise.
+ * INF and NaN are only detected: the caller then encodes the tile in another
+ * way.
  */
 #ifndef APS_SIMD_NEAREST_VBMI_H
 #define APS_SIMD_NEAREST_VBMI_H
@@ -25,8 +26,8 @@
 #include "simd/nearest_fold.h"
 #include "kernel/tile.h"
 
-/* For _mm512_range_ps: the one of smaller, or greater, magnitude, with the sign
- * of the first operand, or without. */
+/* For _mm512_range_ps: the operand of smaller, or greater, magnitude, with the
+ * sign of the first operand, or without. */
 #define APS_NEAREST_LESS 2
 #define APS_NEAREST_GREATER 3
 #define APS_NEAREST_ABS 8
@@ -34,30 +35,31 @@
 /* A format's constants. */
 struct aps_nearest {
     struct aps_codes_64 codes;
-    bool shifted;     /* 8 exponent bits: a code is the upper half of a float */
-    uint32_t limit;   /* the first code that is no finite value ... */
-    __m512 beyond;    /* ... and its value, if the format went on */
-    bool folded;      /* beyond, least and first are those of unscaled values */
-    __m512 scale;     /* what values are multiplied by; 1 where folded */
-    __m512 least;     /* the smallest normal value */
-    __m512 up;        /* 2^(23-M) */
-    __m512i shift;    /* 23 - M */
-    __m512i first;    /* by how much lanes are too great: bytes or words */
-    __m512i line;     /* factors that bring the words of a sum together */
-    __m512i code;     /* where the low bits of a code are in such a word, ... */
-    __m512i high;     /* ... and the sign with as many below it as a code has */
-    __m512i excess;   /* by how much such codes are too great: bytes */
-    __m512i overflow; /* the code of what is beyond: bytes or words */
+    bool shifted;   /* 8 exponent bits: a code is the upper half of a float */
+    uint32_t limit; /* the first code that is not a finite value ... */
+    __m512 beyond;  /* ... and its value, in a format without an upper limit */
+    bool folded;    /* beyond, least and first are those of unscaled values */
+    __m512 scale;   /* factor of the values; 1 if folded */
+    __m512 least;   /* the smallest normal value */
+    __m512 up;      /* 2^(23-M) */
+    __m512i shift;  /* 23 - M */
+    __m512i first;  /* excess of lanes: bytes or words */
+    __m512i line;   /* factors that join the words of a sum */
+    __m512i code;   /* position of the low bits of a code in such a word, ... */
+    __m512i high;   /* ... and the sign with as many bits below it as a code
+                         has */
+    __m512i excess; /* excess of such codes: bytes */
+    __m512i overflow; /* code of overflows: bytes or words */
 };
 
-/* What was seen in values. */
+/* Properties of the values so far. */
 struct aps_nearest_seen {
-    __m512 special[2];  /* NaN where one was INF or NaN */
+    __m512 special[2];  /* NaN if one was INF or NaN */
     __m512i most;       /* greatest magnitudes of codes: bytes or words */
-    uint64_t underflow; /* how many not 0 have the code 0 */
+    uint64_t underflow; /* number of nonzero values with the code 0 */
 };
 
-/* What is known where a loop is compiled. */
+/* Constants of a compiled loop. */
 struct aps_nearest_how {
     bool narrow;  /* codes of less than 8 bits, ... */
     bool odd;     /* ... of an odd number */
@@ -68,7 +70,7 @@ struct aps_nearest_how {
     bool counted; /* statistics are wanted */
 };
 
-/* Can the format be encoded so? */
+/* True if the format can be encoded by this file. */
 APS_INLINE bool aps_nearest_suits(const struct aps_format *format)
 {
     if (format->width > 8 && format->width != 16)
@@ -117,15 +119,15 @@ aps_nearest_make(const struct aps_kernel *k, unsigned width, float scale)
     return c;
 }
 
-/* y[16], brought into the range. */
+/* Returns y[16], brought into the range. */
 APS_CODEC_AVX512 APS_INLINE __m512
 aps_nearest_clamp(const struct aps_nearest *c, __m512 y)
 {
     return _mm512_range_ps(y, c->beyond, APS_NEAREST_LESS);
 }
 
-/* The power of two, with the sign of y, that y[16], in the range, is rounded by:
- * times 2^(23-M). */
+/* Returns the power of two, with the sign of y, that rounds y[16], which is in
+ * the range: times 2^(23-M). */
 APS_CODEC_AVX512 APS_INLINE __m512i
 aps_nearest_power(const struct aps_nearest *c, __m512 y)
 {
@@ -134,7 +136,7 @@ aps_nearest_power(const struct aps_nearest *c, __m512 y)
         _mm512_set1_epi32((int)0xff800000u));
 }
 
-/* The magnitudes of the codes in the low bits, too great by `first`. */
+/* Returns the magnitudes of the codes in the low bits, too great by `first`. */
 APS_CODEC_AVX512 APS_INLINE __m512i
 aps_nearest_code(const struct aps_nearest *c, __m512i power, __m512 sum)
 {
@@ -142,14 +144,14 @@ aps_nearest_code(const struct aps_nearest *c, __m512i power, __m512 sum)
                             _mm512_srlv_epi32(power, c->shift));
 }
 
-/* y[16], in the range, in steps: the sum with the power. */
+/* Returns y[16], in the range, in steps: the sum with the power. */
 APS_CODEC_AVX512 APS_INLINE __m512 aps_nearest_sum(const struct aps_nearest *c,
                                                    __m512i power, __m512 y)
 {
     return _mm512_fmadd_ps(_mm512_castsi512_ps(power), c->up, y);
 }
 
-/* Those of y[16], in the range. */
+/* Returns the codes of y[16], in the range. */
 APS_CODEC_AVX512 APS_INLINE __m512i
 aps_nearest_bounded_16(const struct aps_nearest *c, __m512 y)
 {
@@ -158,14 +160,14 @@ aps_nearest_bounded_16(const struct aps_nearest *c, __m512 y)
     return aps_nearest_code(c, power, aps_nearest_sum(c, power, y));
 }
 
-/* Those of any y[16]. */
+/* Returns the codes of any y[16]. */
 APS_CODEC_AVX512 APS_INLINE __m512i aps_nearest_16(const struct aps_nearest *c,
                                                    __m512 y)
 {
     return aps_nearest_bounded_16(c, aps_nearest_clamp(c, y));
 }
 
-/* The floats x[16], scaled and brought into the range. */
+/* Returns the floats x[16], scaled and brought into the range. */
 APS_CODEC_AVX512 APS_INLINE __m512 aps_nearest_in_range(
     const struct aps_nearest *c, struct aps_nearest_how how, __m512i x)
 {
@@ -176,9 +178,10 @@ APS_CODEC_AVX512 APS_INLINE __m512 aps_nearest_in_range(
     return how.bounded ? y : aps_nearest_clamp(c, y);
 }
 
-/* The sign, the exponent and the steps of the floats x[16], in the low words of
- * lanes, which have the sign above them. Of M <= 7: the steps are at most 2^(M+1), and
- * what aps_nearest_fold leaves room for does not go beyond 15 bits. */
+/* Returns the sign, the exponent and the steps of the floats x[16], in the
+ * low words of lanes, which have the sign above them. For M <= 7: the steps
+ * are at most 2^(M+1), and with the bounds of aps_nearest_fold they fit into
+ * 15 bits. */
 APS_CODEC_AVX512 APS_INLINE __m512i aps_nearest_line(
     const struct aps_nearest *c, struct aps_nearest_how how, __m512i x)
 {
@@ -188,7 +191,7 @@ APS_CODEC_AVX512 APS_INLINE __m512i aps_nearest_line(
     return _mm512_madd_epi16(_mm512_castps_si512(sum), c->line);
 }
 
-/* The codes of y[16], with 8 exponent bits. */
+/* Returns the codes of y[16], with 8 exponent bits. */
 APS_CODEC_AVX512 APS_INLINE __m512i
 aps_nearest_shifted_16(const struct aps_nearest *c, __m512 y)
 {
@@ -201,7 +204,7 @@ aps_nearest_shifted_16(const struct aps_nearest *c, __m512 y)
         _mm512_add_epi32(_mm512_add_epi32(bits, half), odd), c->shift);
 }
 
-/* Bit i is set where the magnitude of value i of x[4] is not 0. */
+/* Sets bit i if the magnitude of value i of x[4] is not 0. */
 APS_CODEC_AVX512 APS_INLINE uint64_t aps_nearest_nonzero(const __m512i *x,
                                                          int vectors)
 {
@@ -213,7 +216,8 @@ APS_CODEC_AVX512 APS_INLINE uint64_t aps_nearest_nonzero(const __m512i *x,
     return nonzero;
 }
 
-/* 64 codes of up to 8 bits, a byte each, as aps_codes_64_fields joins them. */
+/* Returns 64 codes of up to 8 bits, a byte each, as aps_codes_64_fields joins
+ * them. */
 APS_CODEC_AVX512 APS_INLINE __m512i
 aps_nearest_fields(const struct aps_nearest *c, struct aps_nearest_how how,
                    const __m512i *x, struct aps_nearest_seen *seen)
@@ -233,7 +237,7 @@ aps_nearest_fields(const struct aps_nearest *c, struct aps_nearest_how how,
                                      c->codes.sign, 0xf8);
 }
 
-/* To the wire. */
+/* Writes codes to the wire. */
 APS_CODEC_AVX512 APS_INLINE void
 aps_nearest_put_fields(const struct aps_nearest *c, struct aps_nearest_how how,
                        __m512i code, uint8_t *wire)
@@ -250,7 +254,7 @@ aps_nearest_put_fields(const struct aps_nearest *c, struct aps_nearest_how how,
     _mm512_mask_storeu_epi8(wire, aps_codes_64_valid(&c->codes), code);
 }
 
-/* To 64 codes of up to 8 bits. */
+/* Encodes to 64 codes of up to 8 bits. */
 APS_CODEC_AVX512 APS_INLINE void
 aps_nearest_bytes(const struct aps_nearest *c, struct aps_nearest_how how,
                   const __m512i *x, struct aps_nearest_seen *seen,
@@ -269,7 +273,7 @@ aps_nearest_bytes(const struct aps_nearest *c, struct aps_nearest_how how,
     aps_nearest_put_fields(c, how, code, wire);
 }
 
-/* To 32 codes of 16 bits. */
+/* Encodes to 32 codes of 16 bits. */
 APS_CODEC_AVX512 APS_INLINE void
 aps_nearest_words(const struct aps_nearest *c, struct aps_nearest_how how,
                   const __m512i *x, struct aps_nearest_seen *seen,
@@ -302,7 +306,7 @@ aps_nearest_words(const struct aps_nearest *c, struct aps_nearest_how how,
     _mm512_storeu_si512(wire, code);
 }
 
-/* x[64] to packed codes. */
+/* Encodes x[64] to packed codes. */
 APS_CODEC_AVX512 APS_INLINE void aps_nearest_64(const struct aps_nearest *c,
                                                 struct aps_nearest_how how,
                                                 const aps_any_float *x,
@@ -328,13 +332,13 @@ APS_CODEC_AVX512 APS_INLINE void aps_nearest_64(const struct aps_nearest *c,
     aps_nearest_words(c, how, bits + 2, seen, wire + 64);
 }
 
-/* x[n] to packed codes. */
+/* Encodes x[n] to packed codes. */
 APS_CODEC_AVX512 APS_INLINE void
 aps_nearest_values(const struct aps_nearest *constants,
                    struct aps_nearest_how how, const aps_any_float *x, size_t n,
                    struct aps_nearest_seen *what, uint8_t *wire)
 {
-    /* in registers: stores of bytes may be to anything that has an address */
+    /* in registers, because a store of bytes may alias anything in memory */
     const struct aps_nearest k = *constants, *const c = &k;
     struct aps_nearest_seen all = *what, *const seen = &all;
     const size_t width = c->codes.width;
@@ -355,7 +359,7 @@ aps_nearest_values(const struct aps_nearest *constants,
     *what = all;
 }
 
-/* The same in a loop of its own for what holds of the format. */
+/* Calls aps_nearest_values with the format's properties as constants. */
 APS_CODEC_AVX512 APS_INLINE void
 aps_nearest_format(const struct aps_nearest *c, struct aps_nearest_how how,
                    const aps_any_float *x, size_t n,
@@ -377,7 +381,8 @@ aps_nearest_format(const struct aps_nearest *c, struct aps_nearest_how how,
     }
 }
 
-/* Has INF, NaN or, where they are counted, a value beyond the format been seen? */
+/* True if an INF, a NaN or, if they are counted, a value beyond the format has
+ * been seen. */
 APS_CODEC_AVX512 APS_INLINE bool
 aps_nearest_is_special(const struct aps_nearest *c,
                        const struct aps_nearest_seen *seen, bool counted)
@@ -405,10 +410,11 @@ APS_CODEC_AVX512 APS_INLINE struct aps_nearest_seen aps_nearest_seen_none(void)
 }
 
 /*
- * x[n], at most a tile, to packed codes, exactly their bytes; `bounded`: the caller
- * knows that all are finite, and none beyond the format. `stats` (NULL: not
- * counted) is added to. False: there are INF, NaN or, where they are counted,
- * values beyond the format; the codes are not valid and nothing is counted.
+ * Encodes x[n], at most a tile, to packed codes, exactly their bytes;
+ * `bounded`: all are finite, and none is beyond the format. Adds to `stats`
+ * (NULL: not counted). Returns false if there are INF, NaN or, if they are
+ * counted, values beyond the format; the codes are then not valid and nothing
+ * is counted.
  */
 APS_CODEC_AVX512 static inline bool
 aps_nearest_tile(const struct aps_nearest *c, const aps_any_float *x, size_t n,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Dense packing, as in pack.h, for CPUs with AVX-512 VBMI: its byte permutation
- * strings 16 codes together, or takes them apart, in a handful of instructions
- * whatever the width, which is 2 or more. Included by x86-64 builds only.
+ * joins 16 codes, or separates them, in a few instructions whatever the width,
+ * which is 2 or more. Included by x86-64 builds only.
  */
 #ifndef APS_SIMD_PACK_VBMI_H
 #define APS_SIMD_PACK_VBMI_H
@@ -20,9 +20,9 @@
 /*
  * 16 codes become eight pairs of 2*width bits, each in a 64-bit lane. Pair a
  * belongs at bit 2*width*a of the wire: shifted by that modulo 8, its bytes are
- * bytes of the wire. A byte of the wire comes from one pair, or from two where
- * the next one starts in it. Bytes behind the 2*width valid ones are arbitrary;
- * the next codes overwrite them.
+ * bytes of the wire. A byte of the wire comes from one pair, or from two if the
+ * next one starts in it. Bytes after the 2*width valid ones are arbitrary; the
+ * next codes overwrite them.
  */
 APS_TARGET_VBMI static void aps_pack_vbmi(const struct aps_codes *codes,
                                           size_t n, unsigned width,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bits of a stream (number/philox.h) for CPUs with AVX2: 8 groups of four at
- * a time, in the way of philox_avx512.h, whose comments hold here. Two vectors
- * of four groups are on their way at a time: more do not fit into the registers,
+ * The bits of a stream (number/philox.h) for CPUs with AVX2: 8 groups of four
+ * at a time, like philox_avx512.h, whose comments apply here. Two vectors of
+ * four groups are in progress at a time: more do not fit into the registers,
  * and the CPU begins the next two early. Included by x86-64 builds only.
  */
 #ifndef APS_SIMD_PHILOX_AVX2_H
@@ -16,14 +16,14 @@
 #define APS_PHILOX_AVX2_GROUPS 8 /* at a time */
 #define APS_PHILOX_AVX2_VECTORS 2
 
-/* Four groups: a and c are words; of b and d, which are low halves of products,
+/* Four groups: a and c are words; in b and d, which are low halves of products,
  * the high halves are arbitrary. */
 struct aps_philox_avx2 {
     __m256i a, b, c, d;
 };
 
-/* high ^ low ^ key, in the low halves, where `high` is the high half of a
- * product. */
+/* Returns high ^ low ^ key in the low halves, where `high` is the high half of
+ * a product. */
 APS_TARGET_AVX2 APS_INLINE __m256i aps_philox_avx2_mix(__m256i product,
                                                        __m256i low,
                                                        uint32_t key)
@@ -33,7 +33,7 @@ APS_TARGET_AVX2 APS_INLINE __m256i aps_philox_avx2_mix(__m256i product,
         _mm256_set1_epi32((int)key));
 }
 
-/* The same, with the product's low half in the high one. */
+/* Returns aps_philox_avx2_mix with the product's low half in the high one. */
 APS_TARGET_AVX2 APS_INLINE __m256i aps_philox_avx2_pair(__m256i product,
                                                         __m256i low,
                                                         uint32_t key)
@@ -45,18 +45,17 @@ APS_TARGET_AVX2 APS_INLINE __m256i aps_philox_avx2_pair(__m256i product,
         _mm256_and_si256(mixed, _mm256_set1_epi64x(0xffffffff)));
 }
 
-/*
- * word[4 * groups]: the bits of the groups from `group` on, in the order of
- * their elements; groups is a multiple of APS_PHILOX_AVX2_GROUPS, and none of
- * them but the first begins another 2^32 groups.
- */
+/* word[4 * groups] = the bits of the groups from `group` on, in the order of
+ * their elements; groups is a multiple of APS_PHILOX_AVX2_GROUPS, and only the
+ * first may begin another 2^32 groups. */
 APS_TARGET_AVX2 static void aps_philox_avx2(const struct aps_stream *stream,
                                             uint64_t group, size_t groups,
                                             uint32_t *word)
 {
     const __m256i first = _mm256_set1_epi64x(0xd2511f53);
     const __m256i second = _mm256_set1_epi64x(0xcd9e8d57);
-    /* Interleaved by 128-bit halves in the end: see the unpacking below. */
+    /* The 128-bit halves are interleaved at the end: see the unpacking
+     * below. */
     const __m256i lane = _mm256_setr_epi64x(0, 2, 1, 3);
     const __m256i step = _mm256_set1_epi64x(4 * (int64_t)0xd2511f53);
     uint32_t key0[10], key1[10];
@@ -66,7 +65,7 @@ APS_TARGET_AVX2 static void aps_philox_avx2(const struct aps_stream *stream,
         key1[r] = (uint32_t)(stream->key >> 32) + r * 0xbb67ae85u;
     }
 
-    /* Round 1: a is the group, c the layer. Round 2: a is that of round 1. */
+    /* Round 1: a is the group, c the layer. Round 2: a is unchanged. */
     const uint64_t product1 = (uint64_t)stream->layer * 0xcd9e8d57u;
     const uint32_t a1 =
         (uint32_t)(product1 >> 32) ^ (uint32_t)(group >> 32) ^ key0[0];

@@ -3,13 +3,13 @@
  * The bits of a stream (number/philox.h) for CPUs with AVX-512: 32 groups of
  * four at a time, eight in a vector, each word in the low half of a 64-bit
  * lane. A multiplication of such words gives both halves of the product, and
- * takes no notice of what stands in the high halves of its factors: so that a
- * round is two multiplications, two shifts and two exclusive ors of three.
+ * ignores the high halves of its factors: so that a round is two
+ * multiplications, two shifts and two exclusive ors of three.
  *
- * What is the same in all groups is computed once: the group is the first of
- * the counter's words, so that the first two rounds have one multiplication
- * each. Four vectors are on their way at a time, since each round waits for the
- * one before it. Included by x86-64 builds only.
+ * Terms that are equal in all groups are computed once: the group is the first
+ * of the counter's words, so that the first two rounds have one multiplication
+ * each. Four vectors are in progress at a time, because each round waits for
+ * the previous one. Included by x86-64 builds only.
  */
 #ifndef APS_SIMD_PHILOX_AVX512_H
 #define APS_SIMD_PHILOX_AVX512_H
@@ -22,14 +22,14 @@
 #define APS_PHILOX_AVX512_GROUPS 32 /* at a time */
 #define APS_PHILOX_AVX512_VECTORS 4
 
-/* Eight groups: a and c are words; of b and d, which are low halves of products,
- * the high halves are arbitrary. */
+/* Eight groups: a and c are words; in b and d, which are low halves of
+ * products, the high halves are arbitrary. */
 struct aps_philox_avx512 {
     __m512i a, b, c, d;
 };
 
-/* high ^ low ^ key, in the low halves, where `high` is the high half of a
- * product. */
+/* Returns high ^ low ^ key in the low halves, where `high` is the high half of
+ * a product. */
 APS_TARGET_AVX512 APS_INLINE __m512i aps_philox_avx512_mix(__m512i product,
                                                            __m512i low,
                                                            uint32_t key)
@@ -39,7 +39,7 @@ APS_TARGET_AVX512 APS_INLINE __m512i aps_philox_avx512_mix(__m512i product,
         _mm512_set1_epi32((int)key), 0x96);
 }
 
-/* The same, with the product's low half in the high one. */
+/* Returns aps_philox_avx512_mix with the product's low half in the high one. */
 APS_TARGET_AVX512 APS_INLINE __m512i aps_philox_avx512_pair(__m512i product,
                                                             __m512i low,
                                                             uint32_t key)
@@ -49,18 +49,17 @@ APS_TARGET_AVX512 APS_INLINE __m512i aps_philox_avx512_pair(__m512i product,
                                           0x96);
 }
 
-/*
- * word[4 * groups]: the bits of the groups from `group` on, in the order of
- * their elements; groups is a multiple of APS_PHILOX_AVX512_GROUPS, and none of
- * them but the first begins another 2^32 groups.
- */
+/* word[4 * groups] = the bits of the groups from `group` on, in the order of
+ * their elements; groups is a multiple of APS_PHILOX_AVX512_GROUPS, and only
+ * the first may begin another 2^32 groups. */
 APS_TARGET_AVX512 static void aps_philox_avx512(const struct aps_stream *stream,
                                                 uint64_t group, size_t groups,
                                                 uint32_t *word)
 {
     const __m512i first = _mm512_set1_epi64(0xd2511f53);
     const __m512i second = _mm512_set1_epi64(0xcd9e8d57);
-    /* Interleaved by 128-bit halves in the end: see the unpacking below. */
+    /* The 128-bit halves are interleaved at the end: see the unpacking
+     * below. */
     const __m512i lane = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);
     const __m512i step = _mm512_set1_epi64(8 * (int64_t)0xd2511f53);
     uint32_t key0[10], key1[10];
@@ -70,7 +69,7 @@ APS_TARGET_AVX512 static void aps_philox_avx512(const struct aps_stream *stream,
         key1[r] = (uint32_t)(stream->key >> 32) + r * 0xbb67ae85u;
     }
 
-    /* Round 1: a is the group, c the layer. Round 2: a is that of round 1. */
+    /* Round 1: a is the group, c the layer. Round 2: a is unchanged. */
     const uint64_t product1 = (uint64_t)stream->layer * 0xcd9e8d57u;
     const uint32_t a1 =
         (uint32_t)(product1 >> 32) ^ (uint32_t)(group >> 32) ^ key0[0];

@@ -22,17 +22,17 @@
 #endif
 
 /* The words of a chunk that starts and ends inside a group of four, and of the
- * groups that a vector unit draws behind it. */
+ * groups that a vector unit draws after it. */
 #define APS_ROUNDING_WORDS (APS_PACK_CHUNK + 8 + 128)
 
-/* Vectors of what CPU draw; AVX-512 with VBMI, as elsewhere. */
+/* Vectors that draw; AVX-512 with VBMI, as elsewhere. */
 enum aps_rounding_cpu {
     APS_ROUNDING_PLAIN,
     APS_ROUNDING_AVX2,
     APS_ROUNDING_AVX512
 };
 
-/* The bits of groups of four, in a vector where that helps. */
+/* Draws the bits of groups of four, in a vector if that is faster. */
 APS_INLINE void aps_rounding_groups(const struct aps_stream *stream,
                                     uint64_t group, size_t groups,
                                     enum aps_rounding_cpu cpu, uint32_t *word)
@@ -40,8 +40,8 @@ APS_INLINE void aps_rounding_groups(const struct aps_stream *stream,
     size_t done = 0;
 
 #if defined(__x86_64__)
-    /* many, unless the first word of the counter overflows: few are cheaper
-     * one by one */
+    /* many, unless the first word of the counter overflows: few are cheaper one
+     * by one */
     if (cpu == APS_ROUNDING_AVX512 &&
         (uint32_t)group < UINT32_MAX - APS_PACK_CHUNK) {
         done = (groups + APS_PHILOX_AVX512_GROUPS - 5) /
@@ -60,8 +60,8 @@ APS_INLINE void aps_rounding_groups(const struct aps_stream *stream,
         aps_stream_group(stream, group + i, word + 4 * i);
 }
 
-/* A stream's bits of n <= APS_PACK_CHUNK elements from `first` on, somewhere in
- * word[APS_ROUNDING_WORDS]. */
+/* Draws a stream's bits of n <= APS_PACK_CHUNK elements from `first` on,
+ * somewhere in word[APS_ROUNDING_WORDS]. */
 APS_INLINE uint32_t *aps_rounding_stream(const struct aps_stream *stream,
                                          uint64_t first, size_t n,
                                          enum aps_rounding_cpu cpu,
@@ -72,7 +72,8 @@ APS_INLINE uint32_t *aps_rounding_stream(const struct aps_stream *stream,
 }
 
 /* own[n] becomes the bits of the rank in its part: aps_draw_part and
- * aps_draw_within, which are shifts where the ranks are a power of two. */
+ * aps_draw_within, which are shifts if the number of ranks is a power of
+ * two. */
 APS_INLINE void aps_rounding_correlate(const struct aps_draw *draw,
                                        const uint32_t *restrict shared,
                                        size_t n, uint32_t *restrict own)
@@ -92,8 +93,8 @@ APS_INLINE void aps_rounding_correlate(const struct aps_draw *draw,
         own[i] = aps_draw_within(&d, aps_draw_part(&d, shared[i]), own[i]);
 }
 
-/* The random bits that n <= APS_PACK_CHUNK elements from `first` on are rounded
- * by, somewhere in word[APS_ROUNDING_WORDS]. */
+/* Returns the random bits that round n <= APS_PACK_CHUNK elements from `first`
+ * on, somewhere in word[APS_ROUNDING_WORDS]. */
 APS_INLINE const uint32_t *aps_rounding_draw(const struct aps_draw *draw,
                                              uint64_t first, size_t n,
                                              enum aps_rounding_cpu cpu,
@@ -112,7 +113,7 @@ APS_INLINE const uint32_t *aps_rounding_draw(const struct aps_draw *draw,
     return own;
 }
 
-/* The same, the bits by which the magnitudes of x[n] are rounded: those of
+/* Returns the random bits that round the magnitudes of x[n]: those of
  * aps_cast_random, so that rounding is stochastic from here on. */
 APS_INLINE const uint32_t *
 aps_rounding_draw_magnitudes(const struct aps_draw *draw, uint64_t first,
@@ -128,8 +129,8 @@ aps_rounding_draw_magnitudes(const struct aps_draw *draw, uint64_t first,
     return own;
 }
 
-/* y[n] = x[n] * factor * 2^exponent, rounded to float; with CPD's cast of it if
- * `cpd`. */
+/* y[n] = x[n] * factor * 2^exponent, rounded to float, and then cast like CPD
+ * if `cpd`. */
 APS_INLINE void aps_rounding_multiply(const struct aps_format *format,
                                       const aps_any_float *restrict x, size_t n,
                                       struct aps_scaling scaling, bool cpd,
@@ -144,10 +145,8 @@ APS_INLINE void aps_rounding_multiply(const struct aps_format *format,
         y[i] = aps_float_from_bits(aps_cpd_cast(format, aps_float_bits(y[i])));
 }
 
-/*
- * codes[n] of y[n] * 2^exponent, where y[n] comes from x[n]; what x was decides
- * about special values, the marker and the statistics, which are added to.
- */
+/* codes[n] = codes of y[n] * 2^exponent, where y[n] comes from x[n]; x decides
+ * about special values, the marker and the statistics, which are added to. */
 APS_INLINE bool aps_rounding_encode_array(
     const struct aps_format *format, const aps_any_float *restrict x,
     const aps_any_float *restrict y, size_t n, int exponent,
@@ -189,9 +188,9 @@ APS_INLINE bool aps_rounding_encode_array(
     return (uint32_t)greatest > marked;
 }
 
-/* codes[n] of x[n], n <= APS_PACK_CHUNK; `offset` is the number of x[0], and
- * `draw` what `rounding` draws, if it does. `stats` may be NULL. Whether the
- * marker is needed. */
+/* codes[n] = codes of x[n], n <= APS_PACK_CHUNK; `offset` is the number of
+ * x[0], and `draw` gives the bits of `rounding`, if it needs any. `stats` may
+ * be NULL. Returns whether the marker is needed. */
 APS_INLINE bool aps_rounding_encode_chunk(
     const struct aps_format *format, const aps_any_float *x, size_t n,
     struct aps_scaling scaling, enum aps_rounding rounding,

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rounding by random bits for CPUs with AVX2, 32 values at a time: the codes of
- * rounding.h, by other means. Included by x86-64 builds only.
+ * rounding.h, computed in another way. Included by x86-64 builds only.
  *
  * A value is an integer of steps of 2^-shift of the format's, shift bits of
- * which are rounded: by adding the upper `shift` random bits, and dropping as many
- * of the sum. That is the 32-bit fraction of number/cast.h while shift is below
- * 32. Of a smaller value less than 2^-8 is left, which is rounded up only where
- * the upper 8 random bits are all ones: rare enough for a branch.
+ * which are rounded: by adding the upper `shift` random bits, and dropping as
+ * many bits of the sum. That is the 32-bit fraction of number/cast.h while
+ * shift is below 32. A smaller value leaves less than 2^-8, which is rounded up
+ * only if the upper 8 random bits are all ones: rare enough for a branch.
  *
- * INF and NaN are only noticed: who calls encodes such a chunk otherwise.
+ * INF and NaN are only detected: the caller then encodes the chunk in another
+ * way.
  */
 #ifndef APS_SIMD_STOCHASTIC_AVX2_H
 #define APS_SIMD_STOCHASTIC_AVX2_H
@@ -26,30 +27,30 @@
 
 /* A format's constants. */
 struct aps_drawn {
-    struct aps_avx2 packing; /* how codes of up to 8 bits are put together */
+    struct aps_avx2 packing; /* constants that join codes of up to 8 bits */
     unsigned width;
     __m256 scale;
-    __m256i least;    /* the smallest normal value, bit pattern; 0 where all
-                         floats are on the format's grid of exponents */
+    __m256i least;    /* the smallest normal value, bit pattern; 0 if all floats
+                         are on the format's grid of exponents */
     __m256i leading;  /* 2^23 less `least`, or 0 */
     __m256i shift;    /* 23 - M */
     __m256i rest;     /* 9 + M */
     __m256i few;      /* 8 + M: a greater distance leaves less than 2^-8 */
-    __m256i overflow; /* the code of what is beyond: bytes, words or lanes */
-    __m256i sign;     /* of a code, in lanes */
+    __m256i overflow; /* code of overflows: bytes, words or lanes */
+    __m256i sign;     /* sign of a code, in lanes */
     __m128i to_sign;  /* 32 - width */
 };
 
-/* What is known where a loop is compiled. */
+/* Constants of a compiled loop. */
 struct aps_drawn_how {
     int bits;    /* 8: codes of up to 8 bits, 16, or 32: any others, in lanes */
-    bool narrow; /* of less than 8 bits */
+    bool narrow; /* codes of less than 8 bits */
     bool correlated;
 };
 
-/* What was seen in values. */
+/* Properties of the values so far. */
 struct aps_drawn_seen {
-    __m256i greatest; /* magnitude, scaled */
+    __m256i greatest; /* greatest magnitude, scaled */
     __m256i chance;   /* random bits of values of less than 2^-8 steps */
 };
 
@@ -82,8 +83,8 @@ aps_drawn_make(const struct aps_kernel *k, unsigned width, float scale)
     return c;
 }
 
-/* The magnitude of each of x[8], scaled, and how many binades it is below the
- * normal values. */
+/* Returns the magnitude of each of x[8], scaled, and the number of binades that
+ * it is below the normal values. */
 APS_CODEC_AVX2 APS_INLINE __m256i aps_drawn_magnitude(const struct aps_drawn *c,
                                                       __m256i x)
 {
@@ -102,7 +103,7 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_drawn_missing(const struct aps_drawn *c,
     return _mm256_sub_epi32(_mm256_max_epi32(power, c->least), power);
 }
 
-/* The bits that magnitudes of x[8] are rounded by. */
+/* Returns the bits that round the magnitudes of x[8]. */
 APS_CODEC_AVX2 APS_INLINE __m256i aps_drawn_random(struct aps_drawn_how how,
                                                    __m256i x,
                                                    const uint32_t *random)
@@ -112,8 +113,8 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_drawn_random(struct aps_drawn_how how,
     return how.correlated ? _mm256_xor_si256(r, _mm256_srai_epi32(x, 31)) : r;
 }
 
-/* The magnitudes of the codes of x[8], not clipped; less the carries of values
- * of less than 2^-8 steps. */
+/* Returns the magnitudes of the codes of x[8], not clipped, without the carries
+ * of values of less than 2^-8 steps. */
 APS_CODEC_AVX2 APS_INLINE __m256i aps_drawn_8(const struct aps_drawn *c,
                                               struct aps_drawn_how how,
                                               __m256i x, const uint32_t *random,
@@ -123,7 +124,7 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_drawn_8(const struct aps_drawn *c,
     const __m256i r = aps_drawn_random(how, x, random);
     const __m256i missing = aps_drawn_missing(c, magnitude);
     const __m256i binades = _mm256_srli_epi32(missing, 23);
-    /* the significand, and the binades above the smallest before it */
+    /* the significand, preceded by the number of binades above the smallest */
     const __m256i steps =
         _mm256_add_epi32(_mm256_add_epi32(magnitude, missing), c->leading);
     const __m256i carry =
@@ -137,7 +138,7 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_drawn_8(const struct aps_drawn *c,
                              _mm256_add_epi32(c->shift, binades));
 }
 
-/* 1 for each of x[8] of less than 2^-8 steps that is rounded up. */
+/* Returns 1 for each of x[8] of less than 2^-8 steps that is rounded up. */
 APS_CODEC_AVX2 APS_INLINE __m256i aps_drawn_small(const struct aps_drawn *c,
                                                   struct aps_drawn_how how,
                                                   __m256i x,
@@ -148,7 +149,7 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_drawn_small(const struct aps_drawn *c,
     const __m256i missing = aps_drawn_missing(c, magnitude);
     const __m256i steps =
         _mm256_add_epi32(_mm256_add_epi32(magnitude, missing), c->leading);
-    /* 0 where the count is below 0 */
+    /* 0 if the count is below 0 */
     const __m256i fraction = _mm256_srlv_epi32(
         steps, _mm256_sub_epi32(_mm256_srli_epi32(missing, 23), c->rest));
     const __m256i sum = _mm256_add_epi32(fraction, r);
@@ -157,14 +158,14 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_drawn_small(const struct aps_drawn *c,
     return _mm256_add_epi32(stays, _mm256_set1_epi32(1));
 }
 
-/* 32 codes of up to 8 bits, a byte each. */
+/* Returns 32 codes of up to 8 bits, a byte each. */
 APS_CODEC_AVX2 APS_INLINE __m256i aps_drawn_bytes(const struct aps_drawn *c,
                                                   struct aps_drawn_how how,
                                                   const __m256i *x,
                                                   const __m256i *lane)
 {
     const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    /* saturation keeps what is beyond beyond, and the signs */
+    /* saturation keeps overflows beyond the format, and the signs */
     const __m256i code = _mm256_min_epu8(
         _mm256_packus_epi16(_mm256_packs_epi32(lane[0], lane[1]),
                             _mm256_packs_epi32(lane[2], lane[3])),
@@ -178,7 +179,7 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_drawn_bytes(const struct aps_drawn *c,
     return _mm256_permutevar8x32_epi32(_mm256_or_si256(code, signs), order);
 }
 
-/* 16 codes of 16 bits. */
+/* Returns 16 codes of 16 bits. */
 APS_CODEC_AVX2 APS_INLINE __m256i aps_drawn_words(const struct aps_drawn *c,
                                                   const __m256i *x,
                                                   const __m256i *lane)
@@ -191,8 +192,8 @@ APS_CODEC_AVX2 APS_INLINE __m256i aps_drawn_words(const struct aps_drawn *c,
     return _mm256_permute4x64_epi64(_mm256_or_si256(code, signs), 0xd8);
 }
 
-/* x[32] to packed codes, of less than 8 bits as aps_avx2_pack, or to 32 bits
- * each. */
+/* Encodes x[32] to packed codes, of less than 8 bits like aps_avx2_pack, or to
+ * 32 bits each. */
 APS_CODEC_AVX2 APS_INLINE void aps_drawn_32(const struct aps_drawn *c,
                                             struct aps_drawn_how how,
                                             const aps_any_float *x,
@@ -207,7 +208,7 @@ APS_CODEC_AVX2 APS_INLINE void aps_drawn_32(const struct aps_drawn *c,
         lane[j] = aps_drawn_8(c, how, bits[j], random + 8 * j, &seen);
     }
     *greatest = seen.greatest;
-    /* all ones above? */
+    /* detects upper bits that are all ones */
     seen.chance = _mm256_cmpeq_epi32(_mm256_srli_epi32(seen.chance, 24),
                                      _mm256_set1_epi32(0xff));
     if (__builtin_expect(!_mm256_testz_si256(seen.chance, seen.chance), 0)) {
@@ -235,16 +236,16 @@ APS_CODEC_AVX2 APS_INLINE void aps_drawn_32(const struct aps_drawn *c,
     }
 }
 
-/* x[n], at most a chunk, to codes; whether all products are finite. */
+/* Encodes x[n], at most a chunk. Returns whether all products are finite. */
 APS_CODEC_AVX2 APS_INLINE bool
 aps_drawn_values(const struct aps_drawn *constants, struct aps_drawn_how how,
                  const aps_any_float *x, size_t n, const uint32_t *random,
                  uint8_t *wire)
 {
-    /* in registers: stores of bytes may be to anything that has an address */
+    /* in registers, because a store of bytes may alias anything in memory */
     const struct aps_drawn k = *constants, *const c = &k;
     const size_t width = how.bits == 32 ? 32 : c->width;
-    /* What is written behind narrow codes is written again. */
+    /* Bytes written after narrow codes are overwritten later. */
     const size_t behind = how.narrow ? APS_AVX2_VALUES : 0;
     __m256i greatest = _mm256_setzero_si256();
     size_t i = 0;
@@ -270,7 +271,7 @@ aps_drawn_values(const struct aps_drawn *constants, struct aps_drawn_how how,
     return _mm256_testz_si256(greatest, greatest) != 0;
 }
 
-/* The same in a loop of its own for what holds of the format. */
+/* Calls aps_drawn_values with the format's properties as constants. */
 APS_CODEC_AVX2 APS_INLINE bool
 aps_drawn_format(const struct aps_drawn *c, struct aps_drawn_how how,
                  const aps_any_float *x, size_t n, const uint32_t *random,
@@ -287,11 +288,10 @@ aps_drawn_format(const struct aps_drawn *c, struct aps_drawn_how how,
                           : aps_drawn_values(c, how, x, n, random, wire);
 }
 
-/*
- * x[n], at most a chunk, rounded by random[n] to codes: packed ones, exactly their
- * bytes, where these are of up to 8 bits or of 16, and else of 32 bits each.
- * False: a product is INF or NaN, and the codes are not valid.
- */
+/* Rounds x[n], at most a chunk, by random[n] to codes: packed ones, exactly
+ * their bytes, if these are of up to 8 bits or of 16, and otherwise of 32
+ * bits each. Returns false if a product is INF or NaN; the codes are then
+ * not valid. */
 APS_CODEC_AVX2 static inline bool
 aps_drawn_chunk(const struct aps_drawn *c, const aps_any_float *x, size_t n,
                 bool correlated, const uint32_t *random, uint8_t *wire)

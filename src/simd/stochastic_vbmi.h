@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rounding by random bits for CPUs with AVX-512 VBMI: the codes of rounding.h,
- * by other means. Included by x86-64 builds only.
+ * computed in another way. Included by x86-64 builds only.
  *
- * Where the format has 5 exponent bits or more, 64 values are likely to be normal
+ * If the format has 5 exponent bits or more, 64 values are likely to be normal
  * numbers of it, or beyond it: then rounding is one addition to their bit
- * patterns. Other values are rounded as stochastic_avx2.h has it, without a branch
- * for those below the normal ones. Where one is INF or NaN, or so small that its
- * fraction has more than 32 bits and may be rounded up, each of 64 values is
- * taken apart.
+ * patterns. Other values are rounded like in stochastic_avx2.h, without a
+ * branch for those below the normal ones. If one is INF or NaN, or so small
+ * that its fraction has more than 32 bits and may be rounded up, each of the 64
+ * values is processed by itself.
  */
 #ifndef APS_SIMD_STOCHASTIC_VBMI_H
 #define APS_SIMD_STOCHASTIC_VBMI_H
@@ -24,11 +24,11 @@
 #define APS_STOCHASTIC_VALUES 64 /* at a time */
 
 /*
- * Is one float multiplication by factor * 2^exponent as good as the exact
- * product? As aps_scaling_is_simple; but with 8 exponent bits and a negative
- * exponent the product may be a subnormal float, which is rounded, and rounding
- * it is not the cast. With fewer exponent bits a step is so large that such a
- * product has no bits that could be rounded up.
+ * True if one float multiplication by factor * 2^exponent is as good as the
+ * exact product, like aps_scaling_is_simple; but with 8 exponent bits and a
+ * negative exponent the product may be a subnormal float, which is rounded, and
+ * rounding it is not the cast. With fewer exponent bits a step is so large that
+ * such a product has no bits that could be rounded up.
  */
 APS_INLINE bool aps_stochastic_suits(const struct aps_format *format,
                                      struct aps_scaling scaling)
@@ -38,11 +38,11 @@ APS_INLINE bool aps_stochastic_suits(const struct aps_format *format,
             scaling.factor != 1);
 }
 
-/* The constants of a format, and what was seen so far. */
+/* The constants of a format, and the properties of the values so far. */
 struct aps_stochastic {
     __m512 scale;
     __m512i min_normal; /* bit pattern */
-    __m512i least;      /* the same, or 0 with 8 exponent bits */
+    __m512i least;      /* min_normal, or 0 with 8 exponent bits */
     __m512i leading;    /* 2^23 less min_normal */
     __m512i normals;    /* a normal, finite value is less than this above
                            min_normal */
@@ -50,13 +50,13 @@ struct aps_stochastic {
     __m512i few;        /* 8 + M */
     __m512i unit;       /* 2^23 */
     __m512i overflow;   /* code */
-    __m512i sign;       /* of a code */
-    __m512i nan;        /* turns the overflow's code into that of NaN */
+    __m512i sign;       /* sign of a code */
+    __m512i nan;        /* turns the code of overflows into that of NaN */
     __m512i shift;      /* 23 - M */
     __m512i rest;       /* 9 + M */
     __m512i sign_shift; /* 32 - width */
     __m512i mantissa;   /* M */
-    __m512i greatest;   /* |x|, where there is one that is not finite */
+    __m512i greatest;   /* |x|, if one is not finite */
 };
 
 APS_TARGET_VBMI APS_INLINE struct aps_stochastic
@@ -85,8 +85,8 @@ aps_stochastic_make(const struct aps_kernel *k, unsigned width, float scale)
     };
 }
 
-/* The magnitudes of the codes of any 16 values, of magnitudes m (bit patterns,
- * scaled); what is not finite overflows. */
+/* Returns the magnitudes of the codes of any 16 values, of magnitudes m (bit
+ * patterns, scaled); values that are not finite overflow. */
 APS_TARGET_VBMI APS_INLINE __m512i
 aps_stochastic_any(const struct aps_stochastic *s, __m512i m, __m512i random)
 {
@@ -116,8 +116,8 @@ aps_stochastic_any(const struct aps_stochastic *s, __m512i m, __m512i random)
                             s->overflow);
 }
 
-/* The same where a product is not finite, of the values x: a NaN has a code of
- * its own. Rare. */
+/* Returns these magnitudes if a product is not finite, of the values x: a NaN
+ * has a code of its own. Rare. */
 APS_TARGET_VBMI static __attribute__((noinline)) __m512i
 aps_stochastic_special(struct aps_stochastic *s, __m512i x, __m512i m,
                        __m512i random)
@@ -133,13 +133,13 @@ aps_stochastic_special(struct aps_stochastic *s, __m512i x, __m512i m,
     return _mm512_mask_xor_epi32(code, nan, code, s->nan);
 }
 
-/* What was seen in 64 values. */
+/* Properties of 64 values. */
 struct aps_stochastic_seen {
-    __m512i greatest; /* magnitude, scaled */
+    __m512i greatest; /* greatest magnitude, scaled */
     __m512i chance;   /* random bits of values of less than 2^-8 steps */
 };
 
-/* x[16], scaled, and the bits that magnitudes are rounded by. */
+/* Gets x[16], scaled, and the bits that round their magnitudes. */
 APS_TARGET_VBMI APS_INLINE __m512i
 aps_stochastic_scale(const struct aps_stochastic *s, const aps_any_float *x)
 {
@@ -156,7 +156,7 @@ APS_TARGET_VBMI APS_INLINE __m512i aps_stochastic_random(const uint32_t *random,
     return correlated ? _mm512_xor_si512(r, _mm512_srai_epi32(y, 31)) : r;
 }
 
-/* The code of a magnitude, and the value's sign. */
+/* Returns the code of a magnitude with the value's sign. */
 APS_TARGET_VBMI APS_INLINE __m512i
 aps_stochastic_sign(const struct aps_stochastic *s, __m512i code, __m512i y)
 {
@@ -164,8 +164,8 @@ aps_stochastic_sign(const struct aps_stochastic *s, __m512i code, __m512i y)
                                      s->sign, 0xf8);
 }
 
-/* The codes of x[16]: not of INF and NaN, and less the carries of values of less
- * than 2^-8 steps. */
+/* Returns the codes of x[16], not for INF and NaN, and without the carries of
+ * values of less than 2^-8 steps. */
 APS_TARGET_VBMI APS_INLINE __m512i aps_stochastic_16(
     const struct aps_stochastic *s, const aps_any_float *x,
     const uint32_t *random, bool correlated, struct aps_stochastic_seen *seen)
@@ -191,8 +191,8 @@ APS_TARGET_VBMI APS_INLINE __m512i aps_stochastic_16(
     return aps_stochastic_sign(s, _mm512_min_epu32(code, s->overflow), y);
 }
 
-/* The codes of x[16], all of which are normal; *most is the greatest distance from
- * min_normal. */
+/* Returns the codes of x[16], all of which are normal; *most is the greatest
+ * distance from min_normal. */
 APS_TARGET_VBMI APS_INLINE __m512i
 aps_stochastic_normal(const struct aps_stochastic *s, const aps_any_float *x,
                       const uint32_t *random, bool correlated, __m512i *most)
@@ -209,7 +209,7 @@ aps_stochastic_normal(const struct aps_stochastic *s, const aps_any_float *x,
         s, _mm512_min_epu32(_mm512_srlv_epi32(sum, s->shift), s->overflow), y);
 }
 
-/* The codes of any x[16]. */
+/* Returns the codes of any x[16]. */
 APS_TARGET_VBMI APS_INLINE __m512i
 aps_stochastic_apart(struct aps_stochastic *s, const aps_any_float *x,
                      const uint32_t *random, bool correlated)
@@ -227,7 +227,7 @@ aps_stochastic_apart(struct aps_stochastic *s, const aps_any_float *x,
     return aps_stochastic_sign(s, code, y);
 }
 
-/* The codes of x[64]. */
+/* Returns the codes of x[64]. */
 APS_TARGET_VBMI APS_INLINE void
 aps_stochastic_64(struct aps_stochastic *s, const aps_any_float *x,
                   const uint32_t *random, bool correlated, __m512i *code)
@@ -261,10 +261,9 @@ aps_stochastic_64(struct aps_stochastic *s, const aps_any_float *x,
             aps_stochastic_apart(s, x + 16 * j, random + 16 * j, correlated);
 }
 
-/*
- * codes[n] of x[n] * scale, of `size` bytes each (1, 2, 4), for the random bits
- * random[n]; n is a multiple of APS_STOCHASTIC_VALUES. Is the marker needed?
- */
+/* codes[n] = codes of x[n] * scale, of `size` bytes each (1, 2, 4), for the
+ * random bits random[n]; n is a multiple of APS_STOCHASTIC_VALUES. Returns
+ * whether the marker is needed. */
 APS_TARGET_VBMI APS_INLINE bool
 aps_stochastic_encode(const struct aps_kernel *k, unsigned width,
                       const aps_any_float *x, size_t n, float scale,
@@ -309,7 +308,7 @@ aps_stochastic_encode(const struct aps_kernel *k, unsigned width,
     return _mm512_reduce_max_epu32(s.greatest) > k->marked;
 }
 
-/* The same for n < APS_STOCHASTIC_VALUES, which are followed by nothing. */
+/* Encodes the last n < APS_STOCHASTIC_VALUES values. */
 APS_TARGET_VBMI APS_INLINE bool
 aps_stochastic_rest(const struct aps_kernel *k, unsigned width,
                     const aps_any_float *x, size_t n, float scale,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sum of several arrays of codes for CPUs with AVX2 and F16C, in one go, by the
- * loops of values_avx2.h: no value of a summand passes memory, and the greatest
- * magnitude of the sums is found on the way. Included by x86-64 builds only.
+ * The sum of several arrays of codes for CPUs with AVX2 and F16C, in one pass,
+ * by the loops of values_avx2.h: no value of a summand goes through memory, and
+ * the greatest magnitude of the sums is found at the same time. Included by
+ * x86-64 builds only.
  */
 #ifndef APS_SIMD_SUM_AVX2_H
 #define APS_SIMD_SUM_AVX2_H
@@ -11,15 +12,15 @@
 #include "kernel/tile.h"
 #include "simd/values_avx2.h"
 
-/* The wires at a time, of one kind of values. */
+/* Wires that are summed at a time, of one kind of values. */
 struct aps_sum_avx2 {
     struct aps_values values[APS_SUM_MAX];
     const uint8_t *wire[APS_SUM_MAX];
     int count;
 };
 
-/* The wires' values from the first to x[n], a multiple of 32, or, if there are `more`,
- * to what is there; from value `begin` of the wires on. */
+/* x[n], n a multiple of 32, = the sum of the wires' values in order, added to x
+ * if there are `more`; from value `begin` of the wires on. */
 APS_CODEC_AVX2 APS_INLINE void
 aps_sum_avx2_body(const struct aps_sum_avx2 *from, int count,
                   enum aps_values_kind kind, bool more, size_t begin, size_t n,
@@ -73,7 +74,7 @@ APS_SUM_AVX2_LOOP(eights, APS_VALUES_EIGHTS)
 APS_SUM_AVX2_LOOP(fp16, APS_VALUES_FP16)
 APS_SUM_AVX2_LOOP(bf16, APS_VALUES_BF16)
 
-/* As aps_sum_avx2_body, with codes that aps_values_take takes. */
+/* Runs aps_sum_avx2_body on codes that aps_values_take accepts. */
 APS_CODEC_AVX2 static inline void
 aps_sum_avx2_add(const struct aps_sum_avx2 *from, bool more, size_t begin,
                  size_t n, aps_any_float *x, __m256i *seen)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sum of several arrays of codes of up to 8 bits by the tables of table_vbmi.h, in
- * one go: no value of a summand passes memory, and the greatest magnitude of the sums
- * is found on the way. Sums are stored, or encoded again by nearest_vbmi.h. Included by
- * x86-64 builds only.
+ * The sum of several arrays of codes of up to 8 bits by the tables of
+ * table_vbmi.h, in one pass: no value of a summand goes through memory, and the
+ * greatest magnitude of the sums is found at the same time. Sums are stored, or
+ * encoded again by nearest_vbmi.h. Included by x86-64 builds only.
  */
 #ifndef APS_SIMD_SUM_VBMI_H
 #define APS_SIMD_SUM_VBMI_H
@@ -15,11 +15,11 @@
 #include "simd/table_vbmi.h"
 #include "kernel/tile.h"
 
-/* The wires at a time. */
+/* Wires that are summed at a time. */
 struct aps_sum {
     struct aps_table table[APS_SUM_MAX];
     const uint8_t *wire[APS_SUM_MAX];
-    bool scaled; /* all of their tables are */
+    bool scaled; /* all of their tables are scaled */
 };
 
 /* sum[4] (+)= the values of 64 codes of summand s, from 64-value i on. */
@@ -39,8 +39,8 @@ aps_sum_add(const struct aps_sum *from, int s,
         sum[q] = first ? y[q] : _mm512_add_ps(sum[q], y[q]);
 }
 
-/* Where sums go to: floats; or codes, which are right if the sums turn out to be
- * bounded, and, where it is wanted, floats that are the codes' values. */
+/* Output of sums: floats; or codes, which are right if the sums turn out to be
+ * bounded, and optionally floats with the codes' values. */
 struct aps_sum_to {
     aps_any_float *x;
     uint8_t *codes;
@@ -48,15 +48,16 @@ struct aps_sum_to {
     const struct aps_table *values;    /* scaled */
 };
 
-/* What is done with sums. */
+/* Output of sums. */
 enum aps_sum_put {
     APS_SUM_FLOATS,
     APS_SUM_CODES,
     APS_SUM_VALUES, /* codes, and their values ... */
-    APS_SUM_STREAM, /* ... past the caches, to an x that begins with a cache line */
+    APS_SUM_STREAM, /* ... by streaming stores, to an x that begins with a cache
+                       line */
 };
 
-/* What is known where a loop is compiled, of the summands and of the codes. */
+/* Constants of a compiled loop, of the summands and of the codes. */
 struct aps_sum_how {
     struct aps_table_how from;
     struct aps_nearest_how to;
@@ -64,7 +65,8 @@ struct aps_sum_how {
     enum aps_sum_put put;
 };
 
-/* From codes as aps_codes_64_fields joins them to those aps_table_look_up takes. */
+/* Returns the order that turns codes joined by aps_codes_64_fields into those
+ * for aps_table_look_up. */
 APS_CODEC_AVX512 APS_INLINE __m512i aps_sum_order(void)
 {
     uint8_t order[64];
@@ -74,13 +76,13 @@ APS_CODEC_AVX512 APS_INLINE __m512i aps_sum_order(void)
     return _mm512_loadu_si512(order);
 }
 
-/* The sum of `count` wires; n is a multiple of 64. The greatest bit pattern of the
- * sums' magnitudes. */
+/* Sums `count` wires; n is a multiple of 64. Returns the greatest bit pattern
+ * of the sums' magnitudes. */
 APS_CODEC_AVX512 APS_INLINE uint32_t
 aps_sum_body(const struct aps_sum *constants, int count, unsigned width,
              struct aps_sum_how how, size_t n, struct aps_sum_to to)
 {
-    struct aps_sum all, *const from = &all; /* in registers, of two */
+    struct aps_sum all, *const from = &all; /* two of them, in registers */
     struct aps_nearest nearest;
     struct aps_table values;
     const bool floats = how.put == APS_SUM_FLOATS;
@@ -132,7 +134,7 @@ aps_sum_body(const struct aps_sum *constants, int count, unsigned width,
     return _mm512_reduce_max_epu32(_mm512_max_epu32(greatest[0], greatest[1]));
 }
 
-/* The same in a loop of its own for two. */
+/* Calls aps_sum_body with a constant number of wires ... */
 APS_CODEC_AVX512 APS_INLINE uint32_t aps_sum_count(const struct aps_sum *from,
                                                    int count, unsigned width,
                                                    struct aps_sum_how how,
@@ -181,7 +183,7 @@ aps_sum_store(const struct aps_sum *from, int count, unsigned width, bool more,
                          n, (struct aps_sum_to){.x = x});
 }
 
-/* To codes, as `put` says. All of the tables are scaled. */
+/* Encodes the sums to codes, as `put` says. All of the tables are scaled. */
 APS_CODEC_AVX512 static inline uint32_t
 aps_sum_encode(const struct aps_sum *from, int count, unsigned width,
                enum aps_sum_put put, size_t n, struct aps_sum_to to)

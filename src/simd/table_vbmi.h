@@ -3,7 +3,7 @@
  * Decoding of formats of up to 8 bits by a table in registers, for CPUs with
  * AVX-512 VBMI: a byte permutation looks 64 codes up at once. The values of
  * such formats are floats whose low 16 bits are zero, so that two bytes a value
- * do. Included by x86-64 builds only.
+ * are enough. Included by x86-64 builds only.
  */
 #ifndef APS_SIMD_TABLE_VBMI_H
 #define APS_SIMD_TABLE_VBMI_H
@@ -16,34 +16,34 @@
 #include "kernel/put.h"
 #include "kernel/tile.h"
 
-#define APS_TABLE_WIDTH 8  /* bits, at most */
+#define APS_TABLE_WIDTH 8  /* most bits */
 #define APS_TABLE_CODES 64 /* looked up at a time */
 
-/* The values of all codes; of 8 bits, those without sign. */
+/* The values of all codes; with 8 bits, of those without sign. */
 struct aps_table {
     __m512i low[2];  /* third byte of the float, codes 0-63 and 64-127 */
     __m512i high[2]; /* fourth byte */
-    __m512i sign;    /* the codes' bit that goes to the fourth byte as it is */
-    __m512
-        scale[2]; /* what the first and the other 32 values of 64 are times */
-    bool scaled;  /* the values are multiplied already */
+    __m512i sign;    /* the codes' bit that is copied to the fourth byte */
+    __m512 scale[2]; /* factors of the first and of the other 32 values of 64 */
+    bool scaled;     /* the values are multiplied already */
 };
 
-/* What is known where a loop is compiled. */
+/* Constants of a compiled loop. */
 struct aps_table_how {
     bool
-        few; /* codes of up to 6 bits, which one vector's bytes are enough for */
+        few; /* codes of up to 6 bits, for which one vector's bytes are enough */
     bool sign;   /* codes of 8 bits */
     bool scaled; /* as above */
     enum aps_put put;
 };
 
-/* Is there a NaN in sums? Also if there was an INF. */
+/* Whether sums contain a NaN, also after an INF. */
 struct aps_table_seen {
-    __m512 special[2]; /* NaN then */
+    __m512 special[2]; /* NaN if there was one */
 };
 
-/* Of all codes without sign, the values times `scale`; do two bytes each do? */
+/* Gets, for all codes without sign, the values times `scale`. Returns whether
+ * two bytes each are enough. */
 APS_TARGET_VBMI APS_INLINE bool
 aps_table_values(const struct aps_kernel *kernel, unsigned width, float scale,
                  uint32_t *value)
@@ -59,7 +59,7 @@ aps_table_values(const struct aps_kernel *kernel, unsigned width, float scale,
     return more == 0;
 }
 
-/* Scaled, where that is possible. */
+/* Makes a table, scaled if that is possible. */
 APS_TARGET_VBMI static struct aps_table
 aps_table_make(const struct aps_kernel *kernel, unsigned width, float scale)
 {
@@ -83,21 +83,18 @@ aps_table_make(const struct aps_kernel *kernel, unsigned width, float scale)
     return table;
 }
 
-/* How 64 packed codes are taken apart, each into a byte. */
+/* Constants that separate 64 packed codes into bytes. */
 struct aps_table_unpack {
-    __mmask64 bytes; /* of the wire */
-    __m512i
-        spread; /* of four codes, to each 32-bit lane; or of 8 bits, in order */
-    __m512i shifts; /* where in its 64-bit lane each code starts */
-    __m512i mask;   /* of a code */
+    __mmask64 bytes; /* bytes of the wire */
+    __m512i spread;  /* four codes to each 32-bit lane; with 8 bits, in order */
+    __m512i shifts;  /* start of each code in its 64-bit lane */
+    __m512i mask;    /* mask of a code */
 };
 
-/*
- * What aps_table_look_up makes of a byte: the values of bytes 2d and 2d + 1 of each 16
- * go to 32-bit lane d of four, those of even bytes to the first vector of floats, and
- * those of odd ones to the second, or, from byte 8 on, to the third and the fourth. So
- * this code of 64 belongs in byte i.
- */
+/* Returns the code of 64 that belongs in byte i for aps_table_look_up: the
+ * values of bytes 2d and 2d + 1 of each 16 go to 32-bit lane d of four, those
+ * of even bytes to the first vector of floats, and those of odd ones to the
+ * second, or, from byte 8 on, to the third and the fourth. */
 APS_INLINE unsigned aps_table_code_of(unsigned i)
 {
     return i / 8 % 2 * 32 + i % 2 * 16 + i / 16 * 4 + i / 2 % 4;
@@ -111,7 +108,7 @@ aps_table_unpack_make(unsigned width)
 
     for (unsigned i = 0; i < 64; i++) {
         const unsigned code = aps_table_code_of(i);
-        /* to each half of a 64-bit lane, the four codes that it has bytes of */
+        /* each half of a 64-bit lane gets the four codes of its bytes */
         const unsigned four = aps_table_code_of(i / 8 * 8 + i / 4 % 2);
 
         spread[i] = (uint8_t)(width == 8 ? code : four * width / 8 + i % 4);
@@ -125,8 +122,7 @@ aps_table_unpack_make(unsigned width)
     return unpack;
 }
 
-/* x[16] = (or +=) y; with `tail` the elements of `some`, which do not pass the
- * caches. */
+/* x[16] = (or +=) y; with `tail` the elements of `some`, by ordinary stores. */
 APS_TARGET_VBMI APS_INLINE void aps_table_store(aps_any_float *x, __m512 y,
                                                 enum aps_put put, bool tail,
                                                 __mmask16 some, __m512 *special)
@@ -151,7 +147,7 @@ APS_TARGET_VBMI APS_INLINE struct aps_table_seen aps_table_seen_none(void)
     return (struct aps_table_seen){{_mm512_setzero_ps(), _mm512_setzero_ps()}};
 }
 
-/* After all of the sums x[n]: a NaN is the canonical one. */
+/* After all of the sums x[n]: makes each NaN canonical. */
 APS_TARGET_VBMI APS_INLINE void
 aps_table_settle(const struct aps_table_seen *seen, aps_any_float *x, size_t n)
 {
@@ -164,7 +160,7 @@ aps_table_settle(const struct aps_table_seen *seen, aps_any_float *x, size_t n)
             x[i] = aps_float_from_bits(APS_FLOAT_NAN);
 }
 
-/* 64 packed codes, each into a byte, as aps_table_look_up takes them. */
+/* Separates 64 packed codes into bytes, for aps_table_look_up. */
 APS_TARGET_VBMI APS_INLINE __m512i aps_table_unpack_codes(
     const struct aps_table_unpack *unpack, bool bytes, __m512i codes)
 {
@@ -175,7 +171,7 @@ APS_TARGET_VBMI APS_INLINE __m512i aps_table_unpack_codes(
     return _mm512_and_si512(codes, unpack->mask);
 }
 
-/* A byte of the value of each of 64 codes. */
+/* Returns a byte of the value of each of 64 codes. */
 APS_TARGET_VBMI APS_INLINE __m512i aps_table_bytes(const __m512i *bytes,
                                                    struct aps_table_how how,
                                                    __m512i codes)
@@ -184,8 +180,8 @@ APS_TARGET_VBMI APS_INLINE __m512i aps_table_bytes(const __m512i *bytes,
                    : _mm512_permutex2var_epi8(bytes[0], codes, bytes[1]);
 }
 
-/* y[4] = the values of 64 codes, times scale[0] those of the first half, times scale[1]
- * the others. */
+/* y[4] = the values of 64 codes, the first half times scale[0], the second
+ * times scale[1]. */
 APS_TARGET_VBMI APS_INLINE void
 aps_table_look_up(const struct aps_table *table, struct aps_table_how how,
                   __m512i codes, const __m512 *scale, __m512 *y)
@@ -209,7 +205,8 @@ aps_table_look_up(const struct aps_table *table, struct aps_table_how how,
     }
 }
 
-/* x[64] = (or +=) y; with `tail`, those of `some`: masks cost. */
+/* x[64] = (or +=) y; with `tail`, only those of `some`, because masks cost
+ * time. */
 APS_TARGET_VBMI APS_INLINE void
 aps_table_store_64(aps_any_float *x, const __m512 *y, enum aps_put put,
                    bool tail, uint64_t some, struct aps_table_seen *seen)
@@ -219,7 +216,7 @@ aps_table_store_64(aps_any_float *x, const __m512 *y, enum aps_put put,
                         (__mmask16)(some >> 16 * q), &seen->special[q % 2]);
 }
 
-/* 64 packed codes, as aps_table_look_up takes them. */
+/* Loads 64 packed codes, for aps_table_look_up. */
 APS_TARGET_VBMI APS_INLINE __m512i aps_table_load(
     const struct aps_table_unpack *unpack, unsigned width, const uint8_t *wire)
 {
@@ -229,7 +226,7 @@ APS_TARGET_VBMI APS_INLINE __m512i aps_table_load(
                   : _mm512_loadu_si512(wire));
 }
 
-/* 64 values, or n < 64 with `tail`. */
+/* Decodes 64 values, or n < 64 with `tail`. */
 APS_TARGET_VBMI APS_INLINE void
 aps_table_decode_codes(const struct aps_table *table,
                        const struct aps_table_unpack *unpack, unsigned width,
@@ -274,7 +271,7 @@ aps_table_decode_body(const struct aps_table *constants, unsigned width,
         aps_table_settle(&seen, x, n);
 }
 
-/* The same in a loop of its own for what is done with the values, ... */
+/* Loops with the use of the values as a constant, ... */
 APS_TARGET_VBMI APS_INLINE void
 aps_table_decode_put(const struct aps_table *table, unsigned width,
                      struct aps_table_how how, const uint8_t *wire, size_t n,
@@ -315,10 +312,8 @@ aps_table_decode_width(const struct aps_table *table, unsigned width,
     }
 }
 
-/*
- * x[n] = (or +=, as `put` says) value of the packed codes at `wire` * scale; the
- * same bits as aps_kernel_decode_array.
- */
+/* x[n] = (or +=, as `put` says) value of the packed codes at `wire` * scale,
+ * with the bits of aps_kernel_decode_array. */
 APS_TARGET_VBMI static inline void
 aps_table_decode(const struct aps_kernel *kernel, unsigned width,
                  const uint8_t *wire, size_t n, float scale, enum aps_put put,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The values of packed codes for CPUs with AVX2 and F16C, 32 at a time: the bits of
- * aps_kernel_decode. A byte shuffle looks up codes of 4 bits. Codes of 8 bits with up
- * to 5 exponent bits are those of fp16 values, times a power of two, that have their
- * bits further to the left; the CPU itself converts fp16, subnormal values, too; bf16
- * is the upper half of a float. Included by x86-64 builds only.
+ * The values of packed codes for CPUs with AVX2 and F16C, 32 at a time: the
+ * bits of aps_kernel_decode. A byte shuffle looks up codes of 4 bits. Codes of
+ * 8 bits with up to 5 exponent bits are those of fp16 values, times a power of
+ * two, with their bits further to the left; the CPU itself converts fp16,
+ * subnormal values, too; bf16 is the upper half of a float. Included by x86-64
+ * builds only.
  */
 #ifndef APS_SIMD_VALUES_AVX2_H
 #define APS_SIMD_VALUES_AVX2_H
@@ -23,7 +24,7 @@
 #define APS_VALUES 32 /* at a time */
 
 enum aps_values_kind {
-    APS_VALUES_NONE, /* no loop is for these codes */
+    APS_VALUES_NONE, /* no loop supports these codes */
     APS_VALUES_FOURS,
     APS_VALUES_EIGHTS,
     APS_VALUES_FP16,
@@ -34,14 +35,14 @@ enum aps_values_kind {
 /* A format's constants. */
 struct aps_values {
     enum aps_values_kind kind;
-    __m256 scale; /* what values are multiplied by; of eights, fp16 values */
-    __m256i low, high; /* of fours: the bytes of the upper halves of floats */
-    __m128i left;      /* of eights: to the place in fp16, ... */
-    __m256i bits;      /* ... where a code has these, ... */
+    __m256 scale;      /* factor of the values; with eights, of fp16 values */
+    __m256i low, high; /* with fours: the bytes of the upper halves of floats */
+    __m128i left;      /* with eights: shift to the place in fp16, ... */
+    __m256i bits;      /* ... the bits of a code there, ... */
     __m256i last;      /* ... and the last code of a finite value */
 };
 
-#define APS_VALUES_BIAS 15 /* of fp16 */
+#define APS_VALUES_BIAS 15 /* the bias of fp16 */
 
 APS_INLINE enum aps_values_kind
 aps_values_kind_of(const struct aps_kernel *kernel,
@@ -51,7 +52,7 @@ aps_values_kind_of(const struct aps_kernel *kernel,
 
     if (format->width == 4)
         return APS_VALUES_FOURS;
-    /* The greatest exponent of fp16 is that of no finite value. */
+    /* The greatest exponent of fp16 has no finite values. */
     if (format->width == 8 && format->exponent_bits <= 5 &&
         kernel->limit <= 0x1fu << format->mantissa_bits)
         return APS_VALUES_EIGHTS;
@@ -60,7 +61,7 @@ aps_values_kind_of(const struct aps_kernel *kernel,
     return words == APS_CODE16_FP16 ? APS_VALUES_FP16 : APS_VALUES_BF16;
 }
 
-/* Is there a loop for the format's codes, if they have no marker? */
+/* True if there is a loop for the format's codes without a marker. */
 APS_INLINE bool aps_values_suit(const struct aps_format *format)
 {
     const struct aps_kernel kernel = aps_kernel_init(format);
@@ -83,8 +84,8 @@ APS_CODEC_AVX2 APS_INLINE void aps_values_make_fours(struct aps_values *v,
     v->high = _mm256_broadcastsi128_si256(_mm_loadu_si128((void *)high));
 }
 
-/* A kernel that is marked (aps_kernel_mark) has its own last code. The kind is NONE
- * where something would leave the normal floats. */
+/* A marked kernel (aps_kernel_mark) has its own last code. The kind is NONE if
+ * a constant would not be a normal float. */
 APS_CODEC_AVX2 static inline struct aps_values
 aps_values_make(const struct aps_kernel *kernel,
                 const struct aps_format *format, int exponent)
@@ -117,8 +118,8 @@ APS_INLINE size_t aps_values_width(enum aps_values_kind kind)
 APS_CODEC_AVX2 APS_INLINE void
 aps_values_of_fours(const struct aps_values *v, const uint8_t *wire, __m256 *y)
 {
-    /* The unpacking below works in lanes of 16 bytes: four codes of each eight
-     * have to lie in each. */
+    /* The unpacking below works in lanes of 16 bytes: each needs four codes of
+     * each eight. */
     const __m256i order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
     const __m256i zero = _mm256_setzero_si256();
     __m256i codes, low, high, half[2];
@@ -137,7 +138,7 @@ aps_values_of_fours(const struct aps_values *v, const uint8_t *wire, __m256 *y)
                        : _mm256_unpackhi_epi16(zero, half[q / 2]));
 }
 
-/* Before they are scaled; all have to be finite. */
+/* Gets the values before they are scaled; all have to be finite. */
 APS_CODEC_AVX2 APS_INLINE void
 aps_values_of_eights(const struct aps_values *v, const uint8_t *wire, __m256 *y)
 {
@@ -172,8 +173,8 @@ APS_CODEC_AVX2 APS_INLINE void aps_values_32(const struct aps_values *v,
     }
 }
 
-/* Does the loop do what codes [0, n) at `wire` ask for? Of eights, the values have to
- * be finite. n is a multiple of 32. */
+/* True if the loop supports the codes [0, n) at `wire`. The values of eights
+ * have to be finite. n is a multiple of 32. */
 APS_CODEC_AVX2 static inline bool aps_values_take(const struct aps_values *v,
                                                   const uint8_t *wire, size_t n)
 {
@@ -193,7 +194,7 @@ APS_CODEC_AVX2 static inline bool aps_values_take(const struct aps_values *v,
 
 /* --- arrays ------------------------------------------------------------------ */
 
-/* x[8] = (or +=) y. NaN of a sum: the canonical one. */
+/* x[8] = (or +=) y. The NaN of a sum is made canonical. */
 APS_CODEC_AVX2 APS_INLINE void aps_values_put(__m256 y, enum aps_put put,
                                               aps_any_float *x)
 {
@@ -228,7 +229,7 @@ aps_values_body(const struct aps_values *constants, enum aps_values_kind kind,
     }
 }
 
-/* Loops, each a function of its own: there are 16 registers. */
+/* Loops, each a function of its own, because there are 16 registers. */
 #define APS_VALUES_LOOP(name, kind, put)                                       \
     APS_CODEC_AVX2 APS_NOINLINE void aps_values_##name(                        \
         const struct aps_values *v, const uint8_t *wire, size_t n,             \
@@ -246,7 +247,8 @@ APS_VALUES_LOOPS(eights, APS_VALUES_EIGHTS)
 APS_VALUES_LOOPS(fp16, APS_VALUES_FP16)
 APS_VALUES_LOOPS(bf16, APS_VALUES_BF16)
 
-/* x[n] = (or +=, as `put` says) the values of codes that aps_values_take takes. */
+/* x[n] = (or +=, as `put` says) the values of codes that aps_values_take
+ * accepts. */
 APS_CODEC_AVX2 static inline void aps_values_decode(const struct aps_values *v,
                                                     const uint8_t *wire,
                                                     size_t n, enum aps_put put,
@@ -269,7 +271,8 @@ APS_CODEC_AVX2 static inline void aps_values_decode(const struct aps_values *v,
     loops[v->kind][put](v, wire, n, x);
 }
 
-/* Tile by tile, until one has codes that the loops do not take: how many of n. */
+/* Decodes tile by tile, until one has codes that the loops do not support.
+ * Returns the number of values decoded. */
 APS_CODEC_AVX2 static inline size_t
 aps_values_decode_tiles(const struct aps_values *v, const uint8_t *wire,
                         size_t n, enum aps_put put, aps_any_float *x)
