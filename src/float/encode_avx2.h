@@ -9,17 +9,17 @@
 #include "simd/nearest_avx2.h"
 #include "kernel/tile.h"
 
-/* x[n] to packed codes, exactly their bytes; the greatest magnitude is
- * added to *seen, if `how` asks for it. */
+/* Encodes x[n] to packed codes, exactly their bytes; adds the greatest
+ * magnitude to *seen, if `how` asks for it. */
 APS_CODEC_AVX2 APS_INLINE void aps_avx2_values(const struct aps_avx2 *constants,
                                                struct aps_avx2_how how,
                                                const aps_any_float *x, size_t n,
                                                __m256i *seen, uint8_t *wire)
 {
-    /* in registers: stores of bytes may be to anything that has an address */
+    /* in registers, because a store of bytes may alias anything in memory */
     const struct aps_avx2 k = *constants, *const c = &k;
     const size_t width = c->width;
-    /* What is written behind narrow codes is written again. */
+    /* Bytes written after narrow codes are overwritten later. */
     const size_t behind = how.narrow && !how.four ? APS_AVX2_VALUES : 0;
     __m256i most = *seen;
     size_t i = 0;
@@ -43,8 +43,8 @@ APS_CODEC_AVX2 APS_INLINE void aps_avx2_values(const struct aps_avx2 *constants,
 /* Ways to encode, each a loop of its own for each kind of codes. */
 enum aps_avx2_way {
     APS_AVX2_SCALED,  /* by a multiplication */
-    APS_AVX2_FOLDED,  /* by constants that have the scale in them */
-    APS_AVX2_BOUNDED, /* ... where no value is beyond the format */
+    APS_AVX2_FOLDED,  /* by constants that include the scale */
+    APS_AVX2_BOUNDED, /* ... if no value is beyond the format */
     APS_AVX2_WAYS
 };
 
@@ -71,8 +71,8 @@ APS_AVX2_LOOPS(words, .words = true)
 APS_AVX2_LOOPS(fp16, .words = true, .kind = APS_CODE16_FP16)
 APS_AVX2_LOOPS(bf16, .words = true, .kind = APS_CODE16_BF16)
 
-/* One of the ways that suit the constants: only a scale that is folded has others than
- * the first. */
+/* Encodes in one of the ways that suit the constants: ways other than the first
+ * need a folded scale. */
 APS_CODEC_AVX2 static inline void
 aps_avx2_encode(const struct aps_avx2 *c, enum aps_avx2_way way,
                 const aps_any_float *x, size_t n, __m256i *seen, uint8_t *wire)
@@ -102,11 +102,9 @@ aps_avx2_encode(const struct aps_avx2 *c, enum aps_avx2_way way,
     loops[way](c, x, n, seen, wire);
 }
 
-/*
- * x[n], at most a tile, to packed codes, exactly their bytes; `bounded`: the caller
- * knows that all are finite, and none beyond the format. False: there are INF or
- * NaN, and the codes are not valid.
- */
+/* Encodes x[n], at most a tile, to packed codes, exactly their bytes;
+ * `bounded`: all are finite, and none is beyond the format. Returns false if
+ * there are INF or NaN; the codes are then not valid. */
 APS_CODEC_AVX2 static inline bool aps_avx2_tile(const struct aps_avx2 *c,
                                                 const aps_any_float *x,
                                                 size_t n, bool bounded,

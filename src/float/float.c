@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loops of kernel.h and pack.h are vectorised by the compiler, which needs
- * flags of its own for them: see KERNEL_CFLAGS in configure.ac. Nobody reads
- * the exception flags that they raise (base/fpenv.h).
+ * The compiler vectorises the loops of kernel.h and pack.h with flags of their
+ * own: see KERNEL_CFLAGS in configure.ac. The exception flags that they raise
+ * are discarded (base/fpenv.h).
  */
 #include "config.h"
 
@@ -30,11 +30,9 @@
 
 /* --- random bits --------------------------------------------------------- */
 
-/*
- * aps_draw_init, which takes time in proportion to the ranks: kept for the last
- * calls of this thread, since a layer is encoded slice by slice, and a few
- * layers by turns.
- */
+/* Cache of aps_draw_init, which takes time in proportion to the ranks, for the
+ * last calls of this thread, because a layer is encoded slice by slice, and a
+ * few layers alternate. */
 #define KEPT 32 /* layers */
 
 static struct aps_draw float_draw_of(const struct aps_cast_options *options)
@@ -68,7 +66,7 @@ static struct aps_draw float_draw_of(const struct aps_cast_options *options)
 #define LANES 16
 #include "float/greatest_variant.h"
 
-/* aps_kernel_greatest, by vectors of the length that the CPU has registers for. */
+/* aps_kernel_greatest, with vectors of the CPU's register length. */
 APS_INLINE uint32_t greatest_body(const aps_any_float *x, size_t n,
                                   enum vectors vectors)
 {
@@ -79,8 +77,8 @@ APS_INLINE uint32_t greatest_body(const aps_any_float *x, size_t n,
 
 /* --- kernel bodies ------------------------------------------------------- */
 
-/* A tile, at most, to nearest, by one float multiplication; with statistics if
- * `stats`. */
+/* Encodes at most a tile to nearest, by one float multiplication for each
+ * value; with statistics if `stats`. */
 APS_INLINE bool encode_tile(const struct aps_kernel *kernel,
                             const aps_any_float *x, size_t n, float scale,
                             bool bounded, unsigned width, bool vbmi,
@@ -99,8 +97,8 @@ APS_INLINE bool encode_tile(const struct aps_kernel *kernel,
     return marker;
 }
 
-/* To nearest, where one float multiplication is the product; with statistics if
- * `stats`. */
+/* Encodes to nearest, if one float multiplication gives the product; with
+ * statistics if `stats`. */
 APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
                                        const aps_any_float *x, size_t n,
                                        struct aps_scaling scaling,
@@ -144,7 +142,7 @@ APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
     return marker ? APS_BLOCK_NAN : 0;
 }
 
-/* To nearest, whatever the scaling. */
+/* Encodes to nearest with any scaling. */
 APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
                                         const float *x, size_t n,
                                         struct aps_scaling scaling,
@@ -164,7 +162,7 @@ APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
         size_t at = i / 8 * width;
         float scaled[CHUNK];
 
-        /* what overflows here is no INF of the caller's */
+        /* an INF after scaling need not be an INF of the caller's */
         marker |= aps_kernel_needs_marker(&kernel, in + i, count);
         aps_scaling_multiply(&codec->format, in + i, count, scaling, scaled);
         encode_chunk(&kernel, scaled, count, 1, false, width, vectors == VBMI,
@@ -174,7 +172,7 @@ APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
 }
 
 #if defined(__x86_64__)
-/* By random bits, where one float multiplication is the product. */
+/* Encodes by random bits, if one float multiplication gives the product. */
 APS_TARGET_VBMI static unsigned
 encode_drawn(const struct aps_codec *codec, const aps_any_float *in, size_t n,
              struct aps_scaling scaling, const struct aps_draw *draw,
@@ -225,7 +223,7 @@ encode_drawn(const struct aps_codec *codec, const aps_any_float *in, size_t n,
     return marker ? APS_BLOCK_NAN : 0;
 }
 
-/* The same with AVX2. */
+/* stochastic_vbmi with AVX2. */
 APS_CODEC_AVX2 static unsigned
 encode_drawn_avx2(const struct aps_codec *codec, const aps_any_float *in,
                   size_t n, struct aps_scaling scaling,
@@ -262,7 +260,7 @@ encode_drawn_avx2(const struct aps_codec *codec, const aps_any_float *in,
 }
 #endif
 
-/* Any rounding, with statistics if `stats`. */
+/* Encodes with any rounding; with statistics if `stats`. */
 APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
                                     const float *x, size_t n,
                                     struct aps_scaling scaling,
@@ -403,7 +401,7 @@ VARIANT(avx2, APS_CODEC_AVX2, AVX2)
 VARIANT(avx512, APS_CODEC_AVX512, VBMI)
 #endif
 
-/* The supported variants, best first. */
+/* Returns the supported variants, best first. */
 static const struct aps_float_variant *supported(int i)
 {
 #if defined(__x86_64__)

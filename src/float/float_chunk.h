@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A chunk of values rounded to nearest by one float multiplication each, and
- * packed. Inlined into float.c.
+ * Rounds a chunk of values to nearest by one float multiplication each, and
+ * packs it. Inlined into float.c.
  */
 #ifndef APS_FLOAT_FLOAT_CHUNK_H
 #define APS_FLOAT_FLOAT_CHUNK_H
@@ -9,7 +9,7 @@
 #include "kernel/kernel.h"
 #include "float/pack_chunk.h"
 
-/* Of an array whose greatest bit pattern is known. */
+/* Returns the magnitude of an array whose greatest bit pattern is known. */
 APS_INLINE struct aps_magnitude magnitude_of(uint32_t greatest,
                                              const aps_any_float *x, size_t n)
 {
@@ -19,10 +19,10 @@ APS_INLINE struct aps_magnitude magnitude_of(uint32_t greatest,
         aps_float_from_bits(aps_kernel_max_finite(x, n)), false};
 }
 
-/* What a variant is compiled for, beyond what the compiler makes of loops. */
+/* Intrinsics that a variant uses, beyond the compiler's vectorisation. */
 enum vectors { PLAIN, AVX2, VBMI };
 
-/* Codes [from, n) of 1, 2 or 4 bytes from 32 bits each. */
+/* Writes codes [from, n) of 1, 2 or 4 bytes from 32 bits each. */
 APS_INLINE void narrow_chunk(const struct aps_codes *codes, size_t from,
                              size_t n, int size, uint8_t *restrict wire)
 {
@@ -30,7 +30,7 @@ APS_INLINE void narrow_chunk(const struct aps_codes *codes, size_t from,
         aps_kernel_store(wire, i, size, codes->code[i]);
 }
 
-/* All codes of a chunk, to a wire with room for so many bytes. */
+/* Writes all codes of a chunk to a wire with room for `room` bytes. */
 APS_INLINE void put_chunk(struct aps_codes *codes, size_t n, unsigned width,
                           bool vbmi, size_t room, uint8_t *wire)
 {
@@ -49,7 +49,7 @@ APS_INLINE void put_chunk(struct aps_codes *codes, size_t n, unsigned width,
     }
 }
 
-/* Codes of `size` bytes; true if they ask for the marker. */
+/* Encodes to codes of `size` bytes. Returns true if they need the marker. */
 APS_INLINE bool encode_array(const struct aps_kernel *kernel,
                              const aps_any_float *x, size_t n, float scale,
                              bool bounded, void *codes, int size,
@@ -64,7 +64,7 @@ APS_INLINE bool encode_array(const struct aps_kernel *kernel,
     return false;
 }
 
-/* Encode a chunk to nearest, by one float multiplication. */
+/* Encodes a chunk to nearest, by one float multiplication for each value. */
 APS_INLINE bool encode_chunk(const struct aps_kernel *kernel,
                              const aps_any_float *x, size_t n, float scale,
                              bool bounded, unsigned width, bool vbmi,

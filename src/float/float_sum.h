@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums of several arrays of codes, in one go: the bodies that float.c compiles for each
- * kind of vectors. Inlined into float.c.
+ * Sums of several arrays of codes in one pass: the bodies that float.c compiles
+ * for each kind of vectors. Inlined into float.c.
  */
 #ifndef APS_FLOAT_FLOAT_SUM_H
 #define APS_FLOAT_FLOAT_SUM_H
@@ -17,7 +17,7 @@
 #endif
 
 #if defined(__x86_64__)
-/* Is there a kernel for sums of these? */
+/* True if there is a kernel for sums of these arrays. */
 static bool sum_suits(const struct aps_codec *codec,
                       const struct aps_summand *summands, int count,
                       enum vectors vectors)
@@ -30,7 +30,7 @@ static bool sum_suits(const struct aps_codec *codec,
     return true;
 }
 
-/* Some summands' values from `begin`, a multiple of 64, on. */
+/* Prepares the values of some summands from `begin`, a multiple of 64, on. */
 APS_CODEC_AVX512 static void sum_make(const struct aps_codec *codec,
                                       const struct aps_summand *summands,
                                       int count, size_t begin,
@@ -51,8 +51,8 @@ APS_CODEC_AVX512 static void sum_make(const struct aps_codec *codec,
     }
 }
 
-/* Values [begin, begin + n), multiples of 64, some summands at a time: the greatest bit
- * pattern of the sums' magnitudes. */
+/* Sums the values [begin, begin + n), multiples of 64, some summands at a time.
+ * Returns the greatest bit pattern of the sums' magnitudes. */
 APS_CODEC_AVX512 static uint32_t sum_vbmi(const struct aps_codec *codec,
                                           const struct aps_summand *summands,
                                           int count, size_t begin, size_t n,
@@ -71,7 +71,8 @@ APS_CODEC_AVX512 static uint32_t sum_vbmi(const struct aps_codec *codec,
     return greatest;
 }
 
-/* The rest of an array, n < 64 values from `begin` on, with zeros behind them. */
+/* Sums the rest of an array, n < 64 values from `begin` on, with zeros after
+ * them. */
 APS_CODEC_AVX512 static uint32_t
 sum_encode_rest(const struct aps_codec *codec, struct aps_sum *from, int count,
                 size_t begin, size_t n, const struct aps_nearest *nearest,
@@ -93,7 +94,7 @@ sum_encode_rest(const struct aps_codec *codec, struct aps_sum *from, int count,
     return greatest;
 }
 
-/* Where values are wanted, to x. */
+/* x may be NULL: then the values are not stored. */
 APS_CODEC_AVX512 static bool
 sum_encode_vbmi(const struct aps_codec *codec,
                 const struct aps_summand *summands, int count, size_t n,
@@ -140,7 +141,7 @@ sum_encode_vbmi(const struct aps_codec *codec,
 }
 #endif
 
-/* A NaN of the sums becomes the canonical one. */
+/* Makes a NaN of the sums canonical. */
 APS_INLINE void sum_settle(size_t n, aps_any_float *sum)
 {
     for (size_t i = 0; i < n; i++)
@@ -177,7 +178,7 @@ APS_INLINE bool sum_by_vbmi(const struct aps_codec *codec,
     return true;
 }
 
-/* Only where the CPU has them may a function be called that is compiled for VBMI. */
+/* A function that is compiled for VBMI may be called only if the CPU has it. */
 APS_INLINE bool sum_encode_by_vbmi(
     const struct aps_codec *codec, const struct aps_summand *summands,
     int count, size_t n, struct aps_scaling scaling, enum vectors vectors,

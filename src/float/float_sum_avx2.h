@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * float_sum.h for CPUs with AVX2: part by part that the L1 cache holds, by the loops of
- * sum_avx2.h, encode_avx2.h and values_avx2.h. One loop for all would need more than
- * 16 registers. Included by x86-64 builds only.
+ * float_sum.h for CPUs with AVX2: in parts that the L1 cache holds, by the
+ * loops of sum_avx2.h, encode_avx2.h and values_avx2.h. A single loop would
+ * need more than 16 registers. Included by x86-64 builds only.
  */
 #ifndef APS_FLOAT_FLOAT_SUM_AVX2_H
 #define APS_FLOAT_FLOAT_SUM_AVX2_H
@@ -16,7 +16,8 @@
 
 #define SUM_PART ((size_t)1024) /* values */
 
-/* The constants of some of `count` summands. False: no loop is for them. */
+/* Prepares the constants of some of `count` summands. Returns false if no loop
+ * supports them. */
 APS_CODEC_AVX2 static inline bool
 sum_avx2_make(const struct aps_codec *codec, const struct aps_summand *summands,
               int count, struct aps_sum_avx2 *from)
@@ -39,8 +40,9 @@ sum_avx2_make(const struct aps_codec *codec, const struct aps_summand *summands,
     return true;
 }
 
-/* x[n] = (or +=, if there are `more`) their sum, from value `begin`, a multiple of 32,
- * on; its greatest magnitude is added to *seen. False: codes are not for the loops. */
+/* x[n] = (or +=, if there are `more`) their sum, from value `begin`, a multiple
+ * of 32, on; adds its greatest magnitude to *seen. Returns false if the loops
+ * do not support a code. */
 APS_CODEC_AVX2 static inline bool
 sum_avx2_part(const struct aps_codec *codec, const struct aps_summand *summands,
               const struct aps_sum_avx2 *from, bool more, size_t begin,

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The greatest magnitude of a long array, for vectors of one length; float.c includes
- * this once for each, having defined
+ * The greatest magnitude of a long array, for vectors of one length; float.c
+ * includes this once for each, after it has defined
  *
- *     NAME(x)   x with the vectors' name behind it
+ *     NAME(x)   x with the vectors' name appended
  *     LANES     floats of a vector register: 8 or 16
  *
- * A long array is read in strands, a cache line of each in turn, so that lines of more
- * pages are on their way at a time; each is asked for STRAND_AHEAD floats ahead of its
- * use. Measured on Intel's Emerald Rapids, two processes at once: 0.86 of the time from
- * memory, 0.98 from the L2 cache. Where asking ahead is not worth it, strands were not
- * measured, and there are none.
+ * A long array is read in strands, a cache line of each in turn, so that lines
+ * of several pages are fetched at a time; each is prefetched STRAND_AHEAD
+ * floats before its use. Measured on Intel's Emerald Rapids, two processes at
+ * once: 0.86 of the time from memory, 0.98 from the L2 cache. If prefetches are
+ * not worth it, there are no strands, whose effect was not measured.
  */
 
 #define VECTOR NAME(greatest_vector)
 #define VECTORS NAME(greatest_vectors)
-#define LINE ((size_t)64 / sizeof(float)) /* of the cache */
+#define LINE ((size_t)64 / sizeof(float)) /* floats of a cache line */
 #define STRANDS ((size_t)4)
-#define STRAND_ARRAY ((size_t)16 * 1024) /* floats, at least */
+#define STRAND_ARRAY                                                           \
+    ((size_t)16 * 1024) /* shortest array with strands, in
+                                            floats */
 #define STRAND_AHEAD ((size_t)384)
 
 typedef int32_t VECTOR __attribute__((vector_size(4 * LANES)));
 
-/* The lanes' greatest magnitudes of a cache line more. */
+/* Updates the lanes' greatest magnitudes with one more cache line. */
 APS_INLINE void VECTORS(const aps_any_float *x, VECTOR *greatest)
 {
     const VECTOR magnitude = (VECTOR){0} + (int32_t)~APS_FLOAT_SIGN;
@@ -37,8 +39,8 @@ APS_INLINE void VECTORS(const aps_any_float *x, VECTOR *greatest)
     }
 }
 
-/* aps_kernel_greatest of a long array, which is asked for ahead of its use, line by
- * line: a chunk at once is more than a core can wait for. */
+/* aps_kernel_greatest of a long array, prefetched line by line, because a core
+ * cannot wait for a whole chunk at once. */
 APS_INLINE uint32_t NAME(greatest)(const aps_any_float *x, size_t n)
 {
     const size_t strand =
@@ -46,7 +48,7 @@ APS_INLINE uint32_t NAME(greatest)(const aps_any_float *x, size_t n)
     const size_t done = STRANDS * strand;
     const size_t whole =
         done + (n - done) / (STRANDS * LINE) * (STRANDS * LINE);
-    VECTOR greatest[STRANDS] = {{0}}; /* do not wait for each other */
+    VECTOR greatest[STRANDS] = {{0}}; /* independent of each other */
     uint32_t result = aps_kernel_greatest(x + whole, n - whole);
 
     for (size_t i = 0; i < strand; i += LINE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chunks of codes, packed and unpacked by the means of the CPU. Inlined into
+ * Packs and unpacks chunks of codes with the CPU's instructions. Inlined into
  * float.c.
  */
 #ifndef APS_FLOAT_PACK_CHUNK_H
@@ -17,13 +17,14 @@ APS_INLINE size_t whole_blocks(size_t n)
     return (n + APS_PACK_BLOCK - 1) / APS_PACK_BLOCK * APS_PACK_BLOCK;
 }
 
-/* A code's size where an array of codes is packed already, or 0. */
+/* Returns a code's size, in bytes, if an array of codes is packed already, or
+ * 0. */
 APS_INLINE int array_size(unsigned width)
 {
     return width == 8 || width == 16 || width == 32 ? (int)(width / 8) : 0;
 }
 
-/* Pack n codes of a chunk; `room` bytes of the wire are left. */
+/* Packs n codes of a chunk; `room` bytes of the wire are left. */
 APS_INLINE void pack_chunk(struct aps_codes *codes, size_t n, unsigned width,
                            bool vbmi, size_t room, uint8_t *wire)
 {
