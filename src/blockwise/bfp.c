@@ -80,7 +80,7 @@ APS_INLINE void bfp_decode(const struct aps_block_kernel *kernel,
 }
 
 #if defined(__x86_64__)
-/* Integers up to 2^M - 1, rounded by adding 2^(23-M). */
+/* Integers up to 2^M - 1, which are rounded by adding 2^(23-M). */
 APS_CODEC_AVX512 APS_INLINE struct aps_nearest
 bfp_make(const struct aps_block_kernel *kernel)
 {

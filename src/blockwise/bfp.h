@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Block floating point, bfpM/B, value by value: an exponent for B values, each
- * with a sign and M bits. HBFP (Drumond et al., NeurIPS 2018; arXiv 1804.01526)
- * rounds so; its emulator's exponent differs where the maximum is a power of
- * two, which it clips. Valid C++, too.
+ * Block floating point, bfpM/B, value by value: B values share an exponent,
+ * each with a sign and M bits. HBFP (Drumond et al., NeurIPS 2018; arXiv
+ * 1804.01526) rounds in this way; its emulator's exponent differs if the
+ * maximum is a power of two, which it clips. Valid C++, too.
  */
 #ifndef APS_BLOCKWISE_BFP_H
 #define APS_BLOCKWISE_BFP_H
@@ -12,7 +12,7 @@
 #include "blockwise/fixed.h"
 
 #define APS_BFP_NAN 255
-#define APS_BFP_BIAS 126 /* of the exponent e, with every |x| < 2^e */
+#define APS_BFP_BIAS 126 /* bias of the exponent e, with every |x| < 2^e */
 
 APS_INLINE struct aps_block_scale aps_bfp_scale(uint32_t code)
 {
@@ -24,10 +24,11 @@ APS_INLINE struct aps_block_scale aps_bfp_scale(uint32_t code)
     return scale;
 }
 
-/* Of `m` bits, for the greatest magnitude of a block, a bit pattern, NaN on top. */
+/* Returns the scale for `m` bits and the greatest magnitude of a block, a bit
+ * pattern, NaN on top. */
 APS_INLINE struct aps_block_scale aps_bfp_choose(int m, uint32_t greatest)
 {
-    /* A float's exponent field is e + 126, of subnormals that of -125. */
+    /* A float's exponent field is e + 126; subnormals count as e = -125. */
     const uint32_t field = greatest >> APS_FLOAT_MANTISSA_BITS;
     const uint32_t nonzero = field < 1 ? 1 : field;
     struct aps_block_scale scale = aps_bfp_scale(greatest == 0 ? 0 : nonzero);
@@ -40,7 +41,7 @@ APS_INLINE struct aps_block_scale aps_bfp_choose(int m, uint32_t greatest)
     return scale;
 }
 
-/* By its code. */
+/* Returns the scale with this code. */
 APS_INLINE struct aps_block_scale aps_bfp_read(int m, uint8_t code)
 {
     struct aps_block_scale scale = aps_bfp_scale(code);
@@ -50,8 +51,8 @@ APS_INLINE struct aps_block_scale aps_bfp_read(int m, uint8_t code)
     return scale;
 }
 
-/* The magnitude of the code of the finite float with this bit pattern, which may
- * be one too large; `random` is for stochastic rounding. */
+/* Returns the magnitude of the code of the finite float with this bit pattern,
+ * which may be one too large; `random` is for stochastic rounding. */
 APS_INLINE uint32_t aps_bfp_magnitude(int m, struct aps_block_scale scale,
                                       uint32_t bits, enum aps_rounding rounding,
                                       uint32_t random)
@@ -64,7 +65,7 @@ APS_INLINE uint32_t aps_bfp_magnitude(int m, struct aps_block_scale scale,
     return aps_integer_magnitude(magnitude, scale.exponent, rounding, random);
 }
 
-/* The value of a code, in a block that is neither NaN nor 0. */
+/* Returns the value of a code, in a block that is neither NaN nor 0. */
 APS_INLINE float aps_bfp_value(int m, struct aps_block_scale scale,
                                uint32_t code)
 {

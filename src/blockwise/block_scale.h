@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the values of a format in blocks are encoded and decoded by: constants
- * of the format, and the scale of a block. How each family chooses scales and
- * rounds values by them is in bfp.h, mx.h and nvfp4.h, value by value.
+ * Constants of a format in blocks, and the scale of a block, with which values
+ * are encoded and decoded. bfp.h, mx.h and nvfp4.h show, value by value, how
+ * each family chooses scales and rounds values.
  *
- * Valid C++, too: CUDA C shares all of them.
+ * Valid C++, too, because CUDA C shares all of them.
  */
 #ifndef APS_BLOCKWISE_BLOCK_SCALE_H
 #define APS_BLOCKWISE_BLOCK_SCALE_H
@@ -14,10 +14,10 @@
 
 #include "kernel/kernel.h"
 
-/* What a family computes once for a piece. */
+/* Values that a family computes once for a piece. */
 struct aps_block_kernel {
     struct aps_format format;
-    struct aps_kernel element; /* of elements that are floats */
+    struct aps_kernel element; /* if elements are floats */
     int emax;                  /* exponent of the largest element */
     float piece;               /* scale of the whole piece, or 0 */
 };
@@ -27,9 +27,10 @@ struct aps_block_scale {
     uint32_t code;
     bool nan;     /* all values are NaN, whatever their codes */
     bool zero;    /* all values are +0 */
-    float factor; /* of values, when encoded, or of elements, when decoded */
-    int exponent; /* values times 2^exponent are what is rounded to an integer,
-                     or to an element */
+    float factor; /* factor of values, when encoded, or of elements, when
+                     decoded */
+    int exponent; /* values times 2^exponent are rounded to an integer, or to an
+                     element */
 };
 
 /* 2^exponent, -149 <= exponent <= 127, subnormal below -126. */

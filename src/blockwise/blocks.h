@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loops of formats in blocks, for every family of them: blocks one behind
- * the other, each with its scale, whose values a family encodes and decodes by
- * a struct aps_block_ops. All of it is inlined, the family's functions too,
- * into functions that are compiled for one instruction set (blocks_variant.h).
+ * The loops of formats in blocks, for every family of them: consecutive blocks,
+ * each with its scale, whose values a family encodes and decodes by a struct
+ * aps_block_ops. All of it is inlined, the family's functions too, into
+ * functions that are compiled for one instruction set (blocks_variant.h).
  */
 #ifndef APS_BLOCKWISE_BLOCKS_H
 #define APS_BLOCKWISE_BLOCKS_H
@@ -25,10 +25,11 @@
 /* The most blocks of a chunk. */
 #define APS_BLOCKS_SCALES (APS_PACK_CHUNK / 2)
 
-/* As many steps of values are worked on by vectors at a time as a word has bits. */
+/* Steps of values that vectors process at a time, as many as a word has
+ * bits. */
 #define APS_BLOCKS_STEPS ((size_t)64)
 
-/* How values are rounded: `random` has a word for each where it is
+/* Rounding of values: `random` has a word for each value if it is
  * stochastic. */
 struct aps_block_rounding {
     enum aps_rounding kind;
@@ -36,22 +37,22 @@ struct aps_block_rounding {
 };
 
 struct aps_block_ops {
-    /* All formats have blocks of this length, or, 0, of any. */
+    /* Length of the blocks of all formats of the family; 0: any. */
     size_t block;
 
     /* Bytes of a block's scale, before its codes: 1 or 4. */
     size_t scale;
 
-    /* For x[n]; where a piece is decoded, x is NULL, and `piece` filled in
+    /* Prepares x[n]; to decode a piece, x is NULL, and `piece` is filled in
      * later. */
     struct aps_block_kernel (*init)(const struct aps_format *format,
                                     const aps_any_float *x, size_t n);
 
-    /* For the block x[n]. */
+    /* Returns the scale of the block x[n]. */
     struct aps_block_scale (*choose)(const struct aps_block_kernel *kernel,
                                      const aps_any_float *x, size_t n);
 
-    /* By its code. */
+    /* Returns the scale with this code. */
     struct aps_block_scale (*read)(const struct aps_block_kernel *kernel,
                                    uint32_t code);
 
@@ -61,26 +62,24 @@ struct aps_block_ops {
                    size_t n, struct aps_block_rounding rounding, void *codes,
                    int size, struct aps_encode_stats *stats);
 
-    /* The values, whole blocks, that the next two take together; 0: not those of
-     * this format. NULL: of none. */
+    /* Returns the values, whole blocks, that the next two process together; 0:
+     * the format is not supported. May be NULL: no format is. */
     size_t (*vbmi_step)(const struct aps_format *format);
 
-    /*
-     * x[n] to nearest by vectors, with VBMI; n is a multiple of vbmi_step and at
-     * most APS_BLOCKS_STEPS of them. Bit i is set where the values
-     * i * vbmi_step and on are not encoded, since there is a block of zeros or
-     * of NaN.
-     */
+    /* Encodes x[n] to nearest by vectors, with VBMI; n is a multiple of
+     * vbmi_step and at most APS_BLOCKS_STEPS of them. Bit i is set if the
+     * values from i * vbmi_step on are not encoded, because they contain a
+     * block of zeros or of NaN. */
     uint64_t (*vbmi)(const struct aps_block_kernel *kernel,
                      const aps_any_float *x, size_t n, uint8_t *wire);
 
-    /* The same two with AVX2, to nearest. */
+    /* vbmi_step and vbmi with AVX2, to nearest. */
     size_t (*avx2_step)(const struct aps_format *format);
     uint64_t (*avx2)(const struct aps_block_kernel *kernel,
                      const aps_any_float *x, size_t n, uint8_t *wire);
 
-    /* The reverse of vbmi, of elements that are floats; x[n] = (or +=, if
-     * `add`) the values. Left out are groups with a scale that is NaN. NULL: none. */
+    /* The inverse of vbmi, for elements that are floats; x[n] = (or +=, if
+     * `add`) the values. Omits groups with a scale that is NaN. May be NULL. */
     uint64_t (*vbmi_decode)(const struct aps_block_kernel *kernel,
                             const uint8_t *wire, size_t n, bool add,
                             aps_any_float *x);
@@ -93,13 +92,13 @@ struct aps_block_ops {
 
 /* --- small things -------------------------------------------------------- */
 
-/* A code's size where codes stand in bytes of their own, or 0. */
+/* Returns a code's size, in bytes, if codes are arrays of bytes, or 0. */
 APS_INLINE int aps_blocks_size(unsigned width)
 {
     return width == 8 || width == 16 ? (int)(width / 8) : 0;
 }
 
-/* A scale's code, `scale` bytes, little-endian. */
+/* Writes a scale's code, `scale` bytes, little-endian. */
 APS_INLINE uint8_t *aps_blocks_put_scale(uint32_t code, size_t scale,
                                          uint8_t *wire)
 {
@@ -123,8 +122,8 @@ APS_INLINE void aps_blocks_fill(float value, size_t n, bool add,
         x[i] = add ? aps_kernel_canonical(x[i] + value) : value;
 }
 
-/* A block whose codes are all 0: what is finite and not 0 is lost, unless the
- * block is NaN. */
+/* Counts a block whose codes are all 0: finite nonzero values are lost, unless
+ * the block is NaN. */
 APS_INLINE void aps_blocks_count(const aps_any_float *x, size_t n, bool nan,
                                  struct aps_encode_stats *stats)
 {
@@ -142,7 +141,7 @@ APS_INLINE void aps_blocks_count(const aps_any_float *x, size_t n, bool nan,
 
 /* --- families ------------------------------------------------------------ */
 
-/* The `init` of families that look at no value before the blocks. */
+/* The `init` of families that need no value before the blocks. */
 APS_INLINE struct aps_block_kernel
 aps_blocks_init(const struct aps_format *format, const aps_any_float *x,
                 size_t n)
@@ -168,8 +167,8 @@ aps_blocks_read_float(const struct aps_block_kernel *kernel, uint32_t code)
 
 /* --- packing ------------------------------------------------------------- */
 
-/* The codes of one block that no vector takes: of a short one, or of one that
- * does not end at a byte. Exactly their bytes are written. */
+/* Writes the codes of one block that no vector supports: of a short block, or
+ * of one that does not end at a byte. Writes exactly their bytes. */
 APS_INLINE void aps_blocks_pack_bits(const uint32_t *codes, size_t n,
                                      unsigned width, uint8_t *wire)
 {
@@ -201,7 +200,7 @@ APS_INLINE void aps_blocks_unpack_bits(const uint8_t *wire, size_t n,
     }
 }
 
-/* n bytes by eights: up to seven more are read and written. */
+/* Copies n bytes by eights: reads and writes up to seven more. */
 APS_INLINE void aps_blocks_copy(uint8_t *to, const uint8_t *from, size_t n)
 {
     for (size_t i = 0; i < n; i += 8)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decoding of formats in blocks (blocks.h). The fast way is for whole blocks,
- * the other one for all.
+ * Decoding of formats in blocks (blocks.h): a fast way for whole blocks, and
+ * one for all.
  */
 #ifndef APS_BLOCKWISE_BLOCKS_DECODE_H
 #define APS_BLOCKWISE_BLOCKS_DECODE_H
@@ -9,7 +9,7 @@
 #include "base/size_min.h"
 #include "blockwise/blocks.h"
 
-/* What all blocks of a decode have in common. */
+/* Constants of all blocks of a decode. */
 struct aps_blocks_decoder {
     const struct aps_block_ops *ops;
     const struct aps_block_kernel *kernel;
@@ -17,7 +17,7 @@ struct aps_blocks_decoder {
     bool add;
 };
 
-/* The values of a block, or part of one. */
+/* Decodes the values of a block, or part of one. */
 APS_INLINE void aps_blocks_decode_values(const struct aps_blocks_decoder *d,
                                          struct aps_block_scale scale,
                                          const void *codes, int size, size_t n,
@@ -30,8 +30,8 @@ APS_INLINE void aps_blocks_decode_values(const struct aps_blocks_decoder *d,
         d->ops->decode(d->kernel, scale, codes, size, n, d->add, x);
 }
 
-/* `count` blocks of whole bytes, at most a chunk, to codes one behind the
- * other; `room` bytes of the wire are left. */
+/* Unpacks `count` blocks of whole bytes, at most a chunk, to consecutive codes;
+ * `room` bytes of the wire are left. */
 APS_INLINE void aps_blocks_get(const struct aps_blocks_decoder *d,
                                const uint8_t *wire, size_t count, size_t block,
                                size_t room, uint32_t *scales,
@@ -56,7 +56,7 @@ APS_INLINE void aps_blocks_get(const struct aps_blocks_decoder *d,
                       codes);
 }
 
-/* Whole blocks, n values, of codes of `size` bytes. */
+/* Decodes whole blocks, n values, of codes of `size` bytes. */
 APS_INLINE size_t aps_blocks_decode_arrays(const struct aps_blocks_decoder *d,
                                            const uint8_t *wire, size_t n,
                                            size_t block, int size,
@@ -72,7 +72,8 @@ APS_INLINE size_t aps_blocks_decode_arrays(const struct aps_blocks_decoder *d,
     return n;
 }
 
-/* Whole blocks, n values: how many it has decoded. `block` is a constant. */
+/* Decodes whole blocks, n values. Returns the number of values decoded. `block`
+ * is a constant. */
 APS_INLINE size_t aps_blocks_decode_fast(const struct aps_blocks_decoder *d,
                                          const uint8_t *wire, size_t n,
                                          size_t block, aps_any_float *x)
@@ -105,7 +106,7 @@ APS_INLINE size_t aps_blocks_decode_fast(const struct aps_blocks_decoder *d,
     return whole;
 }
 
-/* n values that begin a block, of any length. */
+/* Decodes n values that begin a block, of any length. */
 APS_INLINE void aps_blocks_decode_any(const struct aps_blocks_decoder *d,
                                       const uint8_t *wire, size_t n,
                                       aps_any_float *x)
@@ -131,8 +132,8 @@ APS_INLINE void aps_blocks_decode_any(const struct aps_blocks_decoder *d,
     }
 }
 
-/* Whole blocks by the family's own loop, which leaves special ones to the others:
- * how many values it has decoded. */
+/* Decodes whole blocks by the family's own loop, which leaves special ones to
+ * the others. Returns the number of values decoded. */
 APS_INLINE size_t aps_blocks_decode_vbmi(const struct aps_blocks_decoder *d,
                                          const uint8_t *wire, size_t n,
                                          aps_any_float *x)

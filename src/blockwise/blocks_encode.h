@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encoding of formats in blocks (blocks.h). The fast way is for whole blocks
- * that are rounded to nearest; the other one does everything, and counts.
+ * Encoding of formats in blocks (blocks.h): a fast way for whole blocks that
+ * are rounded to nearest, and one for everything, with counts.
  */
 #ifndef APS_BLOCKWISE_BLOCKS_ENCODE_H
 #define APS_BLOCKWISE_BLOCKS_ENCODE_H
@@ -9,18 +9,18 @@
 #include "base/size_min.h"
 #include "blockwise/blocks.h"
 
-/* What all blocks of an encode have in common. */
+/* Constants of all blocks of an encode. */
 struct aps_blocks_encoder {
     const struct aps_block_ops *ops;
     const struct aps_block_kernel *kernel;
     enum aps_rounding rounding; /* correlated is stochastic here */
-    struct aps_draw draw;       /* of stochastic rounding */
+    struct aps_draw draw;       /* for stochastic rounding */
     uint64_t offset;            /* number of the piece's first element */
     enum aps_rounding_cpu cpu;
-    bool vbmi; /* that of AVX-512 */
+    bool vbmi; /* use VBMI */
 };
 
-/* With the options; NULL: nearest. */
+/* Makes an encoder with the options; NULL: nearest. */
 APS_INLINE struct aps_blocks_encoder aps_blocks_encoder_init(
     const struct aps_block_ops *ops, const struct aps_block_kernel *kernel,
     const struct aps_cast_options *options, enum aps_rounding_cpu cpu)
@@ -41,7 +41,8 @@ APS_INLINE struct aps_blocks_encoder aps_blocks_encoder_init(
     return e;
 }
 
-/* The values of a block, or part of one: codes 0 where all are. */
+/* Encodes the values of a block, or part of one: all codes are 0 if all values
+ * are. */
 APS_INLINE void aps_blocks_encode_values(const struct aps_blocks_encoder *e,
                                          struct aps_block_scale scale,
                                          const aps_any_float *x, size_t n,
@@ -58,8 +59,8 @@ APS_INLINE void aps_blocks_encode_values(const struct aps_blocks_encoder *e,
     e->ops->encode(e->kernel, scale, x, n, rounding, codes, size, stats);
 }
 
-/* `count` blocks of whole bytes: their codes, one behind the other, are packed,
- * and then go behind their scales. `room` bytes of the wire are left. */
+/* Packs `count` blocks of whole bytes, whose codes are consecutive, after their
+ * scales. `room` bytes of the wire are left. */
 APS_INLINE uint8_t *aps_blocks_put(const struct aps_blocks_encoder *e,
                                    struct aps_codes *codes,
                                    const uint32_t *scales, size_t count,
@@ -86,7 +87,7 @@ APS_INLINE uint8_t *aps_blocks_put(const struct aps_blocks_encoder *e,
 
 /* --- the fast way -------------------------------------------------------- */
 
-/* Whole blocks, n values, of codes of `size` bytes. */
+/* Encodes whole blocks, n values, to codes of `size` bytes. */
 APS_INLINE size_t aps_blocks_encode_arrays(const struct aps_blocks_encoder *e,
                                            const aps_any_float *x, size_t n,
                                            size_t block, int size,
@@ -107,7 +108,8 @@ APS_INLINE size_t aps_blocks_encode_arrays(const struct aps_blocks_encoder *e,
     return n;
 }
 
-/* Whole blocks, n values: how many it has encoded. `block` is a constant. */
+/* Encodes whole blocks, n values. Returns the number of values encoded. `block`
+ * is a constant. */
 APS_INLINE size_t aps_blocks_encode_fast(const struct aps_blocks_encoder *e,
                                          const aps_any_float *x, size_t n,
                                          size_t block, uint8_t *wire)
@@ -147,7 +149,7 @@ APS_INLINE size_t aps_blocks_encode_fast(const struct aps_blocks_encoder *e,
 
 /* --- all else ------------------------------------------------------------ */
 
-/* As aps_blocks_encode_values, the rounding as a constant. */
+/* Calls aps_blocks_encode_values with the rounding as a constant. */
 APS_INLINE void aps_blocks_round(const struct aps_blocks_encoder *e,
                                  struct aps_block_scale scale,
                                  const aps_any_float *x, size_t n,
@@ -172,7 +174,7 @@ APS_INLINE void aps_blocks_round(const struct aps_blocks_encoder *e,
     }
 }
 
-/* The codes of a block, or of part of one, exactly their bytes. */
+/* Writes the codes of a block, or of part of one, exactly their bytes. */
 APS_INLINE uint8_t *aps_blocks_put_codes(const uint32_t *codes, size_t n,
                                          unsigned width, uint8_t *wire)
 {
@@ -190,7 +192,8 @@ APS_INLINE uint8_t *aps_blocks_put_codes(const uint32_t *codes, size_t n,
     return wire + bytes;
 }
 
-/* x[n], which is element `first` of the piece and on, and begins a block. */
+/* Encodes x[n], the elements from `first` of the piece on, which begin a
+ * block. */
 APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
                                       const aps_any_float *x, size_t n,
                                       uint64_t first, uint8_t *wire,
@@ -206,7 +209,7 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
     struct aps_block_scale scale = {.code = 0};
 
     for (size_t i = 0, count; i < n; i += count) {
-        const size_t inside = i % block; /* of a block longer than a chunk */
+        const size_t inside = i % block; /* in a block longer than a chunk */
         struct aps_codes codes;
         uint32_t scales[APS_BLOCKS_SCALES];
         uint32_t word[APS_ROUNDING_WORDS];
@@ -243,7 +246,7 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
 
 /* --- by vectors ----------------------------------------------------------- */
 
-/* Of one instruction set: as struct aps_block_ops has them. */
+/* Functions of one instruction set, as in struct aps_block_ops. */
 struct aps_blocks_vectors {
     size_t (*step)(const struct aps_format *format);
     uint64_t (*encode)(const struct aps_block_kernel *kernel,
@@ -261,8 +264,8 @@ aps_blocks_vectors_of(const struct aps_block_ops *ops,
     return (struct aps_blocks_vectors){NULL, NULL};
 }
 
-/* Whole blocks to nearest by the family's own loop, which leaves special ones to
- * the others: how many values it has encoded. */
+/* Encodes whole blocks to nearest by the family's own loop, which leaves
+ * special ones to the others. Returns the number of values encoded. */
 APS_INLINE size_t aps_blocks_encode_vectors(const struct aps_blocks_encoder *e,
                                             struct aps_blocks_vectors vectors,
                                             const aps_any_float *x, size_t n,

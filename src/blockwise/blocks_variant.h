@@ -11,11 +11,11 @@
 #include "blockwise/blocks_encode.h"
 #include "kernel/table.h"
 
-/* Values of a cast that stand encoded at a time: whole blocks. No block is longer
- * than its values in FP32, so that four bytes each do. */
+/* Values of a cast that are encoded at a time: whole blocks. No block is longer
+ * than its values in FP32, so that four bytes each are enough. */
 #define APS_BLOCKS_CAST ((size_t)APS_FORMAT_GRANULE_MAX)
 
-/* Before the first block. */
+/* Writes the scale of the piece before the first block. */
 APS_INLINE uint8_t *aps_blocks_put_piece(const struct aps_block_kernel *kernel,
                                          uint8_t *wire)
 {
@@ -34,7 +34,7 @@ APS_INLINE const uint8_t *aps_blocks_get_piece(struct aps_block_kernel *kernel,
     return wire + bytes;
 }
 
-/* Bytes of n values, whole blocks. */
+/* Returns the bytes of n values, whole blocks. */
 APS_INLINE size_t aps_blocks_bytes(const struct aps_block_ops *ops,
                                    const struct aps_format *format, size_t n)
 {
@@ -44,7 +44,8 @@ APS_INLINE size_t aps_blocks_bytes(const struct aps_block_ops *ops,
            (ops->scale + aps_pack_bytes(block, (unsigned)format->width));
 }
 
-/* x[n] is element `first` of the piece and on. `stats` NULL: not counted. */
+/* Encodes x[n], the elements from `first` of the piece on. `stats` NULL: not
+ * counted. */
 APS_INLINE void aps_blocks_encode_body(const struct aps_block_ops *ops,
                                        const struct aps_block_kernel *kernel,
                                        const aps_any_float *x, size_t n,
@@ -102,7 +103,7 @@ APS_INLINE void aps_blocks_decode_body(const struct aps_block_ops *ops,
             x + done);
 }
 
-/* What is compiled for each instruction set. */
+/* Function that is compiled for each instruction set. */
 typedef void (*aps_blocks_encode_fn)(const struct aps_block_kernel *kernel,
                                      const aps_any_float *x, size_t n,
                                      uint64_t first,

@@ -2,7 +2,7 @@
 /*
  * Encoding of blocks to nearest, 64 values at a time, for CPUs with AVX-512
  * VBMI: two blocks of 32, or one of 64 or a multiple of that, to codes of up to
- * 8 bits or of 16. The same bytes as blocks_encode.h makes. A family says how
+ * 8 bits or of 16. Makes the bytes of blocks_encode.h. A family defines how
  * blocks are scaled and how lanes are rounded. Included by x86-64 builds only.
  */
 #ifndef APS_BLOCKWISE_BLOCKS_VBMI_H
@@ -14,7 +14,7 @@
 #include "simd/nearest_vbmi.h"
 #include "kernel/table.h"
 
-/* As struct aps_block_ops' vbmi_step: a block, or two of 32. */
+/* The vbmi_step of struct aps_block_ops: a block, or two of 32. */
 static inline size_t aps_blocks_64_step(const struct aps_format *format)
 {
     const size_t block = (size_t)format->block;
@@ -25,21 +25,21 @@ static inline size_t aps_blocks_64_step(const struct aps_format *format)
 }
 
 struct aps_blocks_64_ops {
-    /* The constants that `round` needs: those of simd/nearest_vbmi.h. */
+    /* Returns the constants for `round`, those of simd/nearest_vbmi.h. */
     struct aps_nearest (*make)(const struct aps_block_kernel *kernel);
 
-    /* By the greatest magnitudes of blocks, bit patterns in lanes: the codes of
-     * their scales, and what their values are multiplied by. */
+    /* Gets the codes of the scales, and the factors of the values, from the
+     * greatest magnitudes of blocks, bit patterns in lanes. */
     __m512i (*scale)(const struct aps_block_kernel *kernel, __m512i greatest,
                      __m512 *factor);
 
-    /* The codes of y[16] in the low bits of lanes, too great by c->first,
-     * without their signs if `sign`. */
+    /* Returns the codes of y[16] in the low bits of lanes, too great by
+     * c->first, without their signs if `sign`. */
     __m512i (*round)(const struct aps_nearest *c, __m512 y);
     bool sign;
 };
 
-/* Magnitudes, by lanes, of 64 values. */
+/* Gets the magnitudes, by lanes, of 64 values. */
 APS_CODEC_AVX512 APS_INLINE void
 aps_blocks_64_load(const aps_any_float *x, __m512i *bits, __m512i *most)
 {
@@ -53,8 +53,9 @@ aps_blocks_64_load(const aps_any_float *x, __m512i *bits, __m512i *most)
                              _mm512_and_si512(bits[2 * j + 1], magnitude));
 }
 
-/* The greatest of the lanes of each of most[2]: in even lanes that of the first,
- * in odd ones that of the second; or of both, if they are `one` block. */
+/* Returns the greatest of the lanes of each of most[2]: in even lanes that of
+ * the first, in odd ones that of the second; or of both, if they are `one`
+ * block. */
 APS_CODEC_AVX512 APS_INLINE __m512i aps_blocks_64_greatest(const __m512i *most,
                                                            bool one)
 {
@@ -70,17 +71,17 @@ APS_CODEC_AVX512 APS_INLINE __m512i aps_blocks_64_greatest(const __m512i *most,
     return both;
 }
 
-/* Is there a block of zeros, or one that is NaN? */
+/* Finds blocks of zeros, and blocks that are NaN. */
 APS_CODEC_AVX512 APS_INLINE uint64_t aps_blocks_64_special(__m512i greatest)
 {
     const __m512i one = _mm512_set1_epi32(1);
 
-    /* 0 - 1 is beyond INF, too */
+    /* 0 - 1 is also beyond INF */
     return _mm512_cmpge_epu32_mask(_mm512_sub_epi32(greatest, one),
                                    _mm512_set1_epi32(APS_FLOAT_INF - 1)) != 0;
 }
 
-/* 2^(exponent of the field), field -1 is 2^-128, as floats. */
+/* Returns 2^(exponent of the field) as floats; field -1 is 2^-128. */
 APS_CODEC_AVX512 APS_INLINE __m512 aps_blocks_64_pow2(__m512i field)
 {
     const __m512i zero = _mm512_setzero_si512();
@@ -93,7 +94,7 @@ APS_CODEC_AVX512 APS_INLINE __m512 aps_blocks_64_pow2(__m512i field)
         bits, _mm512_cmple_epi32_mask(field, zero), below));
 }
 
-/* x[4] to packed codes, 32 at each place, multiplied by factor[2]. */
+/* Encodes x[4] to packed codes, 32 at each place, multiplied by factor[2]. */
 APS_CODEC_AVX512 APS_INLINE void
 aps_blocks_64_codes(const struct aps_blocks_64_ops *ops,
                     const struct aps_nearest *c, const __m512i *x,
@@ -130,8 +131,8 @@ aps_blocks_64_codes(const struct aps_blocks_64_ops *ops,
                             all);
 }
 
-/* 64 values that are one block, or two: 0, or 1 where a block is special, whose
- * bytes then have any value. */
+/* Encodes 64 values that are one block, or two. Returns 0, or 1 if a block is
+ * special, whose bytes then have any value. */
 APS_CODEC_AVX512 APS_INLINE uint64_t aps_blocks_64_encode(
     const struct aps_blocks_64_ops *ops, const struct aps_block_kernel *kernel,
     const struct aps_nearest *c, bool one, const aps_any_float *x,
@@ -155,7 +156,7 @@ APS_CODEC_AVX512 APS_INLINE uint64_t aps_blocks_64_encode(
     return aps_blocks_64_special(greatest);
 }
 
-/* A block of several times 64 values. */
+/* Encodes a block of several times 64 values. */
 APS_CODEC_AVX512 APS_INLINE uint64_t aps_blocks_64_encode_long(
     const struct aps_blocks_64_ops *ops, const struct aps_block_kernel *kernel,
     const struct aps_nearest *c, size_t block, const aps_any_float *x,
@@ -183,7 +184,7 @@ APS_CODEC_AVX512 APS_INLINE uint64_t aps_blocks_64_encode_long(
     return aps_blocks_64_special(greatest);
 }
 
-/* As struct aps_block_ops' vbmi. */
+/* The vbmi of struct aps_block_ops. */
 APS_CODEC_AVX512 APS_INLINE uint64_t aps_blocks_64_vbmi(
     const struct aps_blocks_64_ops *ops, const struct aps_block_kernel *kernel,
     const aps_any_float *x, size_t n, uint8_t *wire)

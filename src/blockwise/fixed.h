@@ -9,8 +9,8 @@
 #include "kernel/kernel.h"
 #include "number/integer.h"
 
-/* round(|y| / 2^-bits), ties to even, of |y| < 2 with this bit pattern; bits <=
- * 22, or |y| < 1 and bits <= 24. */
+/* Returns round(|y| / 2^-bits), ties to even, of |y| < 2 with this bit pattern;
+ * bits <= 22, or |y| < 1 and bits <= 24. */
 APS_INLINE uint32_t aps_fixed_nearest(uint32_t magnitude, int bits)
 {
     const float magic = aps_float_pow2(23 - bits);
@@ -24,8 +24,8 @@ APS_INLINE uint32_t aps_fixed_nearest(uint32_t magnitude, int bits)
                            (magnitude & 0x7fffffu) | 0x800000u);
 }
 
-/* The code of y, rounded to nearest, of integers in two's complement of the
- * format's width; *raw is its magnitude, up to 2^17. */
+/* Returns the code of y, rounded to nearest, of integers in two's complement of
+ * the format's width; *raw is its magnitude, up to 2^17. */
 APS_INLINE uint32_t aps_fixed_code(const struct aps_format *format, float y,
                                    uint32_t *raw)
 {

@@ -20,8 +20,9 @@
 
 /* --- bodies -------------------------------------------------------------- */
 
-/* codes of x[n], n <= CHUNK, where y[n] = x[n] * scale, or, if rounded
- * otherwise, y[n] * 2^exponent; true if one is not finite. */
+/* codes[n] = codes of x[n], n <= CHUNK, where y[n] = x[n] * scale, or, if
+ * rounded otherwise, y[n] * 2^exponent. Returns true if a value is not
+ * finite. */
 APS_INLINE bool
 integer_encode_chunk(const struct aps_format *format, const aps_any_float *x,
                      const aps_any_float *y, size_t n, float scale,
@@ -146,7 +147,7 @@ APS_INLINE void integer_decode_size(const struct aps_codec *codec,
     const bool direct = aps_scaling_inverse_is_simple(scaling);
     const float scale = direct ? aps_float_pow2(-scaling.exponent) : 1;
     const uint32_t lowest = 1u << (f.width - 1);
-    /* of which the codes are NaN: both ends, or none */
+    /* value of the codes at both ends, or none */
     const uint32_t nan = flags & APS_BLOCK_NAN ? APS_FLOAT_NAN : 0;
 
     for (size_t i = 0; i < n; i += CHUNK) {
@@ -182,7 +183,8 @@ APS_INLINE void integer_decode_body(const struct aps_codec *codec,
         integer_decode_size(codec, wire, n, scaling, flags, add, 2, (void *)x);
 }
 
-/* What is not finite becomes NaN of its sign, for which there is no code. */
+/* A value that is not finite becomes NaN of its sign, for which there is no
+ * code. */
 APS_INLINE void integer_round_body(const struct aps_codec *codec, size_t n,
                                    struct aps_scaling scaling, float *sum)
 {

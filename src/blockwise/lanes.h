@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums over an array in FP64, the same bits on every CPU: element i is added to
- * lane i mod 16, and then lanes are added that are 8, 4, 2 and 1 apart. Inlined
- * into functions that are compiled for one instruction set.
+ * Sums over an array in FP64, with the same bits on every CPU: element i is
+ * added to lane i mod 16, and then lanes are added that are 8, 4, 2 and 1
+ * apart. Inlined into functions that are compiled for one instruction set.
  */
 #ifndef APS_BLOCKWISE_LANES_H
 #define APS_BLOCKWISE_LANES_H
@@ -14,8 +14,8 @@
 
 #define APS_LANES 16
 
-/* The sum of so many lanes, a power of two: first of those that are half as many
- * apart, and so on to neighbours. It changes them. */
+/* Returns the sum of `lanes` lanes, a power of two: first adds lanes that are
+ * half as many apart, and so on to neighbours. It changes them. */
 APS_INLINE double aps_lanes_fold(double *lane, size_t lanes)
 {
     for (size_t apart = lanes / 2; apart > 0; apart /= 2)
@@ -33,7 +33,8 @@ APS_INLINE double aps_lanes_total(const double *lane)
     return aps_lanes_fold(sum, APS_LANES);
 }
 
-/* The sum of |x[n]|, or, if `squares`, of the squares, which are exact. */
+/* Returns the sum of |x[n]|, or, if `squares`, of the squares, which are
+ * exact. */
 APS_INLINE double aps_lanes_sum(const aps_any_float *x, size_t n, bool squares)
 {
     const size_t whole = n / APS_LANES * APS_LANES;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The codec of levels, qsgdS/B and intB/BUCKET: a block has a scale w in FP32,
- * its greatest magnitude or its 2-norm, and each value a sign and a level k of S
- * (Alistarh et al. 2017, Eq. 4: w * sign * k / S). In FP32, each operation
+ * its greatest magnitude or its 2-norm, and each value a sign and a level k of
+ * S (Alistarh et al. 2017, Eq. 4: w * sign * k / S). In FP32, each operation
  * rounded to nearest, in this order:
  *
  *     y = (|x| * p) * (S / (w * p));  k = y rounded to an integer, at most S
  *     value = w * (k * (1 / S)), with the sign
  *
- * where p is 2^64 if w is below 2^-64, 2^-64 if w is at least 2^64, and else 1:
- * quotients are neither subnormal nor INF. Stochastic rounding of y is that of
- * number/integer.h, unbiased to a relative 2^-23.
+ * where p is 2^64 if w is below 2^-64, 2^-64 if w is at least 2^64, and
+ * otherwise 1: quotients are neither subnormal nor INF. y is rounded
+ * stochastically like in number/integer.h, unbiased to a relative 2^-23.
  */
 #include "config.h"
 
@@ -27,7 +27,7 @@
 #define POWER 64
 #define LEVELS_SCALE 4 /* bytes */
 
-/* Not less than any magnitude of the block. */
+/* Returns the 2-norm, not less than any magnitude of the block. */
 APS_INLINE float levels_norm2(const aps_any_float *x, size_t n)
 {
     const float norm = (float)sqrt(aps_lanes_sum(x, n, true));
@@ -111,7 +111,7 @@ APS_INLINE void levels_decode(const struct aps_block_kernel *kernel,
 }
 
 #if defined(__x86_64__)
-/* A block, of codes of up to 8 bits. */
+/* Returns the length of a block, if codes have up to 8 bits. */
 static size_t levels_avx2_step(const struct aps_format *format)
 {
     const size_t block = (size_t)format->block;
@@ -119,7 +119,7 @@ static size_t levels_avx2_step(const struct aps_format *format)
     return format->width <= 8 && block % APS_AVX2_VALUES == 0 ? block : 0;
 }
 
-/* The levels of |x[8]|, not clipped. */
+/* Returns the levels of |x[8]|, not clipped. */
 APS_CODEC_AVX2 APS_INLINE __m256i levels_avx2_8(__m256i x, __m256 power,
                                                 __m256 factor)
 {
@@ -130,8 +130,8 @@ APS_CODEC_AVX2 APS_INLINE __m256i levels_avx2_8(__m256i x, __m256 power,
         _mm256_mul_ps(_mm256_mul_ps(magnitude, power), factor));
 }
 
-/* The codes of x[n], n a multiple of 32. Up to 8 - width bytes behind narrow ones
- * are written. */
+/* Writes the codes of x[n], n a multiple of 32, and up to 8 - width bytes after
+ * narrow ones. */
 APS_CODEC_AVX2 APS_INLINE void levels_avx2_codes(const struct aps_avx2 *c,
                                                  bool narrow, __m256i most,
                                                  struct aps_block_scale scale,
@@ -165,7 +165,7 @@ APS_CODEC_AVX2 APS_INLINE void levels_avx2_codes(const struct aps_avx2 *c,
     }
 }
 
-/* Whole blocks of x[n]. */
+/* Encodes whole blocks of x[n]. */
 APS_CODEC_AVX2 APS_INLINE uint64_t
 levels_avx2_blocks(const struct aps_block_kernel *kernel, bool narrow,
                    const aps_any_float *x, size_t n, uint8_t *wire)

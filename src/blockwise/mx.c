@@ -10,7 +10,7 @@
 #include "simd/table_vbmi.h"
 #endif
 
-/* Elements without an exponent are integers. */
+/* True for elements without an exponent, which are integers. */
 APS_INLINE bool mx_is_integer(const struct aps_block_kernel *kernel)
 {
     return aps_mx_is_integer(&kernel->format);
@@ -137,13 +137,13 @@ APS_INLINE void mx_decode(const struct aps_block_kernel *kernel,
 }
 
 #if defined(__x86_64__)
-/* Elements that are floats. */
+/* Supports elements that are floats. */
 static size_t mx_avx2_step(const struct aps_format *format)
 {
     return aps_mx_is_integer(format) ? 0 : APS_AVX2_VALUES;
 }
 
-/* Bit pattern of the greatest magnitude of x[4] of 8. */
+/* Returns the bit pattern of the greatest magnitude of x[4] of 8. */
 APS_CODEC_AVX2 APS_INLINE uint32_t mx_avx2_greatest(const __m256i *x)
 {
     const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
@@ -155,8 +155,8 @@ APS_CODEC_AVX2 APS_INLINE uint32_t mx_avx2_greatest(const __m256i *x)
     return aps_avx2_greatest(_mm256_max_epi32(first, second));
 }
 
-/* A block, or 1, and its bytes have any value: it is special. Up to 8 - width
- * bytes behind narrow codes are written. */
+/* Encodes a block, and writes up to 8 - width bytes after narrow codes. Returns
+ * 1 if it is special; then its bytes have any value. */
 APS_CODEC_AVX2 APS_INLINE uint64_t
 mx_avx2_block(const struct aps_avx2 *constants, struct aps_avx2_how how,
               int emax, const aps_any_float *x, uint8_t *wire)
@@ -227,7 +227,7 @@ mx_make_floats(const struct aps_block_kernel *kernel)
     return c;
 }
 
-/* Integers of both signs, rounded by adding 1.5 * 2^17. */
+/* Integers of both signs, which are rounded by adding 1.5 * 2^17. */
 APS_CODEC_AVX512 APS_INLINE struct aps_nearest
 mx_make_integers(const struct aps_block_kernel *kernel)
 {
@@ -278,7 +278,8 @@ APS_CODEC_AVX512 static uint64_t mx_vbmi(const struct aps_block_kernel *kernel,
     return aps_blocks_64_vbmi(&mx_floats_64, kernel, x, n, wire);
 }
 
-/* Two blocks of floats: 0, or 1, and nothing done, where one is NaN. */
+/* Encodes two blocks of floats. Returns 0, or 1, without any effect, if one is
+ * NaN. */
 APS_CODEC_AVX512 APS_INLINE uint64_t
 mx_decode_64(const struct aps_table *table,
              const struct aps_table_unpack *unpack, size_t half, bool add,

@@ -2,8 +2,8 @@
 /*
  * The OCP Microscaling Formats (MX) 1.0, value by value: 32 elements share a
  * power of two, by the conversion of section 6.3. Elements are floats that
- * saturate, or integers times 2^-6 (int8), of which -128 is not made. Valid C++,
- * too.
+ * saturate, or integers times 2^-6 (int8), whose code -128 is not used. Valid
+ * C++, too.
  */
 #ifndef APS_BLOCKWISE_MX_H
 #define APS_BLOCKWISE_MX_H
@@ -13,10 +13,10 @@
 
 #define APS_MX_NAN 255
 #define APS_MX_BIAS 127    /* E8M0 */
-#define APS_MX_INT8_BITS 6 /* behind the point */
+#define APS_MX_INT8_BITS 6 /* fractional bits */
 #define APS_MX_INT8_MAX 127
 
-/* Elements without an exponent are integers. */
+/* True for elements without an exponent, which are integers. */
 APS_INLINE bool aps_mx_is_integer(const struct aps_format *format)
 {
     return format->exponent_bits == 0;
@@ -34,11 +34,12 @@ aps_mx_kernel(const struct aps_format *format)
     return kernel;
 }
 
-/* For the greatest magnitude of a block, a bit pattern, NaN on top. */
+/* Returns the scale for the greatest magnitude of a block, a bit pattern, NaN
+ * on top. */
 APS_INLINE struct aps_block_scale aps_mx_choose(int emax, uint32_t greatest)
 {
     /* floor(log2(max)) is the exponent field less 127, or so small that the
-     * least scale does. */
+     * smallest scale is used. */
     const int field = (int)(greatest >> APS_FLOAT_MANTISSA_BITS);
     const int s = field < emax ? 0 : field - emax;
     struct aps_block_scale scale = {};
@@ -55,7 +56,7 @@ APS_INLINE struct aps_block_scale aps_mx_choose(int emax, uint32_t greatest)
     return scale;
 }
 
-/* By its code. */
+/* Returns the scale with this code. */
 APS_INLINE struct aps_block_scale aps_mx_read(bool is_integer, uint8_t code)
 {
     struct aps_block_scale scale = {};
@@ -68,8 +69,8 @@ APS_INLINE struct aps_block_scale aps_mx_read(bool is_integer, uint8_t code)
     return scale;
 }
 
-/* The magnitude of the code of the finite float with this bit pattern, not
- * clipped, of elements that are floats ... */
+/* Return the magnitude of the code of the finite float with this bit pattern,
+ * not clipped, for elements that are floats ... */
 APS_INLINE uint32_t aps_mx_float_magnitude(const struct aps_kernel *element,
                                            const struct aps_format *format,
                                            struct aps_block_scale scale,
@@ -102,8 +103,8 @@ APS_INLINE uint32_t aps_mx_integer_magnitude(struct aps_block_scale scale,
                                  rounding, random);
 }
 
-/* In two's complement: the code of a magnitude that is clipped, and the value of
- * a code. */
+/* In two's complement: the code of a magnitude that is clipped, and the value
+ * of a code. */
 APS_INLINE uint32_t aps_mx_integer_code(uint32_t magnitude, uint32_t bits)
 {
     const uint32_t negative = bits >> 31;

@@ -75,15 +75,15 @@ APS_INLINE void nvfp4_decode(const struct aps_block_kernel *kernel,
 }
 
 #if defined(__x86_64__)
-#define BLOCKS 16 /* at a time: their scales fill a vector */
+#define BLOCKS 16 /* blocks at a time, whose scales fill a vector */
 #define VALUES ((size_t)(16 * BLOCKS))
 #define BLOCK_BYTES 9
 
-/* The greatest of each of v[16], in the order of their numbers. */
+/* Returns the greatest of each of v[16], in the order of their numbers. */
 APS_CODEC_AVX512 APS_INLINE __m512i nvfp4_greatest(__m512i *v)
 {
-    /* halves of neighbours are put together; four times the number of vectors,
-     * and of what is left in a vector of each, halves */
+    /* joins halves of neighbours, so that the number of vectors is halved four
+     * times, and each step takes the greater of the halves */
     for (int i = 0; i < 8; i++)
         v[i] = _mm512_max_epu32(
             _mm512_shuffle_i64x2(v[2 * i], v[2 * i + 1], 0x44),
@@ -92,7 +92,7 @@ APS_CODEC_AVX512 APS_INLINE __m512i nvfp4_greatest(__m512i *v)
         v[i] = _mm512_max_epu32(
             _mm512_shuffle_i64x2(v[2 * i], v[2 * i + 1], 0x88),
             _mm512_shuffle_i64x2(v[2 * i], v[2 * i + 1], 0xdd));
-    /* a 128-bit lane each now: lane j of vector i is block 4 * i + j */
+    /* each is now a 128-bit lane: lane j of vector i is block 4 * i + j */
     for (int i = 0; i < 2; i++)
         v[i] = _mm512_max_epu32(_mm512_unpacklo_epi32(v[2 * i], v[2 * i + 1]),
                                 _mm512_unpackhi_epi32(v[2 * i], v[2 * i + 1]));
@@ -104,7 +104,8 @@ APS_CODEC_AVX512 APS_INLINE __m512i nvfp4_greatest(__m512i *v)
         v[0]);
 }
 
-/* As nvfp4_choose of 16 blocks: codes, and false where one is special. */
+/* Runs aps_nvfp4_choose on 16 blocks. Gets their codes, and returns false if
+ * one is special. */
 APS_CODEC_AVX512 APS_INLINE bool nvfp4_choose_16(const struct aps_nearest *c,
                                                  __m512 piece, __m512i greatest,
                                                  __m512i *code, __m512 *factor)
@@ -128,7 +129,7 @@ APS_CODEC_AVX512 APS_INLINE bool nvfp4_choose_16(const struct aps_nearest *c,
     return fine == 0xffff;
 }
 
-/* 16 blocks; whether none is special. */
+/* Encodes 16 blocks. Returns whether none is special. */
 APS_CODEC_AVX512 APS_INLINE bool
 nvfp4_encode_16(const struct aps_nearest *scales,
                 const struct aps_nearest *elements, __m512 piece,
@@ -171,7 +172,7 @@ nvfp4_encode_16(const struct aps_nearest *scales,
     return true;
 }
 
-/* Their scales are chosen together. */
+/* The scales of these values are chosen together. */
 static size_t nvfp4_step(const struct aps_format *format)
 {
     (void)format;
@@ -204,7 +205,7 @@ nvfp4_vbmi(const struct aps_block_kernel *kernel, const aps_any_float *x,
 #define BLOCKS_AVX2 8
 #define VALUES_AVX2 ((size_t)(16 * BLOCKS_AVX2))
 
-/* The greatest magnitudes of 8 blocks, bit patterns. */
+/* Returns the greatest magnitudes of 8 blocks, bit patterns. */
 APS_CODEC_AVX2 APS_INLINE __m256i nvfp4_greatest_8(const aps_any_float *x)
 {
     const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
@@ -217,12 +218,12 @@ APS_CODEC_AVX2 APS_INLINE __m256i nvfp4_greatest_8(const aps_any_float *x)
             _mm256_and_si256(_mm256_loadu_si256(first), magnitude),
             _mm256_and_si256(_mm256_loadu_si256(second), magnitude));
     }
-    /* as nvfp4_greatest */
+    /* like nvfp4_greatest */
     for (int i = 0; i < 4; i++)
         v[i] = _mm256_max_epi32(
             _mm256_permute2x128_si256(v[2 * i], v[2 * i + 1], 0x20),
             _mm256_permute2x128_si256(v[2 * i], v[2 * i + 1], 0x31));
-    /* a 128-bit lane each now: lane j of vector i is block 2 * i + j */
+    /* each is now a 128-bit lane: lane j of vector i is block 2 * i + j */
     for (int i = 0; i < 2; i++)
         v[i] = _mm256_max_epi32(_mm256_unpacklo_epi32(v[2 * i], v[2 * i + 1]),
                                 _mm256_unpackhi_epi32(v[2 * i], v[2 * i + 1]));
@@ -233,7 +234,8 @@ APS_CODEC_AVX2 APS_INLINE __m256i nvfp4_greatest_8(const aps_any_float *x)
         v[0], _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-/* As nvfp4_choose of 8 blocks: codes, and false where one is special. */
+/* Runs aps_nvfp4_choose on 8 blocks. Gets their codes, and returns false if one
+ * is special. */
 APS_CODEC_AVX2 APS_INLINE bool nvfp4_choose_8(const struct aps_avx2 *c,
                                               __m256 piece, __m256i greatest,
                                               __m256i *code, __m256 *factor)
@@ -265,7 +267,7 @@ APS_CODEC_AVX2 APS_INLINE bool nvfp4_choose_8(const struct aps_avx2 *c,
     return _mm256_movemask_ps(fine) == 0xff;
 }
 
-/* 8 blocks; whether none is special. */
+/* Encodes 8 blocks. Returns whether none is special. */
 APS_CODEC_AVX2 APS_INLINE bool
 nvfp4_encode_8(const struct aps_avx2 *scales, const struct aps_avx2 *elements,
                __m256 piece, const aps_any_float *x, uint8_t *wire)

@@ -10,8 +10,8 @@
  *     c = s * g;  element = e2m1fn(x * min(1 / c, largest float)), clipped to 6
  *     value = element * c
  *
- * NaN and INF do not count for g. Of the largest float, g is such that 6 * (448 *
- * g) is finite. Valid C++, too.
+ * NaN and INF do not count for g. For the largest float, g is such that 6 *
+ * (448 * g) is finite. Valid C++, too.
  */
 #ifndef APS_BLOCKWISE_NVFP4_H
 #define APS_BLOCKWISE_NVFP4_H
@@ -22,13 +22,13 @@
 #define APS_NVFP4_ELEMENT_MAX 6.f
 #define APS_NVFP4_SCALE_MAX 448.f
 
-/* g, for the greatest finite magnitude of the piece. */
+/* Returns g for the greatest finite magnitude of the piece. */
 APS_INLINE float aps_nvfp4_piece(float max)
 {
     return max / (APS_NVFP4_ELEMENT_MAX * APS_NVFP4_SCALE_MAX);
 }
 
-/* The format of scales, as far as a cast asks for it. */
+/* Returns the format of scales, with the members that a cast needs. */
 APS_INLINE struct aps_format aps_nvfp4_scale_format(void)
 {
     struct aps_format format = {};
@@ -42,7 +42,7 @@ APS_INLINE struct aps_format aps_nvfp4_scale_format(void)
     return format;
 }
 
-/* For the scale of this code, less its sign. */
+/* Returns the scale with this code, without its sign. */
 APS_INLINE struct aps_block_scale aps_nvfp4_scale(float piece, uint32_t code)
 {
     const struct aps_format format = aps_nvfp4_scale_format();
@@ -55,7 +55,8 @@ APS_INLINE struct aps_block_scale aps_nvfp4_scale(float piece, uint32_t code)
     return scale;
 }
 
-/* For the greatest magnitude of a block, a bit pattern, NaN on top. */
+/* Returns the scale for the greatest magnitude of a block, a bit pattern, NaN
+ * on top. */
 APS_INLINE struct aps_block_scale aps_nvfp4_choose(float piece,
                                                    uint32_t greatest)
 {
@@ -81,7 +82,8 @@ APS_INLINE struct aps_block_scale aps_nvfp4_choose(float piece,
     return scale;
 }
 
-/* By its code, which may have the sign of a scale that another library made. */
+/* Returns the scale with this code, which may have the sign of a scale that
+ * another library made. */
 APS_INLINE struct aps_block_scale aps_nvfp4_read(float piece, uint8_t code)
 {
     struct aps_block_scale scale = aps_nvfp4_scale(piece, code);
@@ -91,8 +93,8 @@ APS_INLINE struct aps_block_scale aps_nvfp4_read(float piece, uint8_t code)
     return scale;
 }
 
-/* The magnitude of the code of the product y = x * scale.factor with this bit
- * pattern, not clipped. */
+/* Returns the magnitude of the code of the product y = x * scale.factor with
+ * this bit pattern, not clipped. */
 APS_INLINE uint32_t aps_nvfp4_magnitude(const struct aps_kernel *element,
                                         const struct aps_format *format,
                                         uint32_t y, enum aps_rounding rounding,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dense packing by the means of the CPU: that of pack_vbmi.h where it can, or
- * else that of pack.h. Inlined into functions that are compiled for one
+ * Dense packing with the CPU's instructions: pack_vbmi.h if the CPU supports
+ * it, and pack.h otherwise. Inlined into functions that are compiled for one
  * instruction set.
  */
 #ifndef APS_BLOCKWISE_PACK_BLOCKS_H
@@ -14,14 +14,14 @@
 #include "simd/pack_vbmi.h"
 #endif
 
-/* Bytes of n packed codes. */
+/* Returns the bytes of n packed codes. */
 APS_INLINE size_t aps_pack_bytes(size_t n, unsigned width)
 {
     return (n * width + 7) / 8;
 }
 
 /* codes->code[n] -> wire, n a multiple of 64 and at most a chunk; destroys the
- * codes. Up to APS_PACK_SLACK bytes behind are written. */
+ * codes. Writes up to APS_PACK_SLACK bytes after them. */
 APS_INLINE void aps_pack_blocks(struct aps_codes *codes, size_t n,
                                 unsigned width, bool vbmi, uint8_t *wire)
 {
@@ -35,8 +35,8 @@ APS_INLINE void aps_pack_blocks(struct aps_codes *codes, size_t n,
     aps_pack(codes, n, width, wire);
 }
 
-/* The reverse: wire -> codes->code[n]. Up to APS_PACK_SLACK bytes behind the wire
- * are read. */
+/* The inverse: wire -> codes->code[n]. Reads up to APS_PACK_SLACK bytes after
+ * the wire. */
 APS_INLINE void aps_unpack_blocks(const uint8_t *wire, size_t n, unsigned width,
                                   bool vbmi, struct aps_codes *codes)
 {

@@ -2,15 +2,15 @@
 /*
  * The codec of signs, sign/B: a block has a scale in FP32, the mean of its
  * magnitudes, and each value a bit, 1 if it is negative. The sum of a block's
- * magnitudes is that of blockwise/lanes.h, divided in FP64 by how many there are,
- * and rounded to FP32.
+ * magnitudes is that of blockwise/lanes.h, divided in FP64 by their number, and
+ * rounded to FP32.
  */
 #include "config.h"
 
 #include "blockwise/blocks_variant.h"
 #include "blockwise/lanes.h"
 
-/* INF and NaN make the sum so. */
+/* If a value is INF or NaN, the sum is, too. */
 APS_INLINE struct aps_block_scale
 sign_choose(const struct aps_block_kernel *kernel, const aps_any_float *x,
             size_t n)
