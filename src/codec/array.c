@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The arrays of aps.h: arguments checked, then the codec.
- */
+/* The arrays of aps.h: checks the arguments, then calls the codec. */
 #include "config.h"
 
 #include "aps.h"
@@ -20,7 +18,7 @@ static struct aps_scaling array_scaling(const struct aps_cast_options *options)
                                 .factor = 1};
 }
 
-/* Encode and decode by chunks that stay in the cache. */
+/* Encodes and decodes in chunks that stay in the cache. */
 static void cast_by_codec(const struct aps_format *format, const float *x,
                           size_t n, const struct aps_cast_options *options,
                           float *y)
@@ -59,7 +57,7 @@ int aps_cast_array(const struct aps_format *format, const float *x, size_t n,
         return -1;
     aps_fpenv_enter(&saved);
     if (options.rounding == APS_ROUND_CPD) {
-        /* not by way of codes: its overflows may have none */
+        /* without codes, because overflows may have none */
         double power = aps_double_pow2(options.scale_exponent);
         double inverse = aps_double_pow2(-options.scale_exponent);
 

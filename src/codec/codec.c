@@ -10,10 +10,9 @@
 #include "kernel/table.h"
 #include "number/bits.h"
 
-/*
- * The variant of this process (base/cpu.h), or the best codec where that one
- * has none: an AVX-512 without VBMI. Threads that meet here choose the same.
- */
+/* Returns the variant of this process (base/cpu.h), or the best codec if that
+ * variant has none: AVX-512 without VBMI. Threads that come here at the same
+ * time choose the same. */
 static const struct aps_float_variant *chosen_variant(void)
 {
     static _Atomic(const struct aps_float_variant *) chosen;
@@ -63,8 +62,8 @@ float aps_max_finite(const float *x, size_t n)
     return aps_float_from_bits(chosen_variant()->max_finite(x, n));
 }
 
-/* Parts of a long array, from the last to the first: who then encodes it begins
- * with what is still in the caches. */
+/* Parts of a long array, searched from the last to the first: the encoder then
+ * begins with the part that is still in the caches. */
 #define PART ((size_t)1 << 18) /* floats */
 
 static uint32_t greatest_of(const float *x, size_t n)

@@ -9,7 +9,7 @@
 
 #include "base/size_min.h"
 
-/* Values that are encoded at a time: a multiple of every granule is near. */
+/* Values that are encoded at a time; rounded to a multiple of the granule. */
 #define CHUNK ((size_t)16384)
 
 double aps_entropy_of(const size_t *counts, size_t codes, size_t n)
@@ -25,7 +25,7 @@ double aps_entropy_of(const size_t *counts, size_t codes, size_t n)
     return entropy;
 }
 
-/* Count n codes of `width` bits, from bit 0 of `bytes` on. */
+/* Counts n codes of `width` bits, from bit 0 of `bytes` on. */
 static void count_codes(const unsigned char *bytes, size_t n, unsigned width,
                         size_t *counts)
 {
@@ -44,7 +44,8 @@ static void count_codes(const unsigned char *bytes, size_t n, unsigned width,
     }
 }
 
-/* Count the codes of a piece of n values, which its blocks' scales stand before. */
+/* Counts the codes of a piece of n values, in which the scale of a block
+ * precedes its codes. */
 static void count_piece(const struct aps_format *format,
                         const unsigned char *wire, size_t n, size_t *counts)
 {
@@ -70,7 +71,7 @@ double aps_codes_entropy(const struct aps_codec *codec, const float *x,
     const struct aps_format *format = &codec->format;
     const size_t codes = (size_t)1 << (format->width & 31);
     const size_t granule = aps_codec_granule(codec);
-    /* The scale of a whole piece is that of all values. */
+    /* The scale of a whole piece depends on all values. */
     const size_t chunk =
         format->piece_bytes > 0 ? n : CHUNK / granule * granule;
     double entropy = NAN;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory backends: the verbs that the reductions are written against, once, for
- * any kind of memory that the program's buffers live in. Wire bytes are the
- * same whatever the backend: ranks may differ. They lie in host memory, or, by
- * verbs that not all backends have, in a device's.
+ * Memory backends: verbs in which the reductions are written once for every
+ * kind of memory of the program's buffers. Wire bytes do not depend on the
+ * backend, so ranks may differ. They lie in host memory, or, for verbs that not
+ * all backends have, in a device's.
  */
 #ifndef APS_CODEC_MEMORY_H
 #define APS_CODEC_MEMORY_H
@@ -13,13 +13,14 @@
 
 #include "codec/codec.h"
 
-/* Says to other processes of this machine which memory is meant; only bytes. */
+/* Identifies device memory to other processes of this machine; plain bytes. */
 struct aps_memory_token {
     unsigned char bytes[128];
 };
 
-/* A step of work on a device's memory: a verb of struct aps_device_memory or of
- * struct aps_memory, with the wire where theirs is, or the magnitude of values. */
+/* A step of work on a device's memory: a verb of struct aps_device_memory or
+ * of struct aps_memory, with the wire in that memory, or the magnitude of
+ * values. */
 enum aps_device_verb {
     APS_DEVICE_ENCODE,
     APS_DEVICE_DECODE,
@@ -30,47 +31,50 @@ enum aps_device_verb {
 #define APS_DEVICE_STEP_BYTES 16
 struct aps_device_step {
     enum aps_device_verb verb;
-    const struct aps_codec *codec; /* not of the magnitude */
-    float *x;                      /* which only decode writes */
+    const struct aps_codec *codec; /* unused for the magnitude */
+    float *x;                      /* written only by decode */
     size_t n;
-    void *wire; /* which encode and put write */
+    void *wire; /* written by encode and put */
     struct aps_scaling scaling;
-    struct aps_cast_options options; /* of encode */
-    bool add;                        /* of decode, on a device's wire */
-    unsigned flags;                  /* of decode; encode writes it */
-    struct aps_magnitude magnitude;  /* is written */
-    unsigned char bytes[APS_DEVICE_STEP_BYTES]; /* put; get writes them */
+    struct aps_cast_options options; /* used by encode */
+    bool add;                        /* used by decode on a device's wire */
+    unsigned flags;                  /* read by decode, written by encode */
+    struct aps_magnitude magnitude;  /* output */
+    unsigned char
+        bytes[APS_DEVICE_STEP_BYTES]; /* read by put, written by get */
 };
 
-/* So many steps are waited for together, at most. */
+/* Most steps between two waits for the device. */
 #define APS_DEVICE_STEPS 64
 
 /*
- * Wire bytes in a device's memory. Verbs are done when they return, and thread-
- * safe; x is in device or managed memory, of the same or another context.
+ * Wire bytes in a device's memory. Verbs are complete when they return, and
+ * thread-safe; x is in device or managed memory, of the same or another
+ * context.
  *
- * encode, decode, put and get return -1 where they fail: that counts among the
- * backend's failures, which it must have, and zeros are left, if the device can
- * still write them. What else fails gives its cause, and does not count.
- * allocate, release, open and close may wait for all that the device is doing.
+ * encode, decode, put and get return -1 on failure: it counts among the
+ * backend's failures, which the backend must have, and the output is zeros, if
+ * the device can still write them. The other verbs give the cause of a failure,
+ * and do not count it. allocate, release, open and close may wait for all work
+ * of the device.
  */
 struct aps_device_memory {
-    /* On the device whose memory `near` points into, at a multiple of 256
-     * bytes; NULL with the cause. */
+    /* Allocates memory on the device of `near`, at a multiple of 256 bytes;
+     * NULL with the cause. */
     void *(*allocate)(const void *near, size_t bytes, char *cause, size_t size);
-    void (*release)(void *memory); /* NULL: nothing; what allocate returned */
+    void (*release)(void *memory); /* from allocate; NULL is allowed */
 
-    /* Is it still there, what allocate or open returned? Not where the program has
-     * destroyed or reset the context: then something else may be there, which the
-     * verbs must not touch. */
+    /* True if memory that allocate or open returned still exists. False if the
+     * program has destroyed or reset the context: then the address may be in
+     * use for something else, and the verbs must not touch it. */
     bool (*holds)(const void *memory);
 
-    /* Do the verbs below work with such memory, of 4 KiB at least? What they
-     * need for that they have from then on. 0, or -1 with the cause, which does
-     * not count as a failure. */
+    /* Checks that the verbs below work with such memory, of 4 KiB at least, and
+     * sets up their resources. Returns 0, or -1 with the cause, which does not
+     * count as a failure. */
     int (*probe)(void *memory, char *cause, size_t size);
 
-    /* See struct aps_codec; `add`: x[i] += value i, FP32. Fastest for wire at
+    /* See struct aps_codec; `add`: x[i] += value i, FP32. Fastest for a wire at
      * multiples of 16 bytes. */
     int (*encode)(const struct aps_codec *codec, const float *x, size_t n,
                   struct aps_scaling scaling, void *wire);
@@ -78,32 +82,30 @@ struct aps_device_memory {
                   struct aps_scaling scaling, unsigned flags, bool add,
                   float *x);
 
-    /* encode with `options` (NULL: to nearest), which adds to *stats (NULL: to
-     * none) unless it fails. */
+    /* encode with `options` (NULL: to nearest), which adds to *stats (NULL: not
+     * counted) unless it fails. */
     int (*encode_stats)(const struct aps_codec *codec, const float *x, size_t n,
                         struct aps_scaling scaling,
                         const struct aps_cast_options *options, void *wire,
                         struct aps_encode_stats *stats);
 
     /*
-     * Steps, each of which sees what the previous ones have written. One wait
-     * for the device for every APS_DEVICE_STEPS of them, if kernels of the
-     * context of x reach all that they need, and for each of them otherwise.
-     * -1: a failure that counts, after which anything may stand where a step
-     * was to write.
+     * Runs steps, each of which sees the results of the previous ones. Waits
+     * once for the device for every APS_DEVICE_STEPS of them, if kernels of the
+     * context of x can access all of their memory, and once for each step
+     * otherwise. -1: a failure that counts, after which the outputs have any
+     * value.
      */
     int (*run)(struct aps_device_step steps[], size_t count);
 
-    /* A few bytes, between such memory and the host's. */
+    /* Copy a few bytes between such memory and the host's. */
     int (*put)(void *to, const void *host, size_t bytes);
     int (*get)(void *host, const void *from, size_t bytes);
 
-    /*
-     * Memory that others of this machine have allocated. `offer` makes a token
-     * of it; `open`, in another process, gives an address that the verbs of
-     * `near`'s device take as `wire`, until `close`. -1 or NULL with the cause.
-     * The owner must not release it before all have closed it.
-     */
+    /* Memory that other processes of this machine have allocated. `offer` makes
+     * a token of it; `open`, in another process, gives an address that the
+     * verbs of `near`'s device take as `wire`, until `close`. -1 or NULL with
+     * the cause. The owner must not release it before all have closed it. */
     int (*offer)(void *memory, struct aps_memory_token *token, char *cause,
                  size_t size);
     void *(*open)(const struct aps_memory_token *token, const void *near,
@@ -111,21 +113,20 @@ struct aps_device_memory {
     void (*close)(void *opened);
 };
 
-/* Do a device's kernels know the format? The same for all devices: not where the
- * scale of a block is in FP32 (qsgdS/B, intB/BUCKET, sign/B). Verbs of memory
- * encode and decode others on the host; verbs of device memory must not be asked
- * to. */
+/* True if a device's kernels support the format, which is the same for all
+ * devices. False if the scale of a block is in FP32 (qsgdS/B, intB/BUCKET,
+ * sign/B). Verbs of memory encode and decode other formats on the host; verbs
+ * of device memory must not be called with them. */
 bool aps_device_takes(const struct aps_format *format);
 
-/*
- * x is in this backend's memory or in the host's. A verb is done when it
- * returns; all are thread-safe. One that fails counts among `failures`, and
- * leaves zeros where it was to write, if it can.
- */
+/* x is in this backend's memory or in the host's. A verb is complete when it
+ * returns; all are thread-safe. A verb that fails counts among `failures`, and
+ * leaves zeros in its output, if it can. */
 struct aps_memory {
-    const char *name; /* "host", "cuda", ...: for messages */
+    const char *name; /* name for messages: "host", "cuda", ... */
 
-    /* Greatest finite |x[i]|, and whether all are known to be finite. */
+    /* Returns the greatest finite |x[i]|, and whether all are known to be
+     * finite. */
     struct aps_magnitude (*magnitude)(const float *x, size_t n);
 
     /* See struct aps_codec. */
@@ -134,37 +135,37 @@ struct aps_memory {
     void (*decode)(const struct aps_codec *codec, const void *wire, size_t n,
                    struct aps_scaling scaling, unsigned flags, float *x);
 
-    /* encode with `options` (NULL: to nearest), which adds to *stats (NULL: to
-     * none) unless it fails. */
+    /* encode with `options` (NULL: to nearest), which adds to *stats (NULL: not
+     * counted) unless it fails. */
     unsigned (*encode_stats)(const struct aps_codec *codec, const float *x,
                              size_t n, struct aps_scaling scaling,
                              const struct aps_cast_options *options, void *wire,
                              struct aps_encode_stats *stats);
 
     /*
-     * Steps that encode, decode and measure, of any number; the wire is in host
-     * memory, and what one writes no other reads or writes. One wait for the
-     * device for as many as fit what it transfers at a time (APS_DEVICE_STEPS at
-     * most), and for each of those that the verbs above cannot do on the device.
-     * Each fails as its verb does. NULL: the verbs do as well.
+     * Runs any number of steps that encode, decode and measure; the wire is in
+     * host memory, and no step reads or writes the output of another. Waits
+     * once for the device for as many steps as it transfers at a time (at most
+     * APS_DEVICE_STEPS), and once for each step that the device cannot run.
+     * Each step fails like its verb. May be NULL: the verbs are as good.
      */
     void (*run)(struct aps_device_step steps[], size_t count);
 
-    /* To and from host memory. */
+    /* Copy to and from host memory. */
     void (*copy_out)(void *host, const float *x, size_t n);
     void (*copy_in)(float *x, const void *host, size_t n);
 
-    /* Lock host memory, whole pages, so that the driver's copies are fastest;
-     * it is ordinary memory all the same. 0, or -1: it is not locked. NULL:
-     * neither is needed. */
+    /* Locks host memory, whole pages, so that the driver's copies are fastest;
+     * it stays ordinary memory. Returns 0, or -1 if it is not locked. May be
+     * NULL: neither is needed. */
     int (*pin)(void *host, size_t bytes, const void *near);
-    void (*unpin)(void *host); /* what pin has locked */
+    void (*unpin)(void *host); /* memory that pin has locked */
 
-    /* NULL: it has none. */
+    /* Verbs for wire bytes in a device's memory, or NULL. */
     const struct aps_device_memory *device;
 
-    /* How many verbs have failed in this process so far; if any, cause[size]
-     * says why the last did. NULL: they never do. */
+    /* Returns the number of failed verbs of this process; if it is not 0,
+     * cause[size] gets the cause of the last. May be NULL: verbs never fail. */
     unsigned long (*failures)(char *cause, size_t size);
 };
 

@@ -13,9 +13,11 @@
 #endif
 
 #if defined(__x86_64__)
-#define LINE APS_CACHE_LINE /* a part of one costs as much as all */
+#define LINE                                                                   \
+    APS_CACHE_LINE /* writing a part of a line costs as much as all of
+                               it */
 
-/* to[bytes] = from[bytes], which had better be in a cache. */
+/* to[bytes] = from[bytes], with the source preferably in a cache. */
 static void stream_copy(unsigned char *to, const unsigned char *from,
                         size_t bytes)
 {
@@ -37,8 +39,9 @@ static void stream_copy(unsigned char *to, const unsigned char *from,
     memcpy(to + i, from + i, bytes - i);
 }
 
-/* By the codec itself, but for what comes before a cache line, if that ends with a
- * byte of the wire. False, and nothing is written: it does not do that. */
+/* Decodes by the codec itself, except the values before a cache line, if those
+ * end at a byte of the wire. Returns false, and writes nothing, if the codec
+ * cannot. */
 static bool stream_by_codec(const struct aps_codec *codec,
                             const unsigned char *wire, size_t n,
                             struct aps_scaling scaling, unsigned flags,
@@ -56,7 +59,8 @@ static bool stream_by_codec(const struct aps_codec *codec,
     return true;
 }
 
-/* In tiles that the L1 cache holds, and that every granule divides. */
+/* Decodes in tiles that the L1 cache holds and that are multiples of every
+ * granule. */
 static void stream_by_tiles(const struct aps_codec *codec,
                             const unsigned char *wire, size_t n,
                             struct aps_scaling scaling, unsigned flags,
@@ -80,14 +84,15 @@ void aps_stream_decode(const struct aps_codec *codec, const void *wire,
                        size_t n, struct aps_scaling scaling, unsigned flags,
                        float *x)
 {
-    /* A scale of the whole array comes first: it is decoded as a whole. */
+    /* A scale of the whole array comes first, so that it cannot be decoded in
+     * parts. */
     if (codec->format.piece_bytes > 0) {
         codec->decode(codec, wire, n, scaling, flags, x);
         return;
     }
     if (!stream_by_codec(codec, wire, n, scaling, flags, x))
         stream_by_tiles(codec, wire, n, scaling, flags, x);
-    /* Other stores are seen in order, these are not. */
+    /* Ordinary stores become visible in order, streaming stores do not. */
     _mm_sfence();
 }
 
