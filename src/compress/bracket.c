@@ -10,25 +10,27 @@
 
 #define SAMPLE_MIN 1024
 #define SAMPLE_MAX 32768
-#define SAMPLE_SHARE 128 /* elements for each one of the sample */
-#define SAMPLE_RUN 4     /* neighbours that are sampled together */
-#define SAMPLE_SIGMAS 4  /* by which a quantile of the sample may be off */
-#define ROOM_MIN 4096    /* elements that are collected at any rate */
+#define SAMPLE_SHARE 128 /* elements for each element of the sample */
+#define SAMPLE_RUN 4     /* adjacent elements that are sampled together */
+#define SAMPLE_SIGMAS                                                          \
+    4                 /* standard deviations by which a quantile of the
+                            sample may be wrong */
+#define ROOM_MIN 4096 /* elements that are collected in any case */
 #define PAIR (2 * sizeof(uint32_t))
 
-/* Elements of memory beyond those that are collected. */
+/* Elements of memory beyond the collected ones. */
 #define SPARE (APS_COLLECT_BLOCK + APS_COLLECT_SLACK)
 
 /* --- the search ---------------------------------------------------------- */
 
-/* A range of magnitudes, which the q-th largest is one of: rank q in it. */
+/* A range of magnitudes that contains the q-th largest, with rank q in it. */
 struct bracket_range {
     uint32_t lo, hi;
     size_t q, held;
 };
 
-/* Cuts the range into bins, and takes the one that holds the q-th. x[n] has none
- * above the range. */
+/* Cuts the range into bins, and takes the one that holds the q-th. x[n] has no
+ * element above the range. */
 static void bracket_cut(const struct aps_bracket *bracket, const float *x,
                         size_t n, struct bracket_range *range)
 {
@@ -53,7 +55,7 @@ static void bracket_cut(const struct aps_bracket *bracket, const float *x,
         range->hi = range->lo + (((uint32_t)1 << shift) - 1);
 }
 
-/* What of x[n] lies in the range moves to spare memory. */
+/* Copies the elements of x[n] in the range to spare memory. */
 static const float *bracket_move(const struct aps_bracket *bracket,
                                  const float *x, size_t n,
                                  const struct bracket_range *range)
@@ -69,8 +71,8 @@ static const float *bracket_move(const struct aps_bracket *bracket,
     return (const void *)bits;
 }
 
-/* The q-th largest of the magnitudes of x[n] that lie in [lo, hi], of which there
- * are at least q. None is above hi. */
+/* Returns the q-th largest of the magnitudes of x[n] in [lo, hi], of which
+ * there are at least q. No magnitude is above hi. */
 static uint32_t bracket_narrow(const struct aps_bracket *bracket,
                                const float *x, size_t n, size_t q, uint32_t lo,
                                uint32_t hi)
@@ -91,7 +93,7 @@ static uint32_t bracket_narrow(const struct aps_bracket *bracket,
 
 /* --- the sample ---------------------------------------------------------- */
 
-/* The magnitude of a float that may not be finite: then 0. */
+/* Returns the magnitude of a float; 0 if it is not finite. */
 static uint32_t bracket_finite(float x)
 {
     const uint32_t bits = aps_float_bits(x) & ~APS_FLOAT_SIGN;
@@ -99,8 +101,9 @@ static uint32_t bracket_finite(float x)
     return bits < APS_FLOAT_INF ? bits : 0;
 }
 
-/* Magnitudes from all over the array, in short runs, each at a place of its own
- * in its part, so that no period of the array meets one of the sample. */
+/* Samples magnitudes from all of the array, in short runs, each at a different
+ * place in its part, so that no period of the array coincides with one of the
+ * sample. */
 static void bracket_sample(const float *g, const float *e, size_t n,
                            size_t runs, uint32_t *sample)
 {
@@ -116,10 +119,10 @@ static void bracket_sample(const float *g, const float *e, size_t n,
     }
 }
 
-/* lo and hi of the bracket, between which the q-th largest is expected. All from
- * lo on are collected where they fit: `room` elements. Where lo and hi are equal,
- * many elements are as large as the q-th, and all larger ones are collected.
- * Zeros are many or none, and never collected. */
+/* Gets lo and hi of the bracket, between which the q-th largest is expected.
+ * All elements from lo on are collected if they fit: `room` elements. If lo and
+ * hi are equal, many elements are as large as the q-th, and all larger ones are
+ * collected. Zeros are many or none, and never collected. */
 static void bracket_expect(const float *g, const float *e, size_t q,
                            size_t room, struct aps_bracket *bracket)
 {
@@ -163,7 +166,7 @@ size_t aps_bracket_room(size_t n, size_t q)
     return APS_BRACKET_ROOM_MIN + ((room < n ? room : n) + SPARE) * PAIR;
 }
 
-/* Nothing is collected. */
+/* Collects no elements. */
 static void bracket_empty(struct aps_bracket *bracket)
 {
     bracket->lo = bracket->hi = APS_FLOAT_INF;
@@ -255,7 +258,7 @@ void aps_bracket_neighbours(const struct aps_bracket *b, uint32_t lo,
 
     b->passes->neighbours((const void *)b->bits, b->count, lo, hi, &under,
                           &over);
-    /* what lies outside the bracket is farther, unless nothing lies in it */
+    /* elements outside the bracket are farther, unless the bracket is empty */
     if ((under == UINT32_MAX && b->lo > 0 && lo > 0) ||
         (over == UINT32_MAX && b->above > 0) || hi < b->lo || lo > b->hi)
         b->passes->neighbours(b->x, b->n, lo, hi, &under, &over);

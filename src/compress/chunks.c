@@ -14,7 +14,7 @@ size_t aps_chunks_count(size_t n, size_t size)
     return n / size + (n % size != 0);
 }
 
-/* Elements of chunk c. */
+/* Returns the elements of chunk c. */
 static size_t chunks_size(size_t c, size_t n, size_t size)
 {
     const size_t left = n - c * size;

@@ -6,8 +6,8 @@
  * each rank takes the L1 norms of its chunks, the ranks add the norms up, all
  * choose the same chunks of the greatest norms, and reduce those densely.
  *
- * Chunk c of n elements is elements [c*size, (c+1)*size); the last one ends at n.
- * An array has at most 2^32 - 1 chunks.
+ * Chunk c of n elements is elements [c*size, (c+1)*size); the last one ends at
+ * n. An array has at most 2^32 - 1 chunks.
  */
 #ifndef APS_COMPRESS_CHUNKS_H
 #define APS_COMPRESS_CHUNKS_H
@@ -17,25 +17,26 @@
 
 #include "compress/bracket.h"
 
-/* Chunks of `size` elements in n. */
+/* Returns the number of chunks of `size` elements in n. */
 size_t aps_chunks_count(size_t n, size_t size);
 
-/* norms[aps_chunks_count]: each chunk's sum of |x|, taken in double in the order
- * of magnitudes.h and rounded to float. x is finite; a norm beyond the floats is
- * the greatest float. */
+/* norms[aps_chunks_count] = each chunk's sum of |x|, computed in double in the
+ * order of magnitudes.h and rounded to float. x is finite; a norm beyond the
+ * floats is the greatest float. */
 void aps_chunks_norms(const float *x, size_t n, size_t size, float *norms);
 
 /*
- * The `keep` chunks of the greatest norms, of equal ones the first; ascending.
- * norms[count] are those that the ranks have added up: finite or INF, not NaN,
- * and not negative; INF counts as the greatest float. They are changed. work
- * as aps_bracket_room(count, keep) says. 1 <= keep <= count;
- * chosen[keep]. Returns how many: keep, or 0 where all norms are 0.
+ * Chooses the `keep` chunks of the greatest norms, the first ones of equal
+ * norms; ascending. norms[count] are sums over the ranks: finite or INF, not
+ * NaN, and not negative; INF counts as the greatest float. They are changed.
+ * `work` has aps_bracket_room(count, keep) bytes. 1 <= keep <= count;
+ * chosen[keep]. Returns the number of chosen chunks: keep, or 0 if all norms
+ * are 0.
  */
 size_t aps_chunks_choose(float *norms, size_t count, size_t keep,
                          const struct aps_bracket_work *work, uint32_t *chosen);
 
-/* Elements of the chosen chunks, which is what is sent densely. */
+/* Returns the elements of the chosen chunks, which are sent densely. */
 size_t aps_chunks_elements(const uint32_t *chosen, size_t keep, size_t n,
                            size_t size);
 
@@ -48,7 +49,8 @@ size_t aps_chunks_gather(const float *x, size_t n, size_t size,
 void aps_chunks_scatter(const float *packed, size_t n, size_t size,
                         const uint32_t *chosen, size_t keep, float *x);
 
-/* x[n]'s chosen chunks become 0: what was sent leaves the error memory. */
+/* Sets x[n]'s chosen chunks to 0: the error memory loses the elements that were
+ * sent. */
 void aps_chunks_clear(float *x, size_t n, size_t size, const uint32_t *chosen,
                       size_t keep);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loops over all elements are vectorised by the compiler (KERNEL_CFLAGS in
+ * The compiler vectorises the loops over all elements (KERNEL_CFLAGS in
  * configure.ac), except the search for few among many (collect_masks.h).
  */
 #include "config.h"
@@ -10,7 +10,7 @@
 #include "compress/collect_masks.h"
 #include "number/bits.h"
 
-/* Elements of the loops whose counters have 32 bits. */
+/* Most elements of the loops whose counters have 32 bits. */
 #define CHUNK ((size_t)1 << 30)
 
 /* Found elements that are written at once. */
@@ -21,11 +21,10 @@ typedef uint64_t (*collect_mask_fn)(const aps_collect_u32 *x, size_t n,
 
 /* --- bodies -------------------------------------------------------------- */
 
-/*
- * What a mask says of the elements from `at` on, after `found` have been found.
- * COLLECT_ALWAYS are written, also where there are fewer: the branch of a loop
- * that ends at another number each time would be predicted wrong.
- */
+/* Writes the elements of a mask, the elements from `at` on, after `found`
+ * have been found. COLLECT_ALWAYS are written, even if there are fewer,
+ * because the branch of a loop with a varying number of iterations would be
+ * mispredicted. */
 APS_INLINE size_t collect_unmask(size_t at, uint64_t mask, uint32_t first,
                                  uint32_t *index, size_t found)
 {
@@ -97,8 +96,9 @@ APS_INLINE void collect_neighbours_body(const float *x, size_t n, uint32_t lo,
 
     for (size_t i = 0; i < n; i++) {
         int32_t a = aps_collect_magnitude(in, i);
-        int32_t under = a | -(a >= (int32_t)lo);             /* or -1 */
-        int32_t over = a | (-(a < (int32_t)hi) & INT32_MAX); /* or that */
+        int32_t under = a | -(a >= (int32_t)lo); /* or -1 */
+        /* or INT32_MAX */
+        int32_t over = a | (-(a < (int32_t)hi) & INT32_MAX);
 
         greatest = under > greatest ? under : greatest;
         least = over < least ? over : least;

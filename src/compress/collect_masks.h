@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which of 64 magnitudes reach a bound, as a mask: bit i is set if element i
- * does. Once for every instruction set. Included by collect.c.
+ * Compares 64 magnitudes with a bound, and returns a mask: bit i is set if
+ * element i reaches it. One function for every instruction set. Included by
+ * collect.c.
  */
 #ifndef APS_COMPRESS_COLLECT_MASKS_H
 #define APS_COMPRESS_COLLECT_MASKS_H
@@ -24,8 +25,8 @@ APS_INLINE int32_t aps_collect_magnitude(const aps_collect_u32 *x, size_t i)
     return (int32_t)(x[i] & ~APS_FLOAT_SIGN);
 }
 
-/* Of n < 64, too. A compiler compares to bytes of 0 and 1 in vectors; eight of
- * them are multiplied into the top byte of a product. */
+/* Also for n < 64. A compiler compares to bytes of 0 and 1 in vectors; a
+ * multiplication moves eight of them to the top byte of a product. */
 APS_INLINE uint64_t aps_collect_mask_plain(const aps_collect_u32 *x, size_t n,
                                            uint32_t lo)
 {

@@ -12,7 +12,7 @@ static bool chunks_takes(const struct aps_compressor *compressor,
                          const struct aps_matrix *matrix)
 {
     (void)compressor;
-    /* Chunks of one element have 32 bits for their numbers. */
+    /* Chunks of one element have 32-bit numbers. */
     return matrix->count > 0 && matrix->count < UINT32_MAX;
 }
 
@@ -26,7 +26,8 @@ static size_t chunks_chunk(const struct aps_compressor *compressor,
     return size;
 }
 
-/* A short last chunk that is chosen is sent as long as others, unless all are. */
+/* A short last chunk that is chosen is sent as long as others, unless all
+ * are. */
 static size_t chunks_floats(const struct aps_compressor *compressor,
                             const struct aps_matrix *matrix)
 {

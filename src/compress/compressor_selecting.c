@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compressors that send some of a layer's elements: MSTopK, the k largest, and
- * those of a magnitude. What they find is in select.h. Also PowerSGD (Vogels,
- * Karimireddy, Jaggi: PowerSGD: Practical Low-Rank Gradient Compression for
- * Distributed Optimization, NeurIPS 2019): two factors of a low rank travel in place
- * of a matrix, or of a matrix of the elements that MSTopK selects (Agarwal et al.'s
- * second way to join both).
+ * those of a magnitude (select.h). Also PowerSGD (Vogels, Karimireddy, Jaggi:
+ * PowerSGD: Practical Low-Rank Gradient Compression for Distributed
+ * Optimization, NeurIPS 2019): sends two factors of a low rank instead of a
+ * matrix, or instead of a matrix of the elements that MSTopK selects (Agarwal
+ * et al.'s second way to combine both).
  */
 #include "config.h"
 

@@ -16,7 +16,7 @@ APS_INLINE float feedback_left_of(float x, float sent)
         aps_kernel_less(magnitude, APS_FLOAT_INF, left, 0));
 }
 
-/* Two loops: where `left` is x, a compiler that is told so needs no check. */
+/* Two loops: if `left` is x, the compiler then needs no check. */
 APS_INLINE void feedback_left_body(const aps_any_float *x,
                                    const aps_any_float *sent, size_t n,
                                    aps_any_float *left)

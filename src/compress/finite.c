@@ -8,7 +8,7 @@
 #include "base/cpu.h"
 #include "kernel/kernel.h"
 
-/* Elements between two looks at whether one has been found. */
+/* Elements between two checks of the result. */
 #define BLOCK ((size_t)4096)
 
 APS_INLINE bool finite_body(const float *x, size_t n)

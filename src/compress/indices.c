@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define WORD 64 /* bits that a bitmap is searched at a time */
+#define WORD 64 /* bits of a bitmap that are searched at a time */
 
 unsigned aps_indices_width(size_t n)
 {
@@ -110,7 +110,7 @@ static void indices_mark(const uint32_t *indices, size_t k, uint32_t base,
     }
 }
 
-/* Bits [64*w, 64*w + 64) of the bitmap; 0 beyond its bytes. */
+/* Returns bits [64*w, 64*w + 64) of the bitmap; 0 beyond its bytes. */
 static uint64_t indices_word(const uint8_t *from, size_t bytes, size_t w)
 {
     const size_t at = w * (WORD / 8);

@@ -26,15 +26,15 @@ size_t aps_lowrank_rank(const struct aps_matrix *matrix, size_t rank)
 
 /*
  * Draws from N(0, 1) by Box and Muller's method (A Note on the Generation of
- * Random Normal Deviates, 1958): of two words of random bits u and v, the radius
- * is sqrt(-2 ln u), and v turns the angle. Logarithm, sine and cosine are series,
- * of additions, products and quotients in FP64 alone: a C library's differ in
- * their last bits.
+ * Random Normal Deviates, 1958): with two words of random bits u and v, the
+ * radius is sqrt(-2 ln u), and v determines the angle. Logarithm, sine and
+ * cosine are series, of additions, products and quotients in FP64 alone,
+ * because a C library's functions differ in their last bits.
  */
 
-#define STAGE 0xffffffffu /* of the random bits: no rounding has it */
+#define STAGE 0xffffffffu /* stage of the random bits, which no rounding has */
 #define COLUMN_SHIFT 40   /* a column has less than 2^42 elements */
-#define GROUPS 64         /* of four words, drawn together */
+#define GROUPS 64         /* groups of four words, drawn together */
 
 #define LN_2 0.69314718055994530942
 #define HALF_PI 1.57079632679489661923
@@ -44,14 +44,14 @@ union draw_word {
     uint64_t bits;
 };
 
-/* w + 0.5, 0 <= w < 2^32: vector units have no conversion of unsigned
+/* Returns w + 0.5, 0 <= w < 2^32: vector units cannot convert unsigned
  * integers. */
 APS_INLINE double draw_middle(uint32_t w)
 {
     return (double)(int32_t)(w ^ 0x80000000u) + 2147483648.5;
 }
 
-/* -2 ln((u + 0.5) / 2^32). */
+/* Returns -2 ln((u + 0.5) / 2^32). */
 APS_INLINE double draw_square(uint32_t u)
 {
     union draw_word x = {.value = draw_middle(u)};
@@ -76,7 +76,7 @@ APS_INLINE double draw_square(uint32_t u)
     return (double)(32 - exponent) * (2 * LN_2) - 4 * s * series;
 }
 
-/* Two draws, of a radius and a word. */
+/* Makes two draws, from a radius and a word. */
 APS_INLINE void draw_pair(double radius, uint32_t v, float *first,
                           float *second)
 {
@@ -105,8 +105,8 @@ APS_INLINE void draw_pair(double radius, uint32_t v, float *first,
     *second = (float)(v >> 30 & 1 ? a : b);
 }
 
-/* 2 GROUPS draws, in loops of their own: what is not sqrt, which may set errno,
- * is done for several at a time. */
+/* Makes 2 GROUPS draws, in separate loops: all except sqrt, which may set
+ * errno, is vectorised. */
 APS_INLINE void draw_pairs(const uint32_t *u, const uint32_t *v, float *first,
                            float *second)
 {
@@ -120,7 +120,7 @@ APS_INLINE void draw_pairs(const uint32_t *u, const uint32_t *v, float *first,
         draw_pair(radius[i], v[i], &first[i], &second[i]);
 }
 
-/* GROUPS groups of four elements of a column. */
+/* Draws GROUPS groups of four elements of a column. */
 APS_INLINE void draw_body(const struct aps_stream *stream, uint64_t group,
                           float *x)
 {
@@ -193,7 +193,7 @@ void aps_lowrank_draw(size_t n, size_t first, size_t columns,
 
 #define SUM_LANES 16
 
-/* What is left of a column must be more than so much of it. */
+/* Smallest part of a column that must be left, relative to its length. */
 #define LEAST 1e-6
 
 struct kernels {
@@ -231,7 +231,8 @@ static const struct kernels *orthogonal_kernels(void)
     return kernels[aps_cpu_chosen()];
 }
 
-/* Elements from column to column in the room: zeros stand behind a column. */
+/* Returns the elements from column to column in the room: zeros follow a
+ * column. */
 static size_t orthogonal_pitch(size_t n)
 {
     return (n + SUM_LANES - 1) / SUM_LANES * SUM_LANES;
@@ -242,8 +243,8 @@ size_t aps_lowrank_room(size_t n, size_t rank)
     return rank * (orthogonal_pitch(n) + 1);
 }
 
-/* Give x length 1, or 0. Is it 1? `before` is the square of its length at
- * first. */
+/* Gives x length 1, or 0. Returns whether it is 1. `before` is the square of
+ * its original length. */
 static bool orthogonal_normalise(const struct kernels *kernels, double before,
                                  size_t n, double *x)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gram-Schmidt's loops for one instruction set; lowrank.c includes this
- * once for each, having defined
+ * Gram-Schmidt's loops for one instruction set; lowrank.c includes this once
+ * for each, after it has defined
  *
- *     NAME(x)   x with the instruction set's name behind it
+ *     NAME(x)   x with the instruction set's name appended
  *     TARGET    the attribute of functions for it
  *     LANES     doubles of a vector register: 2, 4 or 8
  *
- * Element i of a product belongs to lane i mod SUM_LANES, which adds one after the
- * other, from 0; lanes l and l + 8 are added, then l and l + 4, l and l + 2, l and
- * l + 1. No product is fused with an addition.
+ * Element i of a product belongs to lane i mod SUM_LANES, which adds one after
+ * the other, from 0; lanes l and l + 8 are added, then l and l + 4, l and l +
+ * 2, l and l + 1. No product is fused with an addition.
  */
 
 #define VECTOR NAME(vector)

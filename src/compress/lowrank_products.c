@@ -9,7 +9,7 @@
 
 #include "base/size_min.h"
 
-/* The order of the sums: lowrank_variant.h. */
+/* lowrank_variant.h has the order of the sums. */
 #define SUM_LANES 16
 #define SUM_COLUMNS ((size_t)2048)
 #define SUM_ROWS ((size_t)128)
@@ -17,32 +17,32 @@
 /* The most columns of a factor in a tile. */
 #define TILE_RANKS_MAX 4
 
-/* Rows of a tile of a right product, and of a matrix that is restored. */
+/* Rows of a tile of a right product, and of a restored matrix. */
 #define RIGHT_ROWS 4
 #define RESTORE_ROWS 4
 
-/*
- * A product goes over the matrix block by block. A block is in the L2 cache while
- * the columns of the factors have their turns; its sums are as many:
- */
+/* A product goes over the matrix block by block. A block stays in the L2 cache
+ * while it is multiplied with the columns of the factors; the number of its
+ * sums is: */
 #define BLOCK_SUMS ((size_t)4096)
-#define BLOCK_RANKS ((size_t)64)       /* columns of a factor that have turns */
-#define BLOCK_ELEMENTS ((size_t)32768) /* of the matrix, about */
+#define BLOCK_RANKS ((size_t)64)       /* columns of a factor for each block */
+#define BLOCK_ELEMENTS ((size_t)32768) /* elements of the matrix, about */
 #define BLOCK_ROWS ((size_t)256)
 
-/* A block of m, no more than SUM_COLUMNS columns, and some columns of q. */
+/* A block of m, of at most SUM_COLUMNS columns, and some columns of q. */
 struct left {
     const float *m, *e; /* e NULL: nothing is added */
     float *delta;
-    size_t pitch; /* from row to row, of all three */
+    size_t pitch; /* distance of rows, in all three */
     size_t rows, columns;
     const float *q; /* the first of the columns */
-    size_t q_pitch; /* from column to column */
+    size_t q_pitch; /* distance of columns */
     const float
-        *tail; /* each column's last columns mod SUM_LANES elements, with
-                          zeros up to SUM_LANES behind them */
-    const float *rows_tail; /* the same of each row of m + e */
-    double *total;          /* is added to: the product, column by column */
+        *tail; /* each column's last columns mod SUM_LANES elements, followed by
+                  zeros up to SUM_LANES */
+    const float *rows_tail; /* the same elements of each row of m + e */
+    double *total;          /* sum, to which the product is added column by
+                               column */
     size_t total_pitch;
 };
 
@@ -51,11 +51,11 @@ struct right {
     const float *m;
     size_t pitch;
     size_t columns;
-    const float *tail; /* each row's last columns mod SUM_LANES elements, with
-                          zeros up to SUM_LANES behind them */
+    const float *tail; /* each row's last columns mod SUM_LANES elements,
+                          followed by zeros up to SUM_LANES */
     const float *p;
     size_t p_pitch;
-    float *sum; /* is added to; rows of whole vectors, even of the longest */
+    float *sum; /* sum; rows of whole vectors, even of the longest */
     size_t sum_pitch;
 };
 
@@ -64,7 +64,7 @@ struct restore {
     const float *p, *q;
     size_t p_pitch, q_pitch;
     size_t rank;
-    size_t pitch; /* from row to row of out, delta, residual */
+    size_t pitch; /* distance of rows in out, delta, residual */
     size_t rows, columns;
     float share;
     const float *delta; /* NULL: no residual */
@@ -72,16 +72,17 @@ struct restore {
 };
 
 struct kernels {
-    size_t ranks; /* the most columns of a factor that left and right take */
+    size_t ranks; /* most columns of a factor for left and right */
     void (*left)(const struct left *left, int ranks);
     void (*right)(const struct right *right, size_t rows, int ranks);
     void (*add)(const float *sums, size_t n, double *total); /* total += sums */
     void (*restore)(const struct restore *restore);
 };
 
-/* In two vectors, cut into blocks: element i of the blocks' lower halves (half 0),
- * or of their upper ones (half block / 2). Modulo what two vectors have: the
- * compiler looks at blocks that are longer than a vector, too. */
+/* In two vectors, cut into blocks: element i of the blocks' lower halves (half
+ * 0), or of their upper ones (half block / 2). Modulo the elements of two
+ * vectors, because the compiler also checks blocks that are longer than a
+ * vector. */
 #define FOLD_INDEX(i, block, half)                                             \
     (((i) / ((block) / 2) * (block) + (i) % ((block) / 2) + (half)) %          \
      (2 * LANES))
@@ -93,8 +94,8 @@ struct kernels {
 #define FOLD_16(i, block, half)                                                \
     FOLD_8(i, block, half), FOLD_8((i) + 8, block, half)
 
-/* The elements of u, and then of v, at those places; INDEX is a vector of as many
- * integers. */
+/* Returns the elements of u, and then of v, at those places; INDEX is a vector
+ * of as many integers. */
 #if defined(__clang__)
 #define SHUFFLE(u, v, ...) __builtin_shufflevector(u, v, __VA_ARGS__)
 #else
@@ -129,7 +130,7 @@ struct kernels {
 
 /* --- a matrix, row by row ------------------------------------------------ */
 
-/* The elements of the row behind the complete ones. */
+/* Returns the elements of the row after the complete ones. */
 static size_t products_rest(const struct aps_matrix *matrix)
 {
     return matrix->count % matrix->columns;
@@ -140,7 +141,7 @@ static size_t products_whole(const struct aps_matrix *matrix)
     return matrix->count / matrix->columns;
 }
 
-/* A row's last elements, with zeros up to SUM_LANES behind them. */
+/* Gets a row's last elements, followed by zeros up to SUM_LANES. */
 static void products_row_tail(const float *x, size_t rest, float *tail)
 {
     memset(tail, 0, SUM_LANES * sizeof *tail);
@@ -150,7 +151,7 @@ static void products_row_tail(const float *x, size_t rest, float *tail)
 
 /* --- left ---------------------------------------------------------------- */
 
-/* Rows of a block of so many columns, `most` at most. */
+/* Returns the rows of a block of `columns` columns, at most `most`. */
 static size_t left_block_rows(size_t columns, size_t most)
 {
     const size_t rows = BLOCK_ELEMENTS / columns;
@@ -158,7 +159,7 @@ static size_t left_block_rows(size_t columns, size_t most)
     return aps_size_min(aps_size_min(rows > 16 ? rows : 16, BLOCK_ROWS), most);
 }
 
-/* struct left's tail, of `ranks` columns. */
+/* Fills struct left's tail, of `ranks` columns. */
 static void left_tail(const struct left *a, size_t ranks, float *tail)
 {
     const size_t rest = a->columns % SUM_LANES;
@@ -168,7 +169,7 @@ static void left_tail(const struct left *a, size_t ranks, float *tail)
                           tail + k * SUM_LANES);
 }
 
-/* struct left's rows_tail; delta's elements of it. */
+/* Fills struct left's rows_tail, and delta's last elements. */
 static void left_rows_tail(const struct left *a, float *tail)
 {
     const size_t rest = a->columns % SUM_LANES;
@@ -186,7 +187,7 @@ static void left_rows_tail(const struct left *a, float *tail)
     }
 }
 
-/* p of rows of equal length, and of no more than BLOCK_RANKS columns. */
+/* p of rows of equal length, and of at most BLOCK_RANKS columns. */
 static void left_rows(const struct kernels *kernels, const struct left *rows,
                       size_t rank, float *p, size_t p_pitch)
 {
@@ -220,7 +221,7 @@ static void left_rows(const struct kernels *kernels, const struct left *rows,
                 a.total = total + k * a.total_pitch;
                 left_tail(&a, ranks, tail);
                 kernels->left(&a, (int)ranks);
-                if (a.e) { /* the sums stand in delta now */
+                if (a.e) { /* the sums are in delta now */
                     a.m = a.delta;
                     a.e = NULL;
                 }
@@ -277,7 +278,7 @@ static void products_left(const struct kernels *kernels,
 
 /* --- right --------------------------------------------------------------- */
 
-/* struct right's tail, of so many rows. */
+/* Fills struct right's tail, of `rows` rows. */
 static void right_tail(const struct right *a, size_t rows, float *tail)
 {
     const size_t rest = a->columns % SUM_LANES;
@@ -287,8 +288,8 @@ static void right_tail(const struct right *a, size_t rows, float *tail)
                           tail + i * SUM_LANES);
 }
 
-/* Of the matrix's columns `first` on, `width` of them: the sums of the rows from
- * `row` on, no more than SUM_ROWS; columns of sums are `pitch` apart. */
+/* Adds the rows from `row` on, at most SUM_ROWS, for `width` columns of the
+ * matrix from `first` on; columns of sums are `pitch` apart. */
 static void right_sums(const struct kernels *kernels,
                        const struct aps_matrix *matrix, size_t rank,
                        const float *m, const float *p, size_t first,
@@ -304,7 +305,7 @@ static void right_sums(const struct kernels *kernels,
                       .tail = tail,
                       .sum_pitch = pitch,
                       .p_pitch = matrix->rows};
-    struct right b = a; /* the row behind the complete ones */
+    struct right b = a; /* the row after the complete ones */
 
     right_tail(&a, rows, tail);
     b.m += rows * a.pitch;
@@ -340,7 +341,7 @@ static void products_right(const struct kernels *kernels,
     for (size_t k = 0; k < rank; k += ranks) {
         ranks = aps_size_min(rank - k, BLOCK_RANKS);
         for (size_t j = 0; j < matrix->columns; j += width) {
-            /* of vectors, even of the longest */
+            /* whole vectors, even of the longest */
             const size_t pitch = aps_size_min(
                 (matrix->columns - j + SUM_LANES - 1) / SUM_LANES * SUM_LANES,
                 BLOCK_SUMS / ranks / SUM_LANES * SUM_LANES);

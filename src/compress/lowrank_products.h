@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The products behind lowrank.h, once for every instruction set. All give
+ * The products of lowrank.h, one set for every instruction set. All give
  * identical bits; lowrank_variant.h defines the order of their sums.
  */
 #ifndef APS_COMPRESS_LOWRANK_PRODUCTS_H
@@ -28,7 +28,8 @@ struct aps_lowrank_products {
                     const float *delta, float *out, float *residual);
 };
 
-/* Those for an instruction set; NULL if it is not supported. */
+/* Returns the products for an instruction set, or NULL if the set is not
+ * supported. */
 const struct aps_lowrank_products *aps_lowrank_products(enum aps_cpu cpu);
 
 #endif

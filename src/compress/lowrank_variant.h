@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The products of a matrix with factors of low rank, for one instruction set;
- * lowrank_products.c includes this once for each, having defined
+ * lowrank_products.c includes this once for each, after it has defined
  *
- *     NAME(x)       x with the instruction set's name behind it
+ *     NAME(x)       x with the instruction set's name appended
  *     TARGET        the attribute of functions for it
  *     LANES         floats of a vector register: 4, 8 or 16
  *     FOLD_INDICES(block, half)   FOLD_INDEX of as many i
@@ -40,8 +40,8 @@ typedef float LOOSE
 typedef float QUAD __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int INDEX __attribute__((vector_size(4 * LANES)));
 
-/* In pieces of 16 bytes: large arrays of malloc begin 16 bytes behind a cache
- * line, where every store of 64 bytes would be in two lines. */
+/* In pieces of 16 bytes: large arrays of malloc begin 16 bytes after the start
+ * of a cache line, so that every store of 64 bytes would be in two lines. */
 INLINE void NAME(store)(float *to, VECTOR x)
 {
     for (int i = 0; i < LANES / 4; i++)
@@ -50,8 +50,8 @@ INLINE void NAME(store)(float *to, VECTOR x)
 
 /* --- left: p = (m + e) q ------------------------------------------------- */
 
-/* The products of SUM_LANES columns: x by q. `add`: of x + e, which is stored in
- * delta. Rows are `pitch` apart, columns of q `q_pitch`. */
+/* Adds the products of SUM_LANES columns: x by q. `add`: of x + e, which is
+ * stored in delta. Rows are `pitch` apart, columns of q `q_pitch`. */
 INLINE void LEFT_ADD(const float *x, const float *e, float *delta, size_t pitch,
                      const float *q, size_t q_pitch, int rows, int ranks,
                      bool add, VECTOR (*sum)[TILE_RANKS][PARTS])
@@ -79,8 +79,8 @@ INLINE void LEFT_ADD(const float *x, const float *e, float *delta, size_t pitch,
     }
 }
 
-/* Of sums in u and then in v, each in `block` neighbouring elements: as many, each
- * in half of them, element l and element l + block / 2 added. */
+/* Folds sums in u and then in v, each in `block` adjacent elements: returns as
+ * many, each in half of them, element l and element l + block / 2 added. */
 INLINE VECTOR NAME(fold_pair)(VECTOR u, VECTOR v, int block)
 {
     switch (block) {
@@ -129,11 +129,12 @@ INLINE void NAME(fold)(VECTOR (*sum)[TILE_RANKS][PARTS], int rows, int ranks,
     }
 }
 
-/* From row `first` on. */
+/* Processes the rows from `first` on. */
 INLINE void NAME(left_tile)(const struct left *from, size_t first, int rows,
                             int ranks, bool add)
 {
-    const struct left copy = *from, *a = &copy; /* nothing stored is in it */
+    const struct left copy = *from,
+                      *a = &copy; /* is not a target of the stores */
     const float *m = a->m + first * a->pitch;
     const float *e = add ? a->e + first * a->pitch : m;
     float *delta = add ? a->delta + first * a->pitch : NULL;
@@ -203,8 +204,8 @@ INLINE void RIGHT_ADD(const float *x, size_t pitch, VECTOR (*p)[RIGHT_ROWS],
     }
 }
 
-/* sum[k] += the products of rows from `first` on, all columns of the panel; of those
- * in a->tail, a whole vector, zeros behind them. */
+/* sum[k] += the products of rows from `first` on, all columns of the panel;
+ * those in a->tail are a whole vector, with zeros at the end. */
 INLINE void NAME(right_tile)(const struct right *a, size_t first, int rows,
                              int ranks)
 {
@@ -264,8 +265,8 @@ TARGET static void NAME(right_add)(const float *restrict sums, size_t n,
 
 /* --- restore: out = p q^T ------------------------------------------------ */
 
-/* The sums of LANES columns from j on, of rows of p. `ranks` 0: as many as there
- * are; otherwise a constant, and p's elements are in `held`. */
+/* Gets the sums of LANES columns from j on, for rows of p. `ranks` 0: a->ranks;
+ * otherwise a constant, and p's elements are in `held`. */
 INLINE void NAME(restore_sums)(const struct restore *a, const float *p,
                                VECTOR (*held)[RESTORE_ROWS], size_t j, int rows,
                                int ranks, VECTOR *sum)
@@ -284,7 +285,7 @@ INLINE void NAME(restore_sums)(const struct restore *a, const float *p,
     }
 }
 
-/* One element of out, and what is left of it. */
+/* Writes one element of out, and its residual. */
 INLINE void NAME(restore_element)(const struct restore *a, size_t at, float sum,
                                   bool feedback)
 {
@@ -293,7 +294,8 @@ INLINE void NAME(restore_element)(const struct restore *a, size_t at, float sum,
     a->out[at] = sum;
 }
 
-/* The columns from j on, fewer than LANES: of a vector that ends with the row. */
+/* Processes the columns from j on, fewer than LANES, with a vector that ends
+ * with the row. */
 INLINE void NAME(restore_end)(const struct restore *a, size_t first,
                               VECTOR (*held)[RESTORE_ROWS], size_t j, int rows,
                               int ranks, bool feedback)
@@ -312,7 +314,7 @@ INLINE void NAME(restore_end)(const struct restore *a, size_t first,
     }
 }
 
-/* Rows that are shorter than a vector. */
+/* Processes rows that are shorter than a vector. */
 INLINE void NAME(restore_short)(const struct restore *a, size_t first, int rows,
                                 bool feedback)
 {
@@ -327,11 +329,12 @@ INLINE void NAME(restore_short)(const struct restore *a, size_t first, int rows,
     }
 }
 
-/* Rows from `first` on. */
+/* Processes the rows from `first` on. */
 INLINE void NAME(restore_tile)(const struct restore *from, size_t first,
                                int rows, int ranks, bool feedback)
 {
-    const struct restore copy = *from, *a = &copy; /* nothing stored is in it */
+    const struct restore copy = *from, *a = &copy; /* is not a target of the
+                                                      stores */
     const float *p = a->p + first;
     VECTOR held[TILE_RANKS][RESTORE_ROWS];
     size_t j = 0;

@@ -14,7 +14,7 @@
 /* Elements at any address, of any effective type. */
 typedef float magnitudes_float __attribute__((aligned(1), may_alias));
 
-/* Elements [from, n), from a multiple of LANES. */
+/* Adds elements [from, n), from a multiple of LANES. */
 APS_INLINE void magnitudes_rest(const float *g, const float *e, size_t from,
                                 size_t n, float *delta,
                                 struct aps_magnitudes_sum *sum)
@@ -34,7 +34,7 @@ APS_INLINE void magnitudes_rest(const float *g, const float *e, size_t from,
     }
 }
 
-/* All LANES at i; their values are x. */
+/* Adds all LANES at i; their values are x. */
 APS_INLINE void magnitudes_lanes(const float *x, struct aps_magnitudes_sum *sum)
 {
     int32_t max = sum->max;
@@ -71,7 +71,7 @@ static void magnitudes_plain(const float *g, const float *e, size_t n,
 }
 
 #if APS_CPU_X86
-/* Eight lanes at i. */
+/* Returns eight lanes at i. */
 APS_TARGET_AVX2 static inline __m256
 magnitudes_eight(const float *g, const float *e, size_t i, float *delta)
 {
@@ -115,7 +115,7 @@ APS_TARGET_AVX2 static void magnitudes_avx2(const float *g, const float *e,
     magnitudes_rest(g, e, whole, n, delta, all);
 }
 
-/* Sixteen lanes at i. */
+/* Returns sixteen lanes at i. */
 APS_TARGET_AVX512 static inline __m512
 magnitudes_sixteen(const float *g, const float *e, size_t i, float *delta)
 {

@@ -10,8 +10,8 @@
 #include "number/draw.h"
 #include "number/philox.h"
 
-/* The group of four of random bits that `start` is drawn from: no element and no
- * permutation (number/draw.h) has it. */
+/* The group of four of random bits from which `start` is drawn: neither
+ * elements nor permutations (number/draw.h) use it. */
 #define SELECT_GROUP ((uint64_t)1 << 63)
 
 #define BLOCK APS_COLLECT_BLOCK
@@ -27,8 +27,8 @@ size_t aps_select_count(double density, size_t n)
 
 /* --- what is selected, in order ------------------------------------------ */
 
-/* All elements with |x| >= upper, and of those with lower <= |x| < upper
- * `between` from number `start` on; in all, `count`. */
+/* A cut selects all elements with |x| >= upper, and of those with lower <= |x|
+ * < upper `between` from number `start` on; in all, `count`. */
 struct select_cut {
     uint32_t upper, lower;
     size_t start, between, count;
@@ -50,8 +50,8 @@ static void select_from_bracket(const struct aps_bracket *bracket,
     }
 }
 
-/* All in [from, to) with |x| >= lower, at most `most`: no more is written.
- * Returns how many there are, or more than `most`. */
+/* Selects all in [from, to) with |x| >= lower, and writes at most `most`.
+ * Returns their number, or more than `most`. */
 static size_t select_reaching(const struct aps_bracket *bracket, size_t from,
                               size_t to, uint32_t lower, size_t most,
                               uint32_t *indices)
@@ -72,8 +72,8 @@ static size_t select_reaching(const struct aps_bracket *bracket, size_t from,
     return found;
 }
 
-/* The index of the element of that number among those with
- * cut->lower <= |x| < cut->upper, of which *seen are before `from`. */
+/* Returns the index of the element of that number among those with cut->lower
+ * <= |x| < cut->upper, of which *seen are before `from`. */
 static size_t select_locate(const struct aps_bracket *bracket,
                             const struct select_cut *cut, size_t number,
                             size_t *from, size_t *seen)
@@ -97,7 +97,7 @@ static size_t select_locate(const struct aps_bracket *bracket,
         if (a >= cut->lower && a < cut->upper && ordinal++ == number)
             return i;
     }
-    return bracket->n; /* not reached: there are as many */
+    return bracket->n; /* not reached, because there are enough */
 }
 
 /* The elements between are those that reach `lower` from the first of them to
@@ -132,8 +132,8 @@ static void select_by_cut(const struct aps_bracket *bracket,
 
 /* --- MSTopK -------------------------------------------------------------- */
 
-/* |x| >= t is its bit pattern >= this one: the least float that is at least t,
- * t >= 0. */
+/* Returns the bit pattern for |x| >= t: the least float that is at least t, t
+ * >= 0. */
 static uint32_t select_bits(double t)
 {
     const float nearest = (float)t;
@@ -141,13 +141,13 @@ static uint32_t select_bits(double t)
     return aps_float_bits(nearest) + ((double)nearest < t);
 }
 
-/* The samplings: t, and whether more than k elements reach it. */
+/* Simulates the samplings: t, and whether more than k elements reach it. */
 struct select_search {
     double t[APS_SELECT_SAMPLINGS];
     bool more[APS_SELECT_SAMPLINGS];
 };
 
-/* `next` is the (k + 1)-th largest magnitude, -1 where k = n. */
+/* `next` is the (k + 1)-th largest magnitude, -1 if k = n. */
 static void select_search(double m, double u, int64_t next,
                           struct select_search *search)
 {
@@ -165,11 +165,10 @@ static void select_search(double m, double u, int64_t next,
     }
 }
 
-/*
- * The loop keeps the first t of those that the most elements reach, where these
- * are no more than k, and the first of those that the fewest reach, where these
- * are more. Equally many reach two thresholds if no magnitude lies between them.
- */
+/* The loop keeps the first t of those that the most elements reach, if these
+ * are at most k, and the first of those that the fewest reach, if these are
+ * more. Two thresholds are reached by equally many elements if no magnitude
+ * lies between them. */
 static void select_keep(const struct aps_bracket *bracket,
                         const struct select_search *search,
                         struct aps_selection *selection)

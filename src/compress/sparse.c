@@ -26,8 +26,8 @@ void aps_sparse_take(float *delta, const uint32_t *indices, size_t k,
         delta[indices[i]] = values[i] - sent[i];
 }
 
-/* The elements of a rank from number `at` on that lie before `end`; returns the
- * number of the next one. */
+/* Adds the elements of a rank from number `at` on that are before `end`;
+ * returns the number of the next one. */
 static size_t sparse_add(const struct aps_sparse *rank, size_t at, size_t end,
                          float *sum)
 {

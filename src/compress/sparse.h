@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Selected elements of an array: taken out of it, taken from the error memory,
- * and added up over the ranks. Indices are ascending, in arrays of at most
- * 2^32 - 1 elements.
+ * Selected elements of an array: gathered, subtracted from the error memory,
+ * and summed over the ranks. Indices are ascending, in arrays of at most 2^32 -
+ * 1 elements.
  *
  * The arithmetic assumes the default floating point environment (base/fpenv.h).
  */
@@ -16,12 +16,10 @@
 void aps_sparse_gather(const float *x, const uint32_t *indices, size_t k,
                        float *values);
 
-/*
- * delta becomes the error memory: what was sent of a selected element is taken
- * off it, delta[indices[i]] = values[i] - sent[i], where values[k] is what
- * aps_sparse_gather gave and sent[k] what the others decode. sent NULL: values
- * is what they decode, and 0 remains. All other elements stay.
- */
+/* Turns delta into the error memory: delta[indices[i]] = values[i] - sent[i],
+ * where values[k] is the result of aps_sparse_gather and sent[k] the values
+ * that other ranks decode. sent NULL: they decode `values`, and 0 remains. All
+ * other elements stay. */
 void aps_sparse_take(float *delta, const uint32_t *indices, size_t k,
                      const float *values, const float *sent);
 
@@ -32,11 +30,9 @@ struct aps_sparse {
     size_t count;
 };
 
-/*
- * sum[n] = 0, then sum[indices[i]] += values[i], one FP32 addition each, for
- * rank 0, rank 1, ... `at` has room for an element a rank. A piece of the sum
- * that fits the cache is finished before the next is begun.
- */
+/* sum[n] = 0, then sum[indices[i]] += values[i], one FP32 addition each, for
+ * rank 0, rank 1, ... `at` has an element for each rank. A piece of the sum
+ * that fits the cache is finished before the next is begun. */
 void aps_sparse_sum(const struct aps_sparse *ranks, size_t count, size_t n,
                     size_t *at, float *sum);
 

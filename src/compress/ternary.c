@@ -11,9 +11,11 @@
 #include "simd/rounding.h"
 
 #define GROUP APS_TERNARY_GROUP
-#define BYTES ((size_t)64) /* of a group */
+#define BYTES ((size_t)64) /* bytes of a group */
 #define DIGITS 5
-#define ALIKE 0x1p-20 /* of the greatest magnitude */
+#define ALIKE                                                                  \
+    0x1p-20 /* deviation up to which values count as equal, relative to the
+               greatest magnitude */
 #define BLOCK ((size_t)4096)
 
 size_t aps_ternary_bytes(size_t n)
@@ -28,7 +30,7 @@ struct ternary_sums {
     int32_t greatest; /* bit pattern */
 };
 
-/* x[j] is added to lane j, for all lanes: loops that vectorise one by one. */
+/* Adds x[j] to lane j, for all lanes, in loops that vectorise one by one. */
 APS_INLINE void ternary_lanes_add(const float *x, double *lane, double *square,
                                   int32_t *greatest)
 {
@@ -48,7 +50,7 @@ APS_INLINE void ternary_lanes_add(const float *x, double *lane, double *square,
     }
 }
 
-/* Of g, or of delta = g + e, where there is an e. What lies behind the end is 0,
+/* Measures g, or delta = g + e, if there is an e. Values after the end are 0,
  * which changes nothing. */
 APS_INLINE void ternary_measure_body(const float *g, const float *e, size_t n,
                                      float *delta, struct ternary_sums *out)
@@ -97,7 +99,7 @@ static struct aps_ternary_scale ternary_scale(const struct ternary_sums *sums,
     if (clip > 0 && sigma > ALIKE * (double)max &&
         (double)clip * sigma < (double)max) {
         scale.limit = (float)((double)clip * sigma);
-        /* of subnormal values, it may have become 0 */
+        /* a limit of subnormal values may have become 0 */
         if (scale.limit > 0)
             scale.scaler = scale.limit;
         else
@@ -108,14 +110,14 @@ static struct aps_ternary_scale ternary_scale(const struct ternary_sums *sums,
 
 /* --- digits --------------------------------------------------------------- */
 
-/* What a group is encoded by. */
+/* Constants that encode a group. */
 struct ternary_step {
     float limit, scaler;
-    float power, inverse; /* of the scaler times the power */
+    float power, inverse; /* the scaler times the power, and its inverse */
 };
 
-/* 0, 1 or 2 of x[n], n <= GROUP, in `digit`. left[n], which may be x, is what the
- * digits leave out; NULL: nobody asks. */
+/* digit[n] = 0, 1 or 2 for x[n], n <= GROUP. left[n], which may be x, gets the
+ * residuals, unless it is NULL. */
 APS_INLINE void ternary_draw(const aps_any_float *x, size_t n,
                              const struct ternary_step *step,
                              const uint32_t *random, uint8_t *digit,
@@ -128,7 +130,7 @@ APS_INLINE void ternary_draw(const aps_any_float *x, size_t n,
         const float magnitude = aps_float_from_bits(bits & ~APS_FLOAT_SIGN);
         const float clipped = magnitude < s.limit ? magnitude : s.limit;
         const float y = clipped * s.power * s.inverse;
-        /* the largest float below 1 is 2^31 - 128 here */
+        /* the largest float below 1 gives 2^31 - 128 here */
         const int32_t part = (int32_t)((y < 1 ? y : 0) * 0x1p31f);
         const int32_t word = (int32_t)(random[i] >> 1);
         const int32_t one = (y >= 1) | (word > INT32_MAX - part);
@@ -141,7 +143,7 @@ APS_INLINE void ternary_draw(const aps_any_float *x, size_t n,
     }
 }
 
-/* digit[5 * m] to byte[m]. */
+/* Joins digit[5 * m] to byte[m]. */
 APS_INLINE void ternary_join(const uint8_t *digit, size_t m, uint8_t *byte)
 {
     for (size_t j = 0; j < m; j++)
@@ -149,7 +151,7 @@ APS_INLINE void ternary_join(const uint8_t *digit, size_t m, uint8_t *byte)
                             27 * digit[3 * m + j] + 81 * digit[4 * m + j]);
 }
 
-/* byte[BYTES] to digit[GROUP]. */
+/* Splits byte[BYTES] to digit[GROUP]. */
 APS_INLINE void ternary_split(const uint8_t *byte, uint8_t *digit)
 {
     for (size_t j = 0; j < BYTES; j++) {
@@ -164,7 +166,7 @@ APS_INLINE void ternary_split(const uint8_t *byte, uint8_t *digit)
     }
 }
 
-/* The digits of the last group, n < GROUP. */
+/* Splits the digits of the last group, n < GROUP. */
 APS_INLINE void ternary_split_last(const uint8_t *byte, size_t n,
                                    uint8_t *digit)
 {
@@ -213,7 +215,7 @@ APS_INLINE void ternary_encode_body(const float *x, size_t n, float limit,
     }
 }
 
-/* y[n] = value * scaler, or sum[n] += value: the other one is NULL. */
+/* y[n] = value * scaler, or sum[n] += value: the other array is NULL. */
 APS_INLINE void ternary_read_body(const uint8_t *digits, size_t n, float scaler,
                                   float *y, int16_t *sum)
 {

@@ -53,7 +53,7 @@ void aps_ternary_sum_scale(const int16_t *sum, size_t n, float scaler, float *y)
         out[i] = (float)sum[i] * scaler;
 }
 
-/* The codes of n values, at most CHUNK, of so many bytes. */
+/* Unpacks n sums over `ranks` ranks, at most CHUNK. */
 APS_INLINE void ternary_sum_unpack(const uint8_t *wire, size_t n, int ranks,
                                    struct aps_codes *codes)
 {
@@ -65,8 +65,9 @@ APS_INLINE void ternary_sum_unpack(const uint8_t *wire, size_t n, int ranks,
     aps_unpack(packed, CHUNK, aps_ternary_sum_bits(ranks), codes);
 }
 
-/* Where eight values are at most 7 bytes, from a load of 8, which must not be the last
- * ones: how many of n values are read so, and the code of value j of the eight. */
+/* If eight values are at most 7 bytes, they are read by loads of 8, except the
+ * last ones. Returns how many of n values are read so; value j of the eight has
+ * the code below. */
 APS_INLINE size_t ternary_sum_eights(size_t n, unsigned width)
 {
     return width >= 8 || n < 72 ? 0 : (n - 72) / 8 * 8 + 8;

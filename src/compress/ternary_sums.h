@@ -11,22 +11,22 @@
 
 #include "base/cpu.h"
 
-/* Bits of a sum of so many ranks' values, ceil(log2(2 ranks + 1)), and bytes of
- * n of them. */
+/* Returns the bits of a sum of `ranks` ranks' values, ceil(log2(2 ranks + 1)),
+ * and the bytes of n sums. */
 unsigned aps_ternary_sum_bits(int ranks);
 size_t aps_ternary_sum_bytes(int ranks, size_t n);
 
-/* Pack sum[n], each -ranks ... ranks, of APS_TERNARY_RANKS ranks at most, as sum +
- * ranks, the least significant bit first within a byte. */
+/* Packs sum[n], each -ranks ... ranks, for at most APS_TERNARY_RANKS ranks, as
+ * sum + ranks, the least significant bit first within a byte. */
 void aps_ternary_sum_pack(const int16_t *sum, size_t n, int ranks,
                           uint8_t *wire);
 
-/* y[n] = sum[n] times the scaler, as aps_ternary_sum_decode gives it. */
+/* y[n] = sum[n] times the scaler, with the bits of aps_ternary_sum_decode. */
 void aps_ternary_sum_scale(const int16_t *sum, size_t n, float scaler,
                            float *y);
 
-/* sum[n] += the packed sums of so many ranks: exact as long as all digits in a sum are
- * of APS_TERNARY_RANKS ranks at most. */
+/* sum[n] += the packed sums of `ranks` ranks; exact as long as a sum has digits
+ * of at most APS_TERNARY_RANKS ranks. */
 void aps_ternary_sum_add(const uint8_t *wire, size_t n, int ranks,
                          enum aps_cpu cpu, int16_t *sum);
 

@@ -42,7 +42,8 @@ void aps_vote_cast(const float *x, size_t n, uint8_t *ballot)
         ballot[i / BYTE] = vote_signs(x + i, n - i);
 }
 
-/* A byte of 0 or 1 for each bit of a byte of signs, the first one lowest. */
+/* Returns a byte of 0 or 1 for each bit of a byte of signs, the first one
+ * lowest. */
 static uint64_t vote_spread(uint8_t signs)
 {
     const uint64_t each =
@@ -52,7 +53,7 @@ static uint64_t vote_spread(uint8_t signs)
            UINT64_C(0x0101010101010101);
 }
 
-/* How many ranks have said minus, of the eight elements of a byte. */
+/* Counts the ranks that voted minus, for the eight elements of a byte. */
 static void vote_count(const uint8_t *ballots, size_t stride, int ranks,
                        int against[BYTE])
 {
