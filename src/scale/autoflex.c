@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Autoflex (Köster et al. 2017, Algorithm 2): the exponent of a tensor of
- * integers, flexN, follows from the maxima of the last calls. With kappa the
- * value of the integer 1 and phi the greatest magnitude of a call:
+ * Autoflex (Köster et al. 2017, Algorithm 2): computes the exponent of a tensor
+ * of integers, flexN, from the maxima of the last calls. With kappa the value
+ * of the integer 1 and phi the greatest magnitude of a call:
  *
- *     overflow (phi / kappa at least 2^(N-1) - 1):  forget the phis before
+ *     overflow (phi / kappa at least 2^(N-1) - 1):  forget the earlier phis
  *     chi   = alpha (max(phis) + beta std(phis) + gamma kappa)
  *     kappa = 2^(ceil(log2 chi) - N + 1)
  *
- * of at most `window` phis, with the population's standard deviation. Each use
- * of a tensor has its own: contributions, and sums. kappa is 2^-f. At first f is
- * APS's.
+ * over at most `window` phis, with the population's standard deviation. Each use
+ * of a tensor has its own phis: contributions, and sums. kappa is 2^-f. At
+ * first f is APS's.
  *
- * Of any format: K takes the place of N - 1, where 2^K is the least power of two
- * that is not below the largest value; of flexN that is N - 1. gamma, 100 by
- * default, is meant in integers of 16 bits: 0.3 % of the range. A step of fewer
+ * Works for any format: K replaces N - 1, where 2^K is the smallest power of
+ * two that is not below the largest value; for flexN this is N - 1. gamma, 100
+ * by default, is in integers of 16 bits: 0.3 % of the range. A step of fewer
  * bits is too great: chi would grow without end for N = 8. kappa after gamma
  * therefore is that of flex16 with the same range, and the state depends on no
  * format.
  *
- * After an overflow the paper knows no better than phi = 2 (2^(N-1) - 1) kappa,
- * since its integers saturate: on_overflow: saturate takes that, but the true
- * phi where it is greater; the others take the true phi.
+ * After an overflow the paper only has the estimate phi = 2 (2^(N-1) - 1)
+ * kappa, because its integers saturate: on_overflow: saturate uses this, or the
+ * true phi if it is greater; the other settings use the true phi.
  */
 #include "config.h"
 
@@ -31,18 +31,18 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define BITS 15 /* N - 1 of the integers that gamma is in */
+#define BITS 15 /* N - 1 of gamma's integers */
 
-/* Of one use. */
+/* State of one use. */
 struct predictor {
     int32_t range; /* ceil(log2 chi): values are within 2^range */
-    int32_t count; /* phis that count, at most `window` */
-    int32_t next;  /* where the next one goes */
+    int32_t count; /* phis in use, at most `window` */
+    int32_t next;  /* index of the next phi */
 };
 
 struct autoflex {
     struct predictor in, sum;
-    float phis[]; /* `window` of contributions, and as many of sums */
+    float phis[]; /* `window` of contributions, then `window` of sums */
 };
 
 static size_t autoflex_window(const struct aps_scale *scale)
@@ -92,7 +92,7 @@ autoflex_predict(const struct aps_scale *scale, const void *state,
                                          range - autoflex->sum.range};
 }
 
-/* The greatest phi plus beta standard deviations. */
+/* Returns the greatest phi plus beta standard deviations. */
 static double autoflex_reach(double beta, const float *phis, int count)
 {
     double greatest = 0, sum = 0, sum_squares = 0, mean;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Backoff: the loss scaling of mixed precision training (OpenSeq2Seq's
- * BackoffScaler), on the wire. The scale S starts at `start`; an overflow
- * divides it by `factor`, and `window` steps without one multiply it.
+ * BackoffScaler), applied to messages. The scale S starts at `start`; an
+ * overflow divides it by `factor`, and `window` steps without one multiply it.
  *
  *     over:                        S = S / factor,  last = it
  *     (it - last) mod window == 0: S = S * factor
  *     it = it + 1
  *
- * with S kept within min ... max, it = 0 and last = -1 at first. What is
- * multiplied by is 2^floor(log2 S).
+ * with S kept within min ... max, it = 0 and last = -1 at first. Values are
+ * multiplied by 2^floor(log2 S).
  */
 #include "config.h"
 
@@ -33,7 +33,7 @@ static size_t backoff_state_bytes(const struct aps_scale *scale)
     return sizeof(struct backoff);
 }
 
-/* S now. */
+/* Returns the current S. */
 static double backoff_scale(const struct aps_scale *scale, const void *state)
 {
     const struct backoff *backoff = state;
@@ -81,7 +81,8 @@ static bool backoff_is_power(double x)
     return frexp(x, &exponent) == 0.5;
 }
 
-/* What the scale is rounded to, where any of its values is no power of two. */
+/* Writes the rounding of the scale, if any of its values is not a power of
+ * two. */
 static void backoff_round(const double *parameters, char *buffer, size_t size)
 {
     const double start = parameters[APS_BACKOFF_START];
@@ -126,8 +127,8 @@ static void backoff_behave(const struct aps_scale *scale,
     backoff_round(parameters, buffer + strlen(buffer), size - strlen(buffer));
 }
 
-/* Values from a thousandth of the scale's inverse on: gradients are as great as
- * that. */
+/* Warns if values from a thousandth of the scale's inverse on overflow, because
+ * gradients can be as great. */
 static bool backoff_doubt(const struct aps_scale *scale,
                           const struct aps_format *format, char *buffer,
                           size_t size)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Delayed scaling, as Transformer Engine scales tensors of 8 bits: by the
+ * Delayed scaling, like Transformer Engine's for tensors of 8 bits: by the
  * greatest magnitude of the last `history` calls.
  *
  *     f = floor(log2(maxfinite / amax)) - margin
  *
- * where amax is the greatest of them (algo: max) or the last (most_recent), of
- * contributions and of sums apart. At first f is APS's.
+ * where amax is the greatest of them (algo: max) or the last (most_recent),
+ * separately for contributions and sums. At first f is APS's.
  */
 #include "config.h"
 
@@ -19,8 +19,8 @@
 struct delayed {
     int64_t calls;
     int first;      /* max exponent of the first call */
-    float maxima[]; /* the last `history` of contributions, and as many of sums:
-                       that of call i at i mod `history` */
+    float maxima[]; /* the last `history` calls: contributions, then sums;
+                       call i at i mod `history` */
 };
 
 static size_t delayed_history(const struct aps_scale *scale)
@@ -53,7 +53,7 @@ static void delayed_learn(const struct aps_scale *scale, void *state,
     delayed->first = aps_scale_max_exponent((float)moments->max, ranks);
 }
 
-/* amax of `maxima`. A state is zeros where no call has been. */
+/* Returns the amax of `maxima`. The state of missing calls is zeros. */
 static float delayed_amax(const struct aps_scale *scale, int64_t calls,
                           const float *maxima)
 {
@@ -85,7 +85,7 @@ delayed_predict(const struct aps_scale *scale, const void *state,
     const struct delayed *delayed = state;
     const float *sums = delayed->maxima + delayed_history(scale);
 
-    /* Sums that have cancelled each other say nothing of the next ones. */
+    /* Sums that have cancelled give no information about the next ones. */
     if (delayed->calls > 0 && delayed_amax(scale, delayed->calls, sums) == 0)
         sums = delayed->maxima;
     (void)ranks;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dynamic fixed point (Courbariaux et al. 2014): a tensor's exponent goes one
- * step up or down, by what overflows.
+ * Dynamic fixed point (Courbariaux et al. 2014): the overflows move a tensor's
+ * exponent by one step.
  *
  *     an overflow:                                 the range doubles
  *     none in `every` calls, and none if the
  *     range were half as great:                    it halves
  *
- * of contributions and of sums apart. At first the range is APS's. The paper
- * looks at rates: it doubles the range every `every` steps, if more than 0.01 % of
+ * separately for contributions and sums. At first the range is APS's. The paper
+ * uses rates: it doubles the range every `every` steps, if more than 0.01 % of
  * the values overflowed, and halves it if fewer would at half the range. Here
- * one value counts, and at once: what is known of all ranks is the greatest
- * magnitude, and with on_overflow: redo each further overflow costs time.
+ * one value suffices, at once: all ranks know only the greatest magnitude, and
+ * with on_overflow: redo each further overflow costs time.
  */
 #include "config.h"
 
@@ -22,11 +22,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Of contributions, or of sums. */
+/* State of contributions, or of sums. */
 struct counter {
-    int32_t range; /* the largest value of the format stands for 2^range */
-    int32_t calls; /* since it changed, or since that was considered */
-    float peak;    /* greatest magnitude in them */
+    int32_t range; /* the largest value of the format means 2^range */
+    int32_t calls; /* calls since the range changed or was checked */
+    float peak;    /* greatest magnitude in these calls */
 };
 
 struct dfxp {
@@ -77,7 +77,7 @@ static struct aps_scale_prediction dfxp_predict(const struct aps_scale *scale,
                                          range - dfxp->sum.range};
 }
 
-/* Would it overflow within 2^range? */
+/* True if the value overflows with this range. */
 static bool dfxp_overflows(const struct aps_format *format, float max,
                            int range)
 {

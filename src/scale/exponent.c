@@ -19,9 +19,9 @@ int aps_scale_max_exponent(float max, int ranks)
 
     if (max == 0)
         return APS_EXPONENT_ZERO;
-    /* 24 bits times 31 bits may round in a double's 53, but never across a
-     * power of two downwards: a product just above 2^k stays above it unless
-     * it rounds to 2^k, for which ranks needs more than 2^29. */
+    /* 24 bits times 31 bits may be rounded to a double's 53, but never across a
+     * power of two downwards: a product just above 2^k stays above it unless it
+     * rounds to 2^k, for which ranks needs more than 2^29. */
     mantissa = frexp((double)max * ranks, &exponent);
     return mantissa > 0.5 ? exponent : exponent - 1;
 }

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* The parameter `factor`, as the float that values are multiplied by. */
+/* Returns the parameter `factor`, as the float that multiplies values. */
 static double fixed_value(const struct aps_scale *scale)
 {
     return (double)(float)scale->parameters[0];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What scales with a state share: where their parameters stand, and the
- * arithmetic of exponents. All of it is exact or made of +, -, *, / and sqrt of
- * doubles, whose bits are the same on every machine; those of libm's logarithms
- * are not.
+ * Shared by scales with a state: the indices of their parameters, and the
+ * arithmetic of exponents. All of it is exact or uses +, -, *, / and sqrt of
+ * doubles, whose bits are the same on every machine, unlike those of libm's
+ * logarithms.
  */
 #ifndef APS_SCALE_HISTORY_H
 #define APS_SCALE_HISTORY_H
@@ -71,7 +71,7 @@ enum aps_delayed_parameter {
 
 enum aps_dfxp_parameter { APS_DFXP_EVERY, APS_DFXP_ON_OVERFLOW };
 
-/* floor(log2(x)) and ceil(log2(x)) of a finite x > 0. */
+/* Return floor(log2(x)) and ceil(log2(x)) of a finite x > 0. */
 static inline int aps_floor_log2(double x)
 {
     int exponent;
@@ -88,7 +88,7 @@ static inline int aps_ceil_log2(double x)
     return mantissa > 0.5 ? exponent : exponent - 1;
 }
 
-/* floor(log2(x / y)) of x and y > 0. */
+/* Returns floor(log2(x / y)) of x and y > 0. */
 static inline int aps_floor_log2_ratio(double x, double y)
 {
     int x_exponent, y_exponent;
@@ -98,27 +98,28 @@ static inline int aps_floor_log2_ratio(double x, double y)
     return x_exponent - y_exponent - (x_mantissa < y_mantissa);
 }
 
-/* The least power of two that is not below the format's largest value: K of
- * 2^K. 0 where that value is 0. */
+/* Returns K of 2^K, the smallest power of two that is not below the format's
+ * largest value; 0 if that value is 0. */
 static inline int aps_history_range(const struct aps_format *format)
 {
     return format->max > 0 ? aps_ceil_log2((double)format->max) : 0;
 }
 
-/* The same exponent for what ranks cast first and for sums. */
+/* Predicts one exponent for contributions and sums. */
 static inline struct aps_scale_prediction aps_history_one(int exponent)
 {
     return (struct aps_scale_prediction){exponent, exponent};
 }
 
-/* The greatest magnitude that was cast; above 0 where `update` is called. */
+/* Returns the greatest magnitude that was cast; above 0 if `update` is
+ * called. */
 static inline double aps_history_max(const struct aps_scale_record *record)
 {
     return (double)(record->in_max > record->sum_max ? record->in_max
                                                      : record->sum_max);
 }
 
-/* x, but at least min and at most max. */
+/* Returns x, but at least min and at most max. */
 static inline double aps_history_clip(double x, double min, double max)
 {
     return x < min ? min : x > max ? max : x;

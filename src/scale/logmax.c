@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LogMax, or LogNormal: maxima are taken to be log-normally distributed
- * (OpenSeq2Seq's LogMaxScaler). Of each greatest magnitude, x = log2 of it, with
- * moving averages whose weights sum to 1 - beta^i after i values:
+ * LogMax, or LogNormal: assumes that maxima are log-normally distributed
+ * (OpenSeq2Seq's LogMaxScaler). x is the log2 of a call's greatest magnitude.
+ * Its moving averages have weights that sum to 1 - beta^i after i values:
  *
  *     mu    = mean of x, by beta1
  *     sigma = standard deviation of x, by beta2
  *     S     = 2^(log2(maxfinite) - mu - deviations sigma), within min ... max
  *
- * What is multiplied by is 2^floor(log2 S). Deviations of 3.09 let one maximum
+ * Values are multiplied by 2^floor(log2 S). Deviations of 3.09 let one maximum
  * in a thousand overflow. Until two maxima are known the exponent is APS's.
  *
- * Corrected here: the reference takes 2^16 where it means x = 16 once a value is
- * not finite, and lets the logarithm of 0 into its averages.
+ * Corrected here: after a value that is not finite the reference uses 2^16
+ * where x = 16 is meant, and its averages include the logarithm of 0.
  */
 #include "config.h"
 
@@ -25,14 +25,15 @@
 #include "scale/explain.h"
 #include "scale/exponent.h"
 
-#define LEAST 2 /* maxima that make a standard deviation */
+#define LEAST 2 /* maxima that give a standard deviation */
 
 struct logmax {
     int64_t count; /* maxima so far */
-    int first;     /* of the MAX of aps_scale_max_exponent, until then */
+    int first;     /* MAX of aps_scale_max_exponent of the first call, until
+                      then */
     double mean;   /* by beta1 */
     double slow_mean, square;     /* by beta2 */
-    double missing, slow_missing; /* beta^count: weights not yet given */
+    double missing, slow_missing; /* beta^count: the missing weights */
 };
 
 static size_t logmax_state_bytes(const struct aps_scale *scale)

@@ -13,5 +13,6 @@ static bool none_doubt(const struct aps_scale *scale,
                                       size);
 }
 
-/* Nothing is agreed on, measured or multiplied. */
+/* Values are neither measured nor multiplied, and ranks agree on no
+ * exponent. */
 const struct aps_scale_ops aps_scale_ops_none = {.doubt = none_doubt};

@@ -8,15 +8,15 @@
 #include "base/logarithm.h"
 
 #define SQRT_2_PI 2.50662827463100050242
-#define LARGEST 37.5 /* the tail behind it is below 1e-300 */
+#define LARGEST 37.5 /* the tail above it is below 1e-300 */
 
 static double normal_density(double z)
 {
     return aps_exp(-z * z / 2) / SQRT_2_PI;
 }
 
-/* The probability of 0 < x < z, of z up to 3 or so: density times z + z^3 / 3 +
- * z^5 / (3 5) + ... */
+/* Returns the probability of 0 < x < z, for z up to about 3: density times z +
+ * z^3 / 3 + z^5 / (3 5) + ... */
 static double normal_half(double z)
 {
     double term = z, sum = 0;
@@ -28,8 +28,8 @@ static double normal_half(double z)
     return normal_density(z) * sum;
 }
 
-/* The probability of x > z, z >= 0: from 2.5 on by Laplace's continued fraction,
- * density / (z + 1 / (z + 2 / (z + 3 / ...))). */
+/* Returns the probability of x > z, z >= 0: from 2.5 on by Laplace's continued
+ * fraction, density / (z + 1 / (z + 2 / (z + 3 / ...))). */
 static double normal_above(double z)
 {
     double fraction = z;

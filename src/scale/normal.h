@@ -6,12 +6,12 @@
 #ifndef APS_SCALE_NORMAL_H
 #define APS_SCALE_NORMAL_H
 
-/* The z > 0 for which |x| < z with that probability, 0 < probability <= 1/2:
- * sqrt(2) erfinv(probability). */
+/* Returns the z > 0 for which |x| < z with that probability, 0 < probability <=
+ * 1/2: sqrt(2) erfinv(probability). */
 double aps_normal_center(double probability);
 
-/* The z >= 0 for which x > z with that probability, 1e-300 <= probability <=
- * 1/2: -sqrt(2) erfinv(2 probability - 1). */
+/* Returns the z >= 0 for which x > z with that probability, 1e-300 <=
+ * probability <= 1/2: -sqrt(2) erfinv(2 probability - 1). */
 double aps_normal_tail(double probability);
 
 #endif

@@ -167,8 +167,8 @@ enum aps_scale_scope aps_scale_scope(const struct aps_scale *scale)
                   : (enum aps_scale_scope)scale->parameters[at];
 }
 
-/* What lies above the largest finite value, less than a step, is rounded down
- * to it, or is beyond it. */
+/* A value that exceeds the largest finite one by less than a step is rounded
+ * down to it, or overflows. */
 bool aps_scale_overflows(const struct aps_format *format, float max,
                          int exponent, enum aps_rounding rounding)
 {

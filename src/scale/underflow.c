@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gradient scaling by the rate of underflow (IJCAI 2020, Eq. 3 and 4): of a
- * layer's values, a share of gamma may be smaller than the smallest value of the
- * format, lambda_min.
+ * layer's values, a share of gamma may be smaller than the smallest value of
+ * the format, lambda_min.
  *
  *     normal:      a = lambda_min / (z sigma),          P(|x| < z) = gamma
  *     log-normal:  a = lambda_min exp(z sigma - mu),    P(x > z) = gamma
  *     S = min(max(a, min), maxfinite / (ranks max |g|))
  *
  * sigma is the standard deviation of the values about their mean, or mu and
- * sigma are of ln|g|, where g is not 0. All are taken of all ranks' values, at
- * the first call, at every `every`th, and at the one after an overflow. What is
- * multiplied by is 2^floor(log2 S).
+ * sigma are of ln|g| over nonzero g. All are over all ranks' values, at the
+ * first call, at each multiple of `every`, and at the call after an overflow.
+ * Values are multiplied by 2^floor(log2 S).
  *
- * Values without a deviation (all alike) have no a: S is the scale of APS, and
- * the next call asks again. The authors' code has 1 there, with which small
- * values that are alike all become 0.
+ * Values without a deviation (all equal) have no a: S is the scale of APS, and
+ * the next call asks again. The authors' code uses 1 there, with which small
+ * values that are equal all become 0.
  *
  * The paper has one GPU, and no factor of `ranks`. Its text has no min; the
  * authors' code has 1.
@@ -36,8 +36,8 @@
 #define LOG2_E 1.44269504088896340736
 
 struct underflow {
-    int64_t left;     /* calls before the next that asks */
-    bool known;       /* is there a distribution? */
+    int64_t left;     /* calls before the next question */
+    bool known;       /* whether there is a distribution */
     double max;       /* max |g| */
     double log_ratio; /* log2(a / lambda_min) */
 };
@@ -64,8 +64,8 @@ static enum aps_scale_question underflow_question(const struct aps_scale *scale,
                                       : APS_QUESTION_LOGARITHMS;
 }
 
-/* The population's standard deviation of n > 0 values; 0 where rounding leaves
- * less. */
+/* Returns the population's standard deviation of n > 0 values; 0 if rounding
+ * leaves less. */
 static double underflow_deviation(double n, double sum, double sum_squares)
 {
     const double mean = sum / n;
@@ -74,7 +74,8 @@ static double underflow_deviation(double n, double sum, double sum_squares)
     return variance > 0 ? sqrt(variance) : 0;
 }
 
-/* log2(a / lambda_min) of a normal distribution; false where it has none. */
+/* Gets log2(a / lambda_min) of a normal distribution. Returns false if there is
+ * none. */
 static bool underflow_normal(double gamma,
                              const struct aps_scale_moments *moments,
                              double *log_ratio)
@@ -177,7 +178,7 @@ static void underflow_behave(const struct aps_scale *scale,
              aps_scale_explain_number(parameters[APS_UNDERFLOW_MIN], min));
 }
 
-/* Of several thousand normally distributed values the greatest is 4 deviations
+/* The greatest of several thousand normally distributed values is 4 deviations
  * away, and two ranks add up. */
 static bool underflow_doubt(const struct aps_scale *scale,
                             const struct aps_format *format, char *buffer,

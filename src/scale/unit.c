@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Unit scaling (arXiv 2303.11257) of what an all-reduce sees: the values of a
- * layer get the root mean square 1 once, at the beginning, and keep that scale.
+ * Unit scaling (arXiv 2303.11257) of an all-reduce: the values of a layer get
+ * the root mean square 1 once, at the beginning, and keep that scale.
  *
  *     S = 1 / sqrt(sum of squares / values)
  *
- * of the values of all ranks in the first `steps` calls that hold more than
- * zeros; the exponents of these calls are APS's. Or S = 1 / deviation, where the
- * layer table gives each layer's standard deviation. What is multiplied by is
+ * over the values of all ranks in the first `steps` calls that do not hold only
+ * zeros; the exponents of these calls are APS's. Or S = 1 / deviation, if the
+ * layer table gives each layer's standard deviation. Values are multiplied by
  * the power of two whose logarithm is nearest to S's. The paper's factors are
  * real numbers, by shapes, in the program's own graph.
  */
@@ -22,10 +22,10 @@
 #include <stdio.h>
 
 struct unit {
-    int64_t calls;                   /* that are in the sums */
-    double n, sum_squares;           /* of their values */
-    double next_n, next_sum_squares; /* of the call that began last */
-    int first;                       /* max exponent of it */
+    int64_t calls;                   /* calls in the sums */
+    double n, sum_squares;           /* sums over their values */
+    double next_n, next_sum_squares; /* sums of the call that began last */
+    int first;                       /* its max exponent */
 };
 
 static size_t unit_state_bytes(const struct aps_scale *scale)
@@ -66,7 +66,7 @@ static void unit_learn(const struct aps_scale *scale, void *state,
     unit->first = aps_scale_max_exponent((float)moments->max, ranks);
 }
 
-/* The integer nearest to -log2(x) / 2 of an x > 0. */
+/* Returns the integer nearest to -log2(x) / 2 of an x > 0. */
 static int unit_exponent(double x)
 {
     const int binade = aps_floor_log2(x);
