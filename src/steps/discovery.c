@@ -11,15 +11,16 @@
 #include "steps/period.h"
 #include "steps/tiling.h"
 
-/* Steps after which what was found is taken for the step: equal blocks at the
- * beginning of a network look like steps, but not for so long. */
+/* Steps after which the sequence that was found is accepted as the step:
+ * equal blocks at the beginning of a network look like steps, but repeat
+ * less often. */
 #define LASTING_STEPS 16
 
-/* A program that goes to and fro between two kinds of step is written down, but
- * not for ever. */
+/* A program that alternates between two kinds of step is written out this many
+ * times at most. */
 #define TIMES_MAX 3
 
-/* Calls whose sizes are recorded, and sizes that a line names, at most. */
+/* Most calls whose sizes are recorded, and most sizes in a line. */
 #define RECORD_MAX 65536
 #define NAMED_MAX 6
 
@@ -69,7 +70,7 @@ void aps_discovery_record(struct aps_discovery *discovery, size_t count)
     discovery->sizes[discovery->recorded++] = count;
 }
 
-/* A step that few of the calls belong to is a repetition by chance. */
+/* A step that accounts for few of the calls is a repetition by chance. */
 bool aps_discovery_end(struct aps_discovery *discovery,
                        const struct aps_steps *steps)
 {
@@ -103,8 +104,8 @@ static int discovery_compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* How many different sizes; the largest go to `text`, as "4096, 64 and 3 more".
- * Sorts the record. */
+/* Returns the number of different sizes; the largest go to `text`, as "4096, 64
+ * and 3 more". Sorts the record. */
 static long discovery_list(struct aps_discovery *discovery, char *text,
                            size_t size)
 {

@@ -11,12 +11,12 @@
 
 #include "steps/steps.h"
 
-/* What was seen and written for one communicator. {0} is the beginning. */
+/* State of discovery for one communicator. {0} is the beginning. */
 struct aps_discovery {
-    long followed; /* whole steps since the step was found */
+    long followed; /* complete steps since the step was found */
     long layers;   /* calls of the step last written out, or 0 */
-    int times;     /* how often that was */
-    size_t *sizes; /* of the first calls, as many as are recorded */
+    int times;     /* times that a step was written out */
+    size_t *sizes; /* sizes of the first calls */
     long recorded;
     long room;
     long seen; /* all calls */
@@ -24,31 +24,29 @@ struct aps_discovery {
 
 void aps_discovery_clear(struct aps_discovery *discovery);
 
-/* After aps_steps_advance: is it time to write the step out? It is when the
- * step has lasted, and not written as it is. Local. */
+/* Local. Call it after aps_steps_advance. True if the step is to be written out
+ * now: it has lasted, and was not written in this form. */
 bool aps_discovery_note(struct aps_discovery *discovery,
                         const struct aps_steps *steps,
                         const struct aps_step_position *position);
 
-/* Remember the size of a call, for the case that no step is found. Local. */
+/* Local. Records the size of a call, in case no step is found. */
 void aps_discovery_record(struct aps_discovery *discovery, size_t count);
 
-/* No more calls will come: is there a step that was never written out?
- * Local. */
+/* Local. Call it after the last call. True if there is a step that was never
+ * written out. */
 bool aps_discovery_end(struct aps_discovery *discovery,
                        const struct aps_steps *steps);
 
-/* Write the files of the step (discovery_files.h). What came of it goes to `said`,
+/* Writes the files of the step (discovery_files.h). `said` gets the outcome,
  * for people. */
 void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
                          char *said, size_t size);
 
-/*
- * No more calls will come, and nothing has been written: write the layers of which
- * the calls carry varying runs (tiling.h), if there are such layers; otherwise
- * `said` becomes a list of the sizes of the calls, and what to do. false: there is
- * nothing to say.
- */
+/* Call it after the last call if nothing was written. Writes the layers whose
+ * varying runs the calls carry (tiling.h), if there are such layers; otherwise
+ * `said` becomes a list of the sizes of the calls, and advice. Returns false if
+ * there is nothing to report. */
 bool aps_discovery_explain(struct aps_discovery *discovery, const char *prefix,
                            char *said, size_t size);
 

@@ -14,7 +14,8 @@
 #include "policy/policy.h"
 #include "steps/layer_order.h"
 
-/* Files of earlier runs are never overwritten: as many names are tried. */
+/* Files of earlier runs are never overwritten; this is the number of names that
+ * are tried. */
 #define TRIES 100
 
 enum { POLICY, TABLE, REVERSED, FILES };
@@ -42,8 +43,8 @@ static void files_remove(struct files *files, int opened)
     }
 }
 
-/* Open new files PREFIX[-n].yaml, PREFIX[-n]-layers.csv and so on. -1 with errno;
- * then paths[POLICY] is the last one tried. */
+/* Opens new files PREFIX[-n].yaml, PREFIX[-n]-layers.csv and so on. Returns -1
+ * with errno; then paths[POLICY] is the last one tried. */
 static int files_open(struct files *files, const char *prefix)
 {
     static const char *const suffixes[FILES] = {".yaml", "-layers.csv",
@@ -72,7 +73,7 @@ static int files_open(struct files *files, const char *prefix)
     return -1;
 }
 
-/* 0, or -1 if one could not be written. */
+/* Returns 0, or -1 if a file could not be written. */
 static int files_close(struct files *files)
 {
     int bad = 0;
@@ -84,7 +85,7 @@ static int files_close(struct files *files)
     return bad ? -1 : 0;
 }
 
-/* The name by which the policy finds a table beside it. */
+/* Returns the name by which the policy finds a table in its directory. */
 static const char *files_name(const struct files *files, int which,
                               char name[PATH_MAX])
 {
@@ -94,7 +95,8 @@ static const char *files_name(const struct files *files, int which,
 
 /* --- what is in them ----------------------------------------------------- */
 
-/* Layer i of a table: in the order of the calls, or the other way round. */
+/* Returns the elements of layer i of a table: in the order of the calls, or
+ * reversed. */
 static size_t found_count(const struct found *found, bool reversed, long i)
 {
     return found->counts[reversed ? found->layers - 1 - i : i];
@@ -117,8 +119,8 @@ static void found_write_table(const struct found *found, bool reversed,
                 found_count(found, reversed, i));
 }
 
-/* The last layer before layer `end` that a policy's usual min_count lets
- * through, or -1. */
+/* Returns the last layer before layer `end` that is not below a policy's usual
+ * min_count, or -1. */
 static long found_last_large(const struct found *found, bool reversed, long end)
 {
     long last = end - 1;
@@ -128,9 +130,9 @@ static long found_last_large(const struct found *found, bool reversed, long end)
     return last;
 }
 
-/* The classifier, if the table is in the order of the network: its last large
- * layer. -1 if no other layer is large, since the policy would then do
- * nothing. */
+/* Returns the classifier, if the table is in the order of the network: its last
+ * large layer. -1 if no other layer is large, because the policy would then
+ * rewrite nothing. */
 static long found_classifier(const struct found *found, bool reversed)
 {
     const long last = found_last_large(found, reversed, found->layers);
@@ -171,7 +173,7 @@ static void found_write_order(const struct found *found, FILE *file)
     }
 }
 
-/* What decides about the order, with the first table or the second. */
+/* Writes how to find the order out, with the first table or the second. */
 static void found_write_choice(const struct found *found,
                                const struct files *files, bool other,
                                FILE *file)

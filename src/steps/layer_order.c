@@ -3,13 +3,15 @@
 
 #include "steps/layer_order.h"
 
-/* Weights, and the biases (or scales and biases of a normalisation) behind them. */
+/* Weights, and the biases (or scales and biases of a normalisation) after
+ * them. */
 struct group {
     size_t weights;
     size_t outputs; /* elements of each bias; 0: there is none */
 };
 
-/* The group that begins with call i; returns where the next one begins. */
+/* Reads the group that begins with call i; returns the start of the next
+ * one. */
 static long order_group(const size_t *counts, long calls, long i,
                         struct group *group)
 {
@@ -25,7 +27,8 @@ static long order_group(const size_t *counts, long calls, long i,
     return i;
 }
 
-/* Can weights of a layer with these outputs follow a layer with those? */
+/* True if weights of a layer with these outputs can follow a layer with
+ * those. */
 static int order_fits(const struct group *group, const struct group *previous)
 {
     return group->outputs > 0 && previous->outputs > 0 &&
@@ -33,8 +36,8 @@ static int order_fits(const struct group *group, const struct group *previous)
            group->weights / group->outputs % previous->outputs == 0;
 }
 
-/* Calls that end with weights and begin with a bias vote for less than 0, those
- * that begin with weights and end with a bias for more. */
+/* Returns a vote: below 0 for calls that end with weights and begin with a
+ * bias, above 0 for calls that begin with weights and end with a bias. */
 static int order_of_ends(const size_t *counts, long calls)
 {
     const size_t *last = &counts[calls - 1];

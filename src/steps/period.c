@@ -7,17 +7,18 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* Next to a trusted period, a shorter one must last for so many of its rounds:
- * evaluations repeat small calls, and are no steps. */
+/* Rounds of a trusted period for which a shorter one must last next to it,
+ * because evaluations repeat small calls and are not steps. */
 #define SHORTER_ROUNDS 16
 
-/* A pattern that so many times in a row was recognised, but not followed for
- * one round, or that is interrupted after each round, is part of another step by
- * now. */
+/* A pattern that was recognised this many times in a row, but not followed for
+ * one round, or that is interrupted after each round, is now part of another
+ * step. */
 #define FALSE_ALARMS 3
 
-/* After so many fruitless calls the search looks at every 64th only; a period
- * is then found that much later, but where it stands is known all the same. */
+/* After this many fruitless calls the search runs at every 64th call only; a
+ * period is then found that much later, but its position is known all the
+ * same. */
 #define EAGER_CALLS (4 * APS_PERIOD_MAX)
 #define PATIENT_CALLS 64
 
@@ -29,16 +30,17 @@ struct pattern {
 struct aps_period {
     long stated;
     long longest;  /* a stated length may exceed APS_PERIOD_MAX */
-    long recorded; /* counts of a stated period's first round */
+    long recorded; /* recorded counts of a stated period's first round */
 
     struct pattern patterns[2];
-    struct pattern *now;   /* that is (or was last) followed */
+    struct pattern *now;   /* pattern that is (or was last) followed */
     struct pattern *known; /* trusted once, or NULL */
-    long cursor;           /* where the search has left the next call */
+    long cursor;           /* position that the search gives the next call */
     bool trusted;          /* now == known, while it is followed */
     int alarms;            /* breaks since `known` was last followed through */
     long rounds;           /* since the last calls between two of them */
-    int brief;             /* such calls that came after one round, in a row */
+    int brief;             /* consecutive interruptions that came after one
+                              round */
     bool first;            /* it began with the very first call */
     long stretch;          /* calls since it began, until it is trusted */
 
@@ -46,12 +48,12 @@ struct aps_period {
     long mask;       /* its size - 1 */
     long seen;       /* counts since the history began */
     bool complete;   /* it began with the very first call */
-    long demand;     /* a stretch must be at least so long */
+    long demand;     /* a stretch must have at least this length */
     long searched;   /* calls since the last period, or drop of the demand */
     long fruitless;  /* calls since the last period */
 };
 
-/* The ring holds four rounds of the longest period; three are asked for. */
+/* The ring holds four rounds of the longest period; three are needed. */
 static long period_ring_size(long longest)
 {
     long size = 4;
@@ -102,7 +104,7 @@ void aps_period_destroy(struct aps_period *period)
     free(period);
 }
 
-/* The count `back` places before the newest (0: the newest). */
+/* Returns the count `back` places before the newest (0: the newest). */
 static size_t period_past(const struct aps_period *period, long back)
 {
     return period->history[(period->seen - 1 - back) & period->mask];
@@ -114,13 +116,13 @@ static void period_push(struct aps_period *period, size_t count)
     period->seen++;
 }
 
-/* Counts that the history still holds. */
+/* Returns the number of counts in the history. */
 static long period_held(const struct aps_period *period)
 {
     return period->seen <= period->mask ? period->seen : period->mask + 1;
 }
 
-/* How many of the latest counts have period p, p itself at least. */
+/* Returns how many of the latest counts have period p, at least p. */
 static long period_stretch_of(const struct aps_period *period, long p)
 {
     const long end = period_held(period) - p;
@@ -145,10 +147,9 @@ static long period_needed(const struct aps_period *period, long p)
     return need < most || period->stated ? need : most;
 }
 
-/*
- * The smallest period that has lasted for long enough, or 0. One that has not
- * rules out its multiples: whatever is periodic with them is so with it.
- */
+/* Returns the smallest period that has lasted for long enough, or 0. A period
+ * that has not lasted rules out its multiples: a sequence that is periodic with
+ * them is periodic with it. */
 static long period_shortest(const struct aps_period *period, long *stretch)
 {
     long p = period->stated ? period->stated : 1;
@@ -170,7 +171,7 @@ static long period_shortest(const struct aps_period *period, long *stretch)
     return 0;
 }
 
-/* Have the latest counts been the trusted pattern? */
+/* True if the latest counts were the trusted pattern. */
 static bool period_is_known(const struct aps_period *period)
 {
     const struct pattern *known = period->known;
@@ -184,7 +185,7 @@ static bool period_is_known(const struct aps_period *period)
     return true;
 }
 
-/* Follow the period p, whose first round began `stretch` calls ago. */
+/* Follows the period p, whose first round began `stretch` calls ago. */
 static void period_take_up(struct aps_period *period, long p, long stretch)
 {
     struct pattern *pattern = &period->patterns[0];
@@ -206,7 +207,7 @@ static bool period_has_lasted(const struct aps_period *period, long rounds)
     return period->stretch / rounds >= period->now->length;
 }
 
-/* Is what is followed to be trusted from now on? */
+/* True if the followed period is to be trusted from now on. */
 static bool period_is_proven(const struct aps_period *period)
 {
     return period_has_lasted(period, period->stated ? 2 : APS_PERIOD_ROUNDS);
@@ -219,7 +220,8 @@ static void period_trust(struct aps_period *period)
     period->demand = 0;
 }
 
-/* A search that has been fruitless for long must not slow the program down. */
+/* True if the search is to run now: a long fruitless search must not slow the
+ * program down. */
 static bool period_is_due(const struct aps_period *period)
 {
     return period->fruitless < EAGER_CALLS ||
@@ -233,7 +235,7 @@ bool aps_period_search(struct aps_period *period, size_t count)
 
     period_push(period, count);
     period->fruitless++;
-    /* Nothing is longer than what has broken: the demand was too high. */
+    /* No stretch is longer than the one that broke: the demand was too high. */
     if (++period->searched > 3 * period->longest) {
         period->searched = 0;
         period->demand = 0;
@@ -265,8 +267,8 @@ static void period_forget_history(struct aps_period *period)
     period->complete = false;
 }
 
-/* Between two rounds of a period that began with the very first call fewer of them
- * are enough to trust it. */
+/* Between two rounds of a period that began with the very first call fewer
+ * rounds are enough to trust it. */
 static void period_trust_whole(struct aps_period *period)
 {
     if (period->first && period_has_lasted(period, APS_PERIOD_ROUNDS_WHOLE))
@@ -278,7 +280,7 @@ bool aps_period_is_between(struct aps_period *period, size_t count)
     if (period->now->counts[0] == count)
         return false;
     period_trust_whole(period);
-    if (period->brief > FALSE_ALARMS) /* a longer step goes on there */
+    if (period->brief > FALSE_ALARMS) /* a longer step continues there */
         period->known = NULL;
     return period->trusted && period->known;
 }
@@ -297,7 +299,7 @@ bool aps_period_watch(struct aps_period *period, size_t count, bool first)
     return true;
 }
 
-/* Lost at place `cursor`. */
+/* Loses the period at place `cursor`. */
 static enum aps_follow period_lose(struct aps_period *period, long cursor)
 {
     if (cursor == 0)

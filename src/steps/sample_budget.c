@@ -8,16 +8,16 @@
 
 #include "base/bucket.h"
 
-/* Steps before the first sample: they tell how long a step takes. */
+/* Steps before the first sample, which measure the time of a step. */
 #define STEPS_BEFORE 2
 
-/* A step that took no time that a clock shows. */
+/* Time of a step that is too short for the clock, in seconds. */
 #define STEP_MIN 1e-7
 
-/* Where one could not be taken, the next is so many steps later. */
+/* Steps from a sample that could not be taken to the next. */
 #define PUT_OFF 100
 
-/* No sample is later than so many steps after the last one. */
+/* Most steps between two samples. */
 #define GAP_MAX 1e9
 
 size_t aps_sample_budget_class(size_t count)
@@ -74,7 +74,7 @@ void aps_sample_budget_end(struct aps_sample_budget *budget, size_t class,
     if (!(own > steps * STEP_MIN))
         own = steps * STEP_MIN;
     step = own / steps;
-    /* What is owed, and the next sample; what is saved stays. */
+    /* Plans the next sample from the debt; savings stay. */
     gap = ceil((this->spent + this->cost - share * own) / (share * step));
     even = floor(this->spent / (double)this->samples / (share * step));
     if (gap < even)

@@ -10,13 +10,11 @@
 #include "steps/sample_budget.h"
 #include "steps/period.h"
 
-/*
- * Without steps, calls of one count are numbered among themselves, so that
- * sampling every k-th call reaches all sizes. Counts that share a place here
- * share a number; it only serves the log.
- */
+/* Without steps, calls of one count are numbered separately, so that sampling
+ * every k-th call reaches all sizes. Counts in the same bucket share a number;
+ * it only serves the log. */
 
-/* Calls between two steps that are taken for an evaluation: more of them are a new
+/* Calls between two steps that count as an evaluation: more of them are a new
  * kind of step. */
 #define OUTSIDE_MAX 16384
 
@@ -26,18 +24,18 @@ struct aps_steps {
     size_t min_count;
     struct aps_period *period; /* APS_STEPS_AUTO and _CALLS */
     bool active;
-    long cursor;   /* next call (or layer, with a table) of the step */
-    long step;     /* the current one */
-    long before;   /* what it was when it was found, should that be wrong */
-    uint64_t lost; /* elements since the step was lost, of its own part too */
+    long cursor; /* next call (or layer, with a table) of the step */
+    long step;   /* the current one */
+    long before; /* its value when the step was found, in case that was wrong */
+    uint64_t lost; /* elements since the step was lost, and of its own part */
     uint64_t held; /* elements since it was found */
     long outside;  /* calls since the last step ended */
     long numbers[APS_SAMPLE_BUDGET_CLASSES]; /* APS_STEPS_NONE */
-    long
-        apart[APS_SAMPLE_BUDGET_CLASSES]; /* the same of calls numbered apart */
-    long generation;                      /* breaks so far */
-    long now_step;                        /* of the call just advanced */
-    long now_epoch;                       /* and its epoch */
+    long apart[APS_SAMPLE_BUDGET_CLASSES];   /* the numbers of calls that are
+                                             numbered apart */
+    long generation;                         /* breaks so far */
+    long now_step;  /* step of the call just advanced */
+    long now_epoch; /* and its epoch */
 };
 
 struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
@@ -51,7 +49,7 @@ struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
     steps->config = *config;
     steps->layers = layers;
     steps->min_count = min_count;
-    /* Where the step is stated, the first call begins it. */
+    /* If the step is stated, the first call begins it. */
     steps->active = config->kind != APS_STEPS_AUTO;
     if (config->kind == APS_STEPS_AUTO || config->kind == APS_STEPS_CALLS) {
         steps->period = aps_period_create(config->calls);
@@ -71,7 +69,8 @@ void aps_steps_destroy(struct aps_steps *steps)
     free(steps);
 }
 
-/* Of `layers`, the one at place `i` in the order of the calls. */
+/* Returns the layer at place `i` of `layers` layers in the order of the calls,
+ * in forward order. */
 static long steps_forward_layer(const struct aps_steps *steps, long layers,
                                 long i)
 {
@@ -85,7 +84,8 @@ static size_t steps_table_count(const struct aps_steps *steps, long i)
     return steps->layers->list[steps_forward_layer(steps, layers, i)].count;
 }
 
-/* Whole consecutive layers from `cursor` on that make up `count`; 0: none. */
+/* Returns the number of whole consecutive layers from `cursor` on that add up
+ * to `count`, or 0. */
 static long steps_table_tiles(const struct aps_steps *steps, long cursor,
                               size_t count)
 {
@@ -102,12 +102,10 @@ static long steps_table_tiles(const struct aps_steps *steps, long cursor,
     return 0;
 }
 
-/*
- * As steps_table_tiles, from *cursor or from behind layers that are too small
- * to be numbered: those may have been reduced by calls of their own. *cursor
- * moves to the first layer of the call, or to the end when all that is left is
- * small.
- */
+/* Runs steps_table_tiles from *cursor, or from after layers that are too small
+ * to be numbered, because calls of their own may have reduced those. *cursor
+ * moves to the first layer of the call, or to the end if only small layers are
+ * left. */
 static long steps_find_tiles(const struct aps_steps *steps, long *cursor,
                              size_t count)
 {
@@ -122,8 +120,8 @@ static long steps_find_tiles(const struct aps_steps *steps, long *cursor,
     return 0;
 }
 
-/* Does a call that begins no step come between two steps? An evaluation or the like
- * does. If no step has ended yet, the table may be wrong. */
+/* True if a call that begins no step comes between two steps, as in an
+ * evaluation. If no step has ended yet, the table may be wrong. */
 static bool steps_is_outside(struct aps_steps *steps,
                              struct aps_step_position *position)
 {
@@ -142,10 +140,8 @@ static void steps_complete_table(struct aps_steps *steps)
     steps->step++;
 }
 
-/*
- * A step is one tiling of the table. After a desync calls pass through until
- * one whole table has been seen again.
- */
+/* A step is one tiling of the table. After a desync calls pass through until
+ * one whole table has been seen again. */
 static void steps_advance_table(struct aps_steps *steps, size_t count,
                                 struct aps_step_position *position)
 {
@@ -164,7 +160,7 @@ static void steps_advance_table(struct aps_steps *steps, size_t count,
         position->desync = steps->active;
         position->expected = steps_table_count(steps, steps->cursor);
         position->wanted = steps_forward_layer(steps, layers, steps->cursor);
-        /* A step that was cut short counts; what comes between two, not. */
+        /* A step that was cut short counts; calls between two steps do not. */
         if (steps->active && steps->cursor > 0)
             steps->step++;
         steps->active = false;
@@ -181,7 +177,7 @@ static void steps_advance_table(struct aps_steps *steps, size_t count,
         steps_complete_table(steps);
 }
 
-/* Elements of the first `calls` calls of the step. */
+/* Returns the elements of the first `calls` calls of the step. */
 static uint64_t steps_elements_of(const struct aps_steps *steps, long calls)
 {
     uint64_t sum = 0;
@@ -191,12 +187,10 @@ static uint64_t steps_elements_of(const struct aps_steps *steps, long calls)
     return sum;
 }
 
-/*
- * The step is known with this very call. Steps are counted through the search
- * too, so that epochs stay where they belong: by the elements reduced, among
- * which those of an evaluation are few; but a step cut short and the one that
- * was recognised are two at least.
- */
+/* The step is known with this very call. Steps are counted during the search
+ * too, so that epochs stay correct: by the elements reduced, because an
+ * evaluation has few. But a step cut short and the one that was recognised are
+ * two at least. */
 static void steps_found(struct aps_steps *steps)
 {
     const uint64_t whole =
@@ -214,7 +208,7 @@ static void steps_found(struct aps_steps *steps)
     steps->held = 0;
 }
 
-/* A period that was wrong has counted no steps. */
+/* A wrong period has counted no steps. */
 static void steps_lose(struct aps_steps *steps, enum aps_follow how)
 {
     steps->active = false;
@@ -227,7 +221,7 @@ static void steps_lose(struct aps_steps *steps, enum aps_follow how)
     }
 }
 
-/* Does a call come between two steps of those that were detected? */
+/* True if a call comes between two detected steps. */
 static bool steps_is_between(struct aps_steps *steps, size_t count)
 {
     return steps->config.kind == APS_STEPS_AUTO && steps->active &&
@@ -235,7 +229,7 @@ static bool steps_is_between(struct aps_steps *steps, size_t count)
            aps_period_is_between(steps->period, count);
 }
 
-/* Such calls may be another step by now. */
+/* Watches such calls, because the program may have changed to another step. */
 static void steps_watch(struct aps_steps *steps, size_t count,
                         struct aps_step_position *position)
 {

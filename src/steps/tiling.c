@@ -17,7 +17,8 @@ static int tiling_compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Is each multiple of `step` up to the last of the `calls` ends an end? */
+/* True if each multiple of `step` up to the last of the `calls` ends is an
+ * end. */
 static bool tiling_is_step(const uint64_t *ends, long calls, uint64_t step)
 {
     uint64_t wanted = step;
@@ -33,8 +34,8 @@ static bool tiling_is_step(const uint64_t *ends, long calls, uint64_t step)
     return true;
 }
 
-/* Where calls end inside a step, sorted, each once, with the end of the step:
- * `ends` becomes that. Returns their number. */
+/* Replaces `ends` by the ends of calls inside a step, sorted, without
+ * duplicates, and the end of the step. Returns their number. */
 static long tiling_fold(uint64_t *ends, long calls, uint64_t step)
 {
     long kept = 0;
