@@ -12,13 +12,13 @@
 #include "cuda/allocations.h"
 
 /* Smaller allocations share one of this size, which is shared with another
- * process as a whole, whoever's the rest is. */
+ * process as a whole, including memory of the program. */
 #define GRAIN ((size_t)2 << 20)
 
 /* --- kept memory ---------------------------------------------------------- */
 
-/* Released memory that is kept for the next allocation of its size: cudaFree waits
- * for the program's kernels, and those may wait for the call that is under way. */
+/* Released memory that is kept for the next allocation of its size: cudaFree
+ * waits for the program's kernels, and those may wait for the current call. */
 #define KEPT_MAX ((size_t)160 << 20)
 
 struct kept {
@@ -30,7 +30,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct kept *kept;
 static size_t kept_bytes;
 
-/* With the mutex held: out of the list. */
+/* With the mutex held: unlinks it from the list. */
 static struct kept *allocate_unlink_locked(struct kept **link)
 {
     struct kept *found = *link;
@@ -40,7 +40,7 @@ static struct kept *allocate_unlink_locked(struct kept **link)
     return found;
 }
 
-/* With the mutex held: forget what is gone with its context. */
+/* With the mutex held: forgets memory whose context has ended. */
 static void allocate_forget_locked(void)
 {
     for (struct kept **link = &kept; *link;) {
@@ -51,7 +51,7 @@ static void allocate_forget_locked(void)
     }
 }
 
-/* False: there is no room. */
+/* Returns false if there is no room. */
 static bool allocate_keep(const struct aps_cuda_allocations *known)
 {
     struct kept *new = malloc(sizeof *new);
@@ -72,8 +72,8 @@ static bool allocate_keep(const struct aps_cuda_allocations *known)
     return room;
 }
 
-/* Of that context and size, or, if `bytes` is 0, of any size. NULL: there is
- * none. */
+/* Takes kept memory of that context and size, or, if `bytes` is 0, of any size.
+ * Returns NULL if there is none. */
 static void *allocate_take(const struct aps_cuda_context *context, size_t bytes)
 {
     struct kept *found = NULL;
@@ -96,8 +96,8 @@ static void *allocate_take(const struct aps_cuda_context *context, size_t bytes)
     return base;
 }
 
-/* In the context that is visited: kept memory, or new memory, for which all that
- * is kept is given back first if there is no other. */
+/* In the visited context: takes kept memory, or new memory; if there is none
+ * left, first frees all that is kept. */
 static cudaError_t allocate_get(const struct aps_cuda_visit *visit,
                                 size_t bytes, void **memory)
 {
@@ -153,7 +153,7 @@ void aps_cuda_release(void *memory)
     struct aps_cuda_visit visit;
     cudaError_t error = cudaSuccess;
 
-    /* Forget it first: another thread may get its address at once. */
+    /* Forget it first, because another thread may get its address at once. */
     if (!memory || !aps_cuda_allocations_remove(memory, &known) ||
         (aps_cuda_allocations_last(&known) && allocate_keep(&known)))
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of our own: on a device, and locked on the host. See struct
+ * The library's own memory: on a device, and locked on the host. See struct
  * aps_device_memory and struct aps_memory.
  */
 #ifndef APS_CUDA_ALLOCATE_H

@@ -15,7 +15,7 @@ struct entry {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries;
 
-/* With the mutex held: the link to it, or to the end. */
+/* With the mutex held: returns the link to the entry, or to the end. */
 static struct entry **allocations_find(const void *address)
 {
     struct entry **link = &entries;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that is ours for a while: device memory of our own and of other
- * processes, and host memory that is locked. It has to be given back in the context
- * that it was taken in, which its address does not tell for sure: after the end of
- * a context (cudaDeviceReset, cuCtxDestroy) the program may have something else
- * there. What is known is then forgotten.
+ * Memory that the library holds for some time: its own device memory, that of
+ * other processes, and locked host memory. It must be released in the context
+ * in which it was allocated, which its address does not determine: after the
+ * end of a context (cudaDeviceReset, cuCtxDestroy) the program may have other
+ * memory there. The entry is then dropped.
  */
 #ifndef APS_CUDA_ALLOCATIONS_H
 #define APS_CUDA_ALLOCATIONS_H
@@ -21,26 +21,28 @@ struct aps_cuda_allocations {
     unsigned long long buffer; /* aps_cuda_buffer_of(base) */
 };
 
-/* Is it still the allocation that it was? */
+/* True if it is still the same allocation. */
 bool aps_cuda_allocations_last(const struct aps_cuda_allocations *known);
 
-/* May be added several times. -1: out of memory. */
+/* Adds an entry; may be called several times for the same memory. Returns -1 if
+ * memory is short. */
 int aps_cuda_allocations_add(struct aps_cuda_allocations known);
 
-/* That which `address` points into; false if there is none. */
+/* Finds the entry into which `address` points. Returns false if there is
+ * none. */
 bool aps_cuda_allocations_find(const void *address,
                                struct aps_cuda_allocations *known);
 
-/* Likewise, and known once less. */
+/* Finds the entry like aps_cuda_allocations_find, and removes it once. */
 bool aps_cuda_allocations_remove(const void *address,
                                  struct aps_cuda_allocations *known);
 
-/* Do kernels of the context that is visited reach the memory: its own, or
- * another process's that was opened there? */
+/* True if kernels of the visited context can access the memory: its own, or
+ * another process's that was opened there. */
 bool aps_cuda_allocations_reach(const struct aps_cuda_visit *visit,
                                 const void *address);
 
-/* aps_cuda_enter, for memory that is known, too. */
+/* Runs aps_cuda_enter, for memory that has an entry, too. */
 enum aps_cuda_where aps_cuda_allocations_enter(const void *pointer,
                                                struct aps_cuda_visit *visit);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libaps-cuda: arguments checked as by their namesakes of aps.h, then the
- * kernels.
+ * libaps-cuda: checks arguments like the functions of the same names in aps.h,
+ * then starts the kernels.
  */
 #include "config.h"
 
@@ -27,7 +27,7 @@ static struct aps_scaling api_scaling(const struct aps_cast_options *options)
                                 .factor = 1};
 }
 
-/* What CUDA says, in the words of the house. */
+/* Turns a CUDA error into an error of this library. */
 static int api_done(const char *who, cudaError_t result,
                     struct aps_error *error)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libaps-cuda: the arrays, sums and matrix products of aps.h on memory that the
- * GPU reaches (device, managed or pinned): the same bits as on the host.
+ * GPU can access (device, managed or pinned): the same bits as on the host.
  *
  * Functions start their work on `stream` (a cudaStream_t of the current device,
  * as void *; NULL is the default stream) and return; structs and arrays of
  * pointers may be reused at once. They return 0, or -1 with errno set and an
- * optional struct aps_error filled: EINVAL as their namesakes in aps.h, and EIO
- * with the cause if CUDA fails. As with any kernel, what fails later is told by
- * the call that waits for the stream.
+ * optional struct aps_error filled: EINVAL like the functions of the same names
+ * in aps.h, and EIO with the cause if CUDA fails. As with any kernel, the call
+ * that waits for the stream reports later failures.
  *
- * Formats are of floats, each by itself: formats in blocks and of integers are
- * EINVAL in all functions.
+ * Formats are of floats, each encoded separately: formats in blocks and of
+ * integers are EINVAL in all functions.
  */
 #ifndef APS_CUDA_H
 #define APS_CUDA_H
@@ -22,8 +22,8 @@
 extern "C" {
 #endif
 
-/* The version of libaps-cuda, as aps_version. Formats come from a libaps of the
- * same version: those of another are EINVAL. */
+/* Returns the version of libaps-cuda, like aps_version. Formats come from a
+ * libaps of the same version: those of another version are EINVAL. */
 APS_API int aps_cuda_version(void);
 
 APS_API int aps_cuda_cast_array(const struct aps_format *format, const float *x,
@@ -45,15 +45,15 @@ APS_API int aps_cuda_decode_array(const struct aps_format *format,
                                   struct aps_error *error);
 
 /* sum[i] += the value of packed code i, times 2^-f of `options`: one FP32
- * addition an element; a NaN is the positive canonical one. */
+ * addition for each element; a NaN is the positive canonical one. */
 APS_API int aps_cuda_decode_add_array(const struct aps_format *format,
                                       const void *packed, size_t n,
                                       const struct aps_cast_options *options,
                                       float *sum, void *stream,
                                       struct aps_error *error);
 
-/* x[terms] is an array of the host's, of pointers that the GPU reaches. At most
- * APS_CUDA_TERMS of them, or EINVAL. */
+/* x[terms] is an array in host memory, of pointers that the GPU can access. At
+ * most APS_CUDA_TERMS of them, or EINVAL. */
 #define APS_CUDA_TERMS 256
 APS_API int aps_cuda_sum(const struct aps_format *format, size_t terms,
                          size_t n, const float *const x[], float *out,
@@ -66,8 +66,8 @@ APS_API int aps_cuda_sum_chunked(const struct aps_format *format, size_t chunk,
                                  float *out, void *stream,
                                  struct aps_error *error);
 
-/* a, b and c of the arguments point to memory that the GPU reaches. aps_gemm, on
- * the host, computes products of formats in blocks. */
+/* a, b and c of the arguments point to memory that the GPU can access.
+ * aps_gemm, on the host, computes products of formats in blocks. */
 APS_API int aps_cuda_gemm(const struct aps_gemm_arguments *arguments,
                           void *stream, struct aps_error *error);
 

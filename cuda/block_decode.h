@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one thread of the kernel that decodes formats in blocks does
- * (cuda/threads.h says what that means). Units are fours of values of a block;
- * threads need nothing of each other.
+ * Work of one thread of the kernel that decodes formats in blocks
+ * (cuda/threads.h defines the terms). Units are fours of values of a block;
+ * threads are independent of each other.
  */
 #ifndef APS_CUDA_BLOCK_DECODE_H
 #define APS_CUDA_BLOCK_DECODE_H
@@ -14,14 +14,14 @@ struct aps_block_decode_work {
     struct aps_block_kernel kernel;
     struct aps_block_layout layout;
     unsigned char *x;
-    const unsigned char *wire;  /* of the first block */
-    const unsigned char *piece; /* the scale of the piece, or NULL */
+    const unsigned char *wire;  /* first block */
+    const unsigned char *piece; /* scale of the piece, or NULL */
     uint32_t fours;             /* units of a whole block */
     uint32_t units;
 };
 
-/* For a launch of x[at], ... x[at + n - 1] of a piece; `at` is the first of a
- * block. */
+/* Prepares a launch of x[at], ... x[at + n - 1] of a piece; `at` is the first
+ * of a block. */
 APS_INLINE struct aps_block_decode_work
 aps_block_decode_work_init(const struct aps_format *format, const void *wire,
                            size_t at, size_t n, float *x)
@@ -48,7 +48,8 @@ APS_INLINE float aps_block_decode_piece(const struct aps_block_decode_work *w)
     return aps_float_from_bits(bits);
 }
 
-/* Code i of those that begin at `codes`; bits above its width may be others'. */
+/* Returns code i of those that begin at `codes`; bits above its width may
+ * belong to others. */
 APS_INLINE uint32_t aps_block_code_at(const unsigned char *codes, uint32_t i,
                                       uint32_t width)
 {
@@ -106,7 +107,7 @@ APS_INLINE void aps_block_decode_unit(const struct aps_block_decode_work *w,
 
 /* --- eights ---------------------------------------------------------------- */
 
-/* Are blocks eights, whose codes can be loaded by whole words? */
+/* True if blocks are eights, whose codes can be loaded by whole words. */
 APS_INLINE bool
 aps_block_decode_by_eights(const struct aps_block_decode_work *w)
 {
@@ -116,8 +117,8 @@ aps_block_decode_by_eights(const struct aps_block_decode_work *w)
            (uintptr_t)w->x % 16 == 0 && (uintptr_t)w->wire % 4 == 0;
 }
 
-/* The codes of an eight, `width` <= 8 bytes from the wire's byte `at` on, the
- * first in the lowest bits; `end`: of the wire's bytes. */
+/* Returns the codes of an eight, `width` <= 8 bytes from the wire's byte `at`
+ * on, the first in the lowest bits; `end`: end of the wire, in bytes. */
 APS_INLINE uint64_t aps_block_codes(const unsigned char *wire, uint32_t at,
                                     uint32_t width, uint32_t end)
 {
@@ -138,7 +139,7 @@ APS_INLINE uint64_t aps_block_codes(const unsigned char *wire, uint32_t at,
     return codes;
 }
 
-/* Unit `unit` of eights of whole blocks. */
+/* Decodes unit `unit` of eights of whole blocks. */
 APS_INLINE void aps_block_decode_eight(const struct aps_block_decode_work *w,
                                        enum aps_family family, float piece,
                                        bool add, uint32_t unit)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one thread of the kernel that encodes formats in blocks does
- * (cuda/threads.h says what that means). A block is the work of a group of
- * threads, `lanes` of them, a power of two up to a warp: each looks for the
- * greatest magnitude of its share, the group's is the greatest of these, and each
- * encodes its share by it. Shares are eights of values, whose codes are whole
- * bytes, by turns.
+ * Work of one thread of the kernel that encodes formats in blocks
+ * (cuda/threads.h defines the terms). A group of threads encodes a block,
+ * `lanes` of them, a power of two up to a warp: each finds the greatest
+ * magnitude of its share, the group's is the greatest of these, and each
+ * encodes its share with it. Shares are eights of values, whose codes are whole
+ * bytes, dealt out in rotation.
  */
 #ifndef APS_CUDA_BLOCK_ENCODE_H
 #define APS_CUDA_BLOCK_ENCODE_H
@@ -19,23 +19,21 @@ struct aps_block_encode_work {
     struct aps_block_kernel kernel;
     struct aps_block_layout layout;
     const unsigned char *x;
-    unsigned char *wire;  /* of the first block */
-    unsigned char *piece; /* where the scale of the piece goes, or NULL */
-    /* The piece's greatest finite magnitude: `max`, or, if that is not known to
-     * the host, what another kernel has found. */
+    unsigned char *wire;  /* first block */
+    unsigned char *piece; /* place of the piece's scale, or NULL */
+    /* The piece's greatest finite magnitude: `max`, or, if the host does not
+     * know it, the result of another kernel. */
     const struct aps_cuda_result *found;
     float max;
     uint32_t lanes;
     enum aps_rounding rounding; /* correlated is stochastic here */
     struct aps_draw draw;
-    uint64_t offset; /* the number of x[0] in it */
+    uint64_t offset; /* number of x[0] in the stream */
 };
 
-/*
- * For a launch of x[at], ... x[at + n - 1] of a piece; `at` is the first of a
- * block. `options` as of the piece, NULL: to nearest. `max` may be NULL where
- * formats have no scale of a piece, or another kernel finds it.
- */
+/* Prepares a launch of x[at], ... x[at + n - 1] of a piece; `at` is the first
+ * of a block. `options` of the piece, NULL: to nearest. `max` may be NULL if
+ * formats have no scale of a piece, or another kernel finds it. */
 APS_INLINE struct aps_block_encode_work aps_block_encode_work_init(
     const struct aps_format *format, const float *x, size_t at, size_t n,
     const struct aps_cast_options *options, const float *max,
@@ -67,7 +65,7 @@ APS_INLINE struct aps_block_encode_work aps_block_encode_work_init(
     return w;
 }
 
-/* The scale of the piece, once it can be known. */
+/* Returns the scale of the piece, once it can be known. */
 APS_INLINE float aps_block_encode_piece(const struct aps_block_encode_work *w,
                                         enum aps_family family)
 {
@@ -75,7 +73,7 @@ APS_INLINE float aps_block_encode_piece(const struct aps_block_encode_work *w,
         family, w->found ? aps_float_from_bits(w->found->finite) : w->max);
 }
 
-/* One thread of all writes it. */
+/* Writes the scale, by one thread of all. */
 APS_INLINE void aps_block_put_piece(const struct aps_block_encode_work *w,
                                     float piece)
 {
@@ -85,7 +83,8 @@ APS_INLINE void aps_block_put_piece(const struct aps_block_encode_work *w,
         w->piece[i] = (unsigned char)(bits >> 8 * i);
 }
 
-/* x[first], ... x[first + count - 1], count <= 8, into word[8]; zeros behind. */
+/* Loads x[first], ... x[first + count - 1], count <= 8, into word[8], followed
+ * by zeros. */
 APS_INLINE void aps_block_load(const struct aps_block_encode_work *w,
                                uint32_t first, uint32_t count, uint32_t *word)
 {
@@ -105,7 +104,7 @@ APS_INLINE uint32_t aps_block_eight(uint32_t at, uint32_t length)
     return length - at < 8 ? length - at : 8;
 }
 
-/* The greatest magnitude of a thread's share. */
+/* Returns the greatest magnitude of a thread's share. */
 APS_INLINE uint32_t aps_block_greatest(const struct aps_block_encode_work *w,
                                        uint32_t block, uint32_t lane)
 {
@@ -122,7 +121,7 @@ APS_INLINE uint32_t aps_block_greatest(const struct aps_block_encode_work *w,
     return seen.greatest;
 }
 
-/* The code of x[i]. */
+/* Returns the code of x[i]. */
 APS_INLINE uint32_t aps_block_encode_value(
     const struct aps_block_encode_work *w, enum aps_family family,
     struct aps_block_scale scale, uint32_t i, struct aps_threads_seen *seen)
@@ -148,7 +147,7 @@ APS_INLINE uint32_t aps_block_encode_value(
     return code;
 }
 
-/* A thread's share of a block with that greatest magnitude. */
+/* Encodes a thread's share of a block with that greatest magnitude. */
 APS_INLINE void aps_block_encode(const struct aps_block_encode_work *w,
                                  enum aps_family family, float piece,
                                  uint32_t block, uint32_t lane,
@@ -188,14 +187,12 @@ APS_INLINE void aps_block_encode(const struct aps_block_encode_work *w,
 
 /* --- eights that stay in registers --------------------------------------- */
 
-/* The most bytes of the blocks that a warp encodes at once. */
+/* Most bytes of the blocks that a warp encodes at once. */
 #define APS_BLOCK_STAGED (APS_BLOCK_LANES * (8 + 1))
 
-/*
- * Can each thread of a group keep its eight of a block in registers, and a warp
- * write its blocks by whole words? Of whole blocks, to nearest and without
- * statistics.
- */
+/* True if each thread of a group can keep its eight of a block in registers,
+ * and a warp can write its blocks by whole words: for whole blocks, to nearest
+ * and without statistics. */
 APS_INLINE bool
 aps_block_encode_by_eights(const struct aps_block_encode_work *w)
 {
@@ -216,8 +213,8 @@ APS_INLINE void aps_block_load_eight(const struct aps_block_encode_work *w,
     aps_threads_load16(from + 16, word + 4);
 }
 
-/* Of word[8] in a block with that scale: the codes, the first in the lowest
- * bits, to bytes[width]. */
+/* Encodes word[8] in a block with that scale: writes the codes, the first in
+ * the lowest bits, to bytes[width]. */
 APS_INLINE void aps_block_encode_eight(const struct aps_block_encode_work *w,
                                        enum aps_family family,
                                        struct aps_block_scale scale,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The kernels of formats in blocks: one for each family. To be compiled with
- * -fmad=false: a fused product would be another number.
- */
+/* The kernels of formats in blocks: one for each family. Compile with
+ * -fmad=false, because a fused product would be another number. */
 #include "cuda/block_kernels.h"
 
 #include <cuda_runtime.h>
@@ -14,11 +12,10 @@
 
 #define THREADS 256
 
-/* Blocks of threads that every GPU has work enough with; threads go on by the
- * grid. */
+/* Blocks of threads that keep every GPU busy; a thread advances by the grid. */
 #define BLOCKS 4096
 
-/* A warp has as many groups as fit; all its threads go on together. */
+/* A warp has as many groups as fit; all its threads advance together. */
 template <enum aps_family FAMILY>
 static __global__ void __launch_bounds__(THREADS)
     encode_kernel(const __grid_constant__ struct aps_block_encode_work w,
@@ -49,8 +46,8 @@ static __global__ void __launch_bounds__(THREADS)
         tell_stats(&seen, result);
 }
 
-/* The same for eights that stay in registers, of whole blocks: a warp's blocks are
- * put together in shared memory, and written by words. */
+/* Encodes eights that stay in registers, of whole blocks: a warp's blocks are
+ * joined in shared memory, and written by words. */
 template <enum aps_family FAMILY>
 static __global__ void __launch_bounds__(THREADS)
     encode_eights_kernel(const __grid_constant__ struct aps_block_encode_work w)
@@ -58,7 +55,7 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ uint32_t staged[THREADS / APS_WARP][APS_BLOCK_STAGED / 4];
     const uint32_t groups = APS_WARP / w.lanes;
     const uint32_t lane = threadIdx.x % APS_WARP;
-    const uint32_t own = lane % w.lanes; /* eight of the block */
+    const uint32_t own = lane % w.lanes; /* number of the eight in the block */
     const uint32_t warp = (blockIdx.x * THREADS + threadIdx.x) / APS_WARP;
     const uint32_t stride = gridDim.x * (THREADS / APS_WARP) * groups;
     const float piece = aps_block_encode_piece(&w, FAMILY);
@@ -128,7 +125,8 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* --- launches ------------------------------------------------------------ */
 
-/* Of a family: by eights that stay in registers, or of any shape. */
+/* Returns the kernel of a family: by eights that stay in registers, or for any
+ * shape. */
 static const void *encode_kernel_of(enum aps_family family, bool eights)
 {
 #define ROW(family)                                                            \
@@ -179,8 +177,8 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* x[at], ... x[at + n - 1] of a piece: all of them, or the whole blocks if they
- * go by eights; *done of them are under way. */
+/* Starts x[at], ... x[at + n - 1] of a piece: all of them, or the whole blocks
+ * if they consist of eights; *done of them are started. */
 static cudaError_t start_encode(const struct aps_format *format, const float *x,
                                 size_t at, size_t n,
                                 const struct aps_cast_options *options,
@@ -221,7 +219,7 @@ cudaError_t aps_cuda_kernel_encode_blocks(
     return error;
 }
 
-/* Likewise. */
+/* Starts decoding like start_encode. */
 static cudaError_t start_decode(const struct aps_format *format,
                                 const void *wire, size_t at, size_t n, bool add,
                                 float *x, cudaStream_t stream, size_t *done)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels of formats in blocks, which those of cuda/kernels.h hand over to:
- * arguments are theirs, and `format` is in blocks. */
+/*
+ * The kernels of formats in blocks, called by the functions of cuda/kernels.h
+ * with their arguments; `format` is in blocks.
+ */
 #ifndef APS_CUDA_BLOCK_KERNELS_H
 #define APS_CUDA_BLOCK_KERNELS_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Formats in blocks for the kernels: how a wire is laid out, and the families'
- * scales and values (blockwise/bfp.h, mx.h, nvfp4.h) behind functions of the family,
- * which is a constant in a kernel. A family that is in blocks has a row in
- * APS_BLOCK_FAMILIES and a case in each function.
+ * Formats in blocks for the kernels: the layout of a wire, and the families'
+ * scales and values (blockwise/bfp.h, mx.h, nvfp4.h) in functions of the
+ * family, which is a constant in a kernel. A family that is in blocks has a row
+ * in APS_BLOCK_FAMILIES and a case in each function.
  */
 #ifndef APS_CUDA_BLOCK_VALUES_H
 #define APS_CUDA_BLOCK_VALUES_H
@@ -24,7 +24,7 @@ struct aps_block_layout {
     uint32_t width;
     uint32_t block; /* values */
     uint32_t scale; /* bytes */
-    uint32_t bytes; /* of a whole block, with its scale */
+    uint32_t bytes; /* bytes of a whole block with its scale */
     uint32_t blocks;
 };
 
@@ -42,7 +42,7 @@ aps_block_layout_init(const struct aps_format *format, size_t n)
     return l;
 }
 
-/* Values of a block; the last may be short. */
+/* Returns the values of a block; the last may be short. */
 APS_INLINE uint32_t aps_block_length(const struct aps_block_layout *l,
                                      uint32_t block)
 {
@@ -51,7 +51,7 @@ APS_INLINE uint32_t aps_block_length(const struct aps_block_layout *l,
     return left < l->block ? left : l->block;
 }
 
-/* The most values of one launch: whole blocks. */
+/* Returns the most values of one launch: whole blocks. */
 APS_INLINE size_t aps_block_launch_max(const struct aps_format *format)
 {
     const size_t block = (size_t)format->block;
@@ -59,7 +59,8 @@ APS_INLINE size_t aps_block_launch_max(const struct aps_format *format)
     return APS_THREADS_MAX / block * block;
 }
 
-/* Where value `at` of a wire, the first of a block, has that: bytes. */
+/* Returns the place of the block of value `at`, its first, in a wire, in
+ * bytes. */
 APS_INLINE size_t aps_block_begin(const struct aps_format *format, size_t at)
 {
     const struct aps_block_layout l = aps_block_layout_init(format, 0);
@@ -82,13 +83,15 @@ aps_block_kernel_init(const struct aps_format *format)
     return kernel;
 }
 
-/* The scale of a piece with that greatest finite magnitude; 0 if it has none. */
+/* Returns the scale of a piece with that greatest finite magnitude; 0 if it has
+ * none. */
 APS_INLINE float aps_block_piece(enum aps_family family, float max)
 {
     return family == APS_FAMILY_NVFP4 ? aps_nvfp4_piece(max) : 0;
 }
 
-/* For the greatest magnitude of a block, a bit pattern, NaN on top. */
+/* Returns the scale for the greatest magnitude of a block, a bit pattern, NaN
+ * on top. */
 APS_INLINE struct aps_block_scale
 aps_block_choose(enum aps_family family, const struct aps_block_kernel *kernel,
                  float piece, uint32_t greatest)
@@ -103,7 +106,7 @@ aps_block_choose(enum aps_family family, const struct aps_block_kernel *kernel,
     }
 }
 
-/* By its code. */
+/* Returns the scale with this code. */
 APS_INLINE struct aps_block_scale
 aps_block_read(enum aps_family family, const struct aps_block_kernel *kernel,
                float piece, uint8_t code)
@@ -118,7 +121,7 @@ aps_block_read(enum aps_family family, const struct aps_block_kernel *kernel,
     }
 }
 
-/* The code of an element that is a float, of that magnitude. */
+/* Returns the code of an element that is a float, of that magnitude. */
 APS_INLINE uint32_t aps_block_element(const struct aps_kernel *k, uint32_t raw,
                                       uint32_t sign, uint32_t *over)
 {
@@ -128,9 +131,9 @@ APS_INLINE uint32_t aps_block_element(const struct aps_kernel *k, uint32_t raw,
     return (raw < most ? raw : most) | (sign & APS_FLOAT_SIGN) >> k->sign_shift;
 }
 
-/* The code of the finite float with this bit pattern, in a block that is neither
- * NaN nor 0; *over: beyond the largest element. `random` is for stochastic
- * rounding. */
+/* Returns the code of the finite float with this bit pattern, in a block that
+ * is neither NaN nor 0; *over: beyond the largest element. `random` is for
+ * stochastic rounding. */
 APS_INLINE uint32_t aps_block_code(enum aps_family family,
                                    const struct aps_block_kernel *kernel,
                                    struct aps_block_scale scale, uint32_t bits,
@@ -139,7 +142,7 @@ APS_INLINE uint32_t aps_block_code(enum aps_family family,
 {
     const struct aps_kernel *k = &kernel->element;
     const struct aps_format *f = &kernel->format;
-    const uint32_t most = (1u << f->mantissa_bits) - 1; /* of integers */
+    const uint32_t most = (1u << f->mantissa_bits) - 1; /* for integers */
     uint32_t raw, y;
 
     switch (family) {
@@ -163,8 +166,9 @@ APS_INLINE uint32_t aps_block_code(enum aps_family family,
     }
 }
 
-/* The bit pattern of the value of a code, in a block that is neither NaN nor 0;
- * as in the host's product a NaN is quiet, and keeps sign and payload. */
+/* Returns the bit pattern of the value of a code, in a block that is neither
+ * NaN nor 0. A NaN is quiet, and keeps sign and payload, like in the host's
+ * product. */
 APS_INLINE uint32_t aps_block_value(enum aps_family family,
                                     const struct aps_block_kernel *kernel,
                                     struct aps_block_scale scale, uint32_t code)

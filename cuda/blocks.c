@@ -16,34 +16,34 @@
 #include "cuda/stream.h"
 #include "number/parse.h"
 
-/* What a verb does, by pieces: values or, for put and get, bytes. */
+/* One verb, in pieces: values or, for put and get, bytes. */
 struct block {
     const char *name;
     const struct aps_format *format;
     struct aps_scaling scaling;
-    struct aps_cast_options options; /* of encode */
-    bool counts;                     /* the statistics, too */
+    struct aps_cast_options options; /* for encode */
+    bool counts;                     /* also count the statistics */
     struct aps_encode_stats stats;
-    float max; /* of an encode by several pieces, where they share a scale */
+    float max; /* for an encode in several pieces that share a scale */
     unsigned flags;
     bool add;
     unsigned char *x;
     unsigned char *wire; /* or the device's bytes, with the host's at `x` */
     size_t n;
-    unsigned char *to; /* what is to be zeros if it fails */
+    unsigned char *to; /* output, which becomes zeros if the verb fails */
     size_t bytes;
-    bool to_host; /* ... in the host's memory */
-    char *cause;  /* [size], of a trial: its failure does not count */
+    bool to_host; /* the output is in host memory */
+    char *cause;  /* [size], for a trial, whose failure does not count */
     size_t size;
 
-    bool reached; /* the wire, by kernels of x's context */
-    /* Otherwise: that context, and the wire's; NULL: of a pool. */
+    bool reached; /* kernels of x's context can access the wire */
+    /* Otherwise: that context, and the wire's; NULL: memory of a pool. */
     CUcontext here, there;
 
-    /* Piece x[at], x[at + 1], ... x[at + count - 1], in a slot. */
+    /* Starts piece x[at], x[at + 1], ... x[at + count - 1], in a slot. */
     cudaError_t (*start)(const struct block *b, const struct aps_slot *slot,
                          size_t at, size_t count);
-    /* NULL: nothing is left to do. */
+    /* Ends a piece; may be NULL. */
     void (*finish)(struct block *b, const struct aps_slot *slot, size_t at,
                    size_t count);
 };
@@ -53,7 +53,8 @@ static size_t blocks_min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Pieces as long as a slot; for kernels that need no slot, all at once. */
+/* Returns the length of pieces: as long as a slot; for kernels that need no
+ * slot, all at once. */
 static size_t blocks_piece_of(const struct block *b)
 {
     if (!b->format)
@@ -63,7 +64,7 @@ static size_t blocks_piece_of(const struct block *b)
     return aps_piece_values(b->format);
 }
 
-/* Do pieces of an encode share a scale? */
+/* True if pieces of an encode share a scale. */
 static bool blocks_share(const struct block *b)
 {
     return b->finish && b->format && b->format->piece_bytes > 0 &&
@@ -83,7 +84,8 @@ static cudaError_t blocks_find_max(struct block *b,
     return error;
 }
 
-/* As many under way as there are slots; the oldest is finished first. */
+/* Runs as many pieces at a time as there are slots; the oldest is finished
+ * first. */
 static cudaError_t blocks_run_pieces(struct block *b,
                                      const struct aps_cuda_stream *lane)
 {
@@ -107,7 +109,7 @@ static cudaError_t blocks_run_pieces(struct block *b,
     return error;
 }
 
-/* Zeros, if the device can still be talked to. */
+/* Writes zeros, if the device still works. */
 static void blocks_clear(void *memory, size_t bytes)
 {
     struct aps_cuda_visit visit;
@@ -132,7 +134,7 @@ static int blocks_fail(const struct block *b, const char *cause)
     return -1;
 }
 
-/* 0, or -1. */
+/* Returns 0 or -1. */
 static int blocks_run(struct block *b)
 {
     struct aps_cuda_visit visit;
@@ -166,14 +168,14 @@ static int blocks_run(struct block *b)
 
 /* --- encode and decode --------------------------------------------------- */
 
-/* Between the wire and a slot, which are of different contexts. */
+/* Copies between the wire and a slot, which are of different contexts. */
 static cudaError_t blocks_copy(const struct block *b,
                                const struct aps_slot *slot, bool to_wire,
                                unsigned char *to, const unsigned char *from,
                                size_t bytes)
 {
-    /* Between two contexts of one device cudaMemcpyDefault does not copy; memory
-     * of a pool has no context that it could be said to be of. */
+    /* cudaMemcpyDefault does not copy between two contexts of one device;
+     * memory of a pool belongs to no context. */
     if (b->there && b->there != b->here)
         return (cudaError_t)aps_cuda_driver.copy_peer(
             (CUdeviceptr)(uintptr_t)to, to_wire ? b->there : b->here,
@@ -182,7 +184,7 @@ static cudaError_t blocks_copy(const struct block *b,
     return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, slot->stream);
 }
 
-/* A piece of the wire, where the kernel finds it. */
+/* Returns a piece of the wire, at the address that the kernel uses. */
 static unsigned char *blocks_kernel_wire(const struct block *b,
                                          const struct aps_slot *slot, size_t at)
 {
@@ -370,7 +372,7 @@ int aps_cuda_get(void *host, const void *from, size_t bytes)
 
 /* --- a trial ------------------------------------------------------------- */
 
-/* The first 1 KiB is wire, the rest values. Whatever stands there. */
+/* The first 1 KiB is the wire, the rest values. The contents do not matter. */
 int aps_cuda_try(void *memory, char *cause, size_t size)
 {
     enum { VALUES = 64, WIRE = 1024 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Values and wire bytes that are both in device memory: the kernels write where
- * they are to, with nothing in between. See struct aps_device_memory.
+ * Values and wire bytes that are both in device memory: the kernels write the
+ * output directly. See struct aps_device_memory.
  */
 #ifndef APS_CUDA_BLOCKS_H
 #define APS_CUDA_BLOCKS_H

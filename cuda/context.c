@@ -8,21 +8,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Lanes of a context: threads beyond them wait for each other. */
+/* Most lanes of a context. More threads wait for each other. */
 #define LANES_MAX 8
 
-/* After one that could not be made, verbs that pass before the next attempt. */
+/* Verbs between a failed attempt to make a lane and the next attempt. */
 #define PATIENCE 64
 
 #define DEVICES_MAX 64
 
 struct aps_cuda_context {
     CUcontext handle;
-    unsigned long long id; /* handles are used again, ids are not */
+    unsigned long long id; /* handles are reused, ids are not */
     struct aps_cuda_stream *idle;
-    unsigned lanes;      /* idle or taken */
-    unsigned patience;   /* verbs to go before another attempt */
-    cudaError_t refused; /* why the last one failed */
+    unsigned lanes;      /* idle or in use */
+    unsigned patience;   /* verbs until the next attempt */
+    cudaError_t refused; /* error of the last attempt */
     struct aps_cuda_context *next;
 };
 
@@ -34,7 +34,8 @@ static struct aps_cuda_context *contexts;
 
 struct place {
     CUmemorytype type;
-    CUcontext context; /* NULL for memory that belongs to none, of a pool */
+    CUcontext context; /* NULL for memory that belongs to none, such as that of
+                          a pool */
     int device;
     int managed;
 };
@@ -47,7 +48,7 @@ static CUresult context_place_of(const void *pointer, struct place *place)
         CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
         CU_POINTER_ATTRIBUTE_IS_MANAGED,
     };
-    unsigned type = 0, managed = 0; /* written in part by some drivers */
+    unsigned type = 0, managed = 0; /* some drivers write only a part */
     CUcontext context = NULL;
     int device = 0;
     void *values[] = {&type, &context, &device, &managed};
@@ -61,7 +62,7 @@ static CUresult context_place_of(const void *pointer, struct place *place)
         .device = device,
         .managed = managed != 0,
     };
-    /* memory that no context knows */
+    /* memory that belongs to no context */
     if (result == CUDA_ERROR_INVALID_VALUE)
         return CUDA_SUCCESS;
     return result;
@@ -88,7 +89,7 @@ CUcontext aps_cuda_home_of(const void *pointer)
                                                              : NULL;
 }
 
-/* A device's primary context, kept from then on. */
+/* Gets a device's primary context, which is kept from then on. */
 static CUresult context_primary_of(int device, CUcontext *context)
 {
     static CUcontext kept[DEVICES_MAX];
@@ -104,8 +105,9 @@ static CUresult context_primary_of(int device, CUcontext *context)
     return result;
 }
 
-/* The context to work in: memory of a pool is its whole device's, so the
- * current one will do if it is of that device, and else the primary one. */
+/* Gets the context to work in. Memory of a pool belongs to its whole device, so
+ * this is the current context if it is of that device, and otherwise the
+ * primary one. */
 static CUresult context_of(struct place *place)
 {
     CUcontext current = NULL;
@@ -124,7 +126,7 @@ static CUresult context_of(struct place *place)
 
 /* --- what is known of it ------------------------------------------------- */
 
-/* NULL: out of memory. */
+/* Returns NULL if memory is short. */
 static struct aps_cuda_context *context_find_context(CUcontext handle,
                                                      unsigned long long id)
 {
@@ -147,7 +149,7 @@ unlock:
     return context;
 }
 
-/* Make a context current. */
+/* Makes a context current. */
 static enum aps_cuda_where context_visit_context(CUcontext handle,
                                                  struct aps_cuda_visit *visit)
 {
@@ -221,8 +223,8 @@ enum aps_cuda_where aps_cuda_enter_again(struct aps_cuda_context *context,
     visit->failed = context_place_of(pointer, &place);
     if (visit->failed != CUDA_SUCCESS)
         return APS_CUDA_NOWHERE;
-    /* Gone with its context, whose handle is none any more: to visit it would
-     * crash, or bring a device's primary context back. */
+    /* The memory ended with its context, whose handle is invalid: to visit it
+     * would crash, or create a device's primary context again. */
     if (place.type == 0 || aps_cuda_buffer_of(pointer) != buffer)
         return APS_CUDA_HOST;
     where = context_visit_context(context->handle, visit);
@@ -266,15 +268,16 @@ void aps_cuda_leave(const struct aps_cuda_visit *visit)
     CUstreamCaptureMode mode = visit->mode;
     CUcontext popped;
 
-    cudaGetLastError(); /* ours is ours: no later call should find it */
+    cudaGetLastError(); /* so that no later call of the program finds this
+                           library's error */
     aps_cuda_driver.capture_mode(&mode);
     aps_cuda_driver.context_pop(&popped);
 }
 
 /* --- lanes --------------------------------------------------------------- */
 
-/* With the mutex held: an idle one, or the right to make one; false if neither
- * will come. */
+/* With the mutex held: takes an idle lane, or the right to make one. Returns
+ * false if neither will be available. */
 static bool context_find_lane(struct aps_cuda_context *context,
                               struct aps_cuda_stream **lane)
 {
@@ -336,7 +339,8 @@ void aps_cuda_lane_give(const struct aps_cuda_visit *visit,
         lane->next = context->idle;
         context->idle = lane;
     } else {
-        /* Its context is beyond repair, and its memory may be in use: left. */
+        /* The lane's context is beyond repair, and its memory may be in use, so
+         * it is not freed. */
         context->lanes--;
         free(lane);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one thread of the decoding kernels does (cuda/work.h says what that
- * means).
+ * Work of one thread of the decoding kernels (cuda/threads.h defines the
+ * terms).
  */
 #ifndef APS_CUDA_DECODE_H
 #define APS_CUDA_DECODE_H
@@ -9,14 +9,14 @@
 #include "cuda/threads.h"
 #include "number/integer.h"
 
-/* How the codes of four floats are found; the last takes one at a time, and
- * divides where the scaling asks for it. */
+/* Ways to find the codes of four floats; the last finds one at a time, and
+ * divides if the scaling requires it. */
 enum aps_decode_way {
-    APS_DECODE_8,  /* up to 8 bits: four in 32, which two words hold */
-    APS_DECODE_16, /* up to 16 bits: four in 64 */
+    APS_DECODE_8,  /* up to 8 bits: four in 32 bits, which are in two words */
+    APS_DECODE_16, /* up to 16 bits: four in 64 bits */
     APS_DECODE_32,
     APS_DECODE_ANY,
-    APS_DECODE_INTEGER, /* likewise, of codes that are integers */
+    APS_DECODE_INTEGER, /* any width, for codes that are integers */
     APS_DECODE_WAYS
 };
 
@@ -27,22 +27,23 @@ struct aps_decode_work {
     const unsigned char *wire;
     uint32_t n;
     uint32_t width;
-    uint32_t bytes;  /* of the wire */
+    uint32_t bytes;  /* bytes of the wire */
     uint32_t behind; /* floats of unit 0 before x[0] */
     uint32_t offset; /* bytes from a word's boundary to the wire */
     uint32_t units;
     uint32_t inner;
     uint32_t outer;
-    uint32_t mask;   /* of a code at the top of 32 bits, ... */
-    uint32_t limit;  /* ... and the first that is not finite, likewise */
+    uint32_t mask;   /* mask of a code at the top of 32 bits, ... */
+    uint32_t limit;  /* ... and the first code that is not finite, also at the
+                        top */
     uint32_t narrow; /* from 8 exponent bits to the format's */
     float unbias;    /* 2^(difference of the biases) */
-    /* ANY, INTEGER */
+    /* for ANY, INTEGER */
     bool divide;
     double factor;
     double power;
-    struct aps_format format; /* INTEGER */
-    uint32_t nan; /* what codes at both ends add to their bits, or 0 */
+    struct aps_format format; /* for INTEGER */
+    uint32_t nan;             /* bits that codes at both ends add, or 0 */
 };
 
 APS_INLINE enum aps_decode_way
@@ -57,7 +58,7 @@ aps_decode_way_choose(const struct aps_decode_work *w)
                             : APS_DECODE_32;
 }
 
-/* Does the unit have four floats, and whole words for their codes? */
+/* True if the unit has four floats, and whole words for their codes. */
 APS_INLINE bool aps_decode_is_whole(const struct aps_decode_work *w,
                                     uint32_t unit)
 {
@@ -115,7 +116,7 @@ aps_decode_work_init(const struct aps_format *format, const void *wire,
     return w;
 }
 
-/* The 32 bits that begin `shift` bits, less than 32, into two words. */
+/* Returns the 32 bits that begin `shift` bits, less than 32, into two words. */
 APS_INLINE uint32_t aps_decode_funnel(uint32_t low, uint32_t high,
                                       uint32_t shift)
 {
@@ -126,8 +127,8 @@ APS_INLINE uint32_t aps_decode_funnel(uint32_t low, uint32_t high,
 #endif
 }
 
-/* Value of a code; as in the host's product a NaN is quiet, and keeps sign and
- * payload. */
+/* Returns the value of a code. A NaN is quiet, and keeps sign and payload, like
+ * in the host's product. */
 APS_INLINE uint32_t aps_decode_value(const struct aps_decode_work *w,
                                      uint32_t code)
 {
@@ -150,7 +151,8 @@ APS_INLINE uint32_t aps_decode_quotient(const struct aps_decode_work *w,
     return aps_float_bits((float)(value / w->factor * w->power));
 }
 
-/* Of an integer: the ends of the range are NaN in a block that has the marker. */
+/* Returns the value of an integer: the ends of the range are NaN in a block
+ * that has the marker. */
 APS_INLINE uint32_t aps_decode_integer(const struct aps_decode_work *w,
                                        uint32_t code)
 {
@@ -172,7 +174,7 @@ APS_INLINE uint32_t aps_decode_sum(uint32_t x, uint32_t value)
                                                aps_float_from_bits(value)));
 }
 
-/* The codes of a whole unit into word[4]; `way` is a constant. */
+/* Loads the codes of a whole unit into word[4]; `way` is a constant. */
 APS_INLINE void aps_decode_load(const struct aps_decode_work *w,
                                 enum aps_decode_way way, uint32_t unit,
                                 uint32_t *word)
@@ -203,7 +205,8 @@ APS_INLINE void aps_decode_load(const struct aps_decode_work *w,
     }
 }
 
-/* Code i of a unit at the top of 32 bits; what is below it does not matter. */
+/* Returns code i of a unit at the top of 32 bits; the bits below it are
+ * arbitrary. */
 APS_INLINE uint32_t aps_decode_code(const struct aps_decode_work *w,
                                     enum aps_decode_way way,
                                     const uint32_t *word, uint32_t i)
@@ -219,7 +222,7 @@ APS_INLINE uint32_t aps_decode_code(const struct aps_decode_work *w,
     return word[i] << w->kernel.sign_shift;
 }
 
-/* Element i, wherever it and its code stand. */
+/* Decodes element i, at any alignment. */
 APS_INLINE void aps_decode_element(const struct aps_decode_work *w,
                                    enum aps_decode_way way, bool add,
                                    uint32_t i)
@@ -240,7 +243,7 @@ APS_INLINE void aps_decode_element(const struct aps_decode_work *w,
     aps_threads_store_float(w->x, i, value);
 }
 
-/* Any unit of four that is not whole. */
+/* Decodes a unit of four that is not whole. */
 APS_INLINE void aps_decode_edge(const struct aps_decode_work *w, bool add,
                                 uint32_t unit)
 {
@@ -252,19 +255,17 @@ APS_INLINE void aps_decode_edge(const struct aps_decode_work *w, bool add,
     }
 }
 
-/* The floats of a whole unit, which are to be added to. */
+/* Loads the floats of a whole unit, to which values are added. */
 APS_INLINE void aps_decode_load_sum(const struct aps_decode_work *w,
                                     uint32_t unit, uint32_t *sum)
 {
     aps_threads_load16(w->x - (size_t)w->behind * 4 + (size_t)unit * 16, sum);
 }
 
-/*
- * Decode and store a whole unit. The bits of a finite code are a float's, but
- * for the bias, and subnormal in both or neither: one exact product corrects
- * it. With a code of INF or NaN, which are rare, the unit is no better than
- * those at the ends.
- */
+/* Decodes and stores a whole unit. The bits of a finite code are a float's,
+ * except for the bias, and subnormal in both or neither: one exact product
+ * corrects it. A unit with a code of INF or NaN, which are rare, is decoded
+ * like those at the ends. */
 APS_INLINE void aps_decode_store(const struct aps_decode_work *w,
                                  enum aps_decode_way way, bool add,
                                  uint32_t unit, const uint32_t *word,

@@ -32,7 +32,7 @@ static const struct {
     {"cuGetErrorString", &aps_cuda_driver.error_string},
 };
 
-/* The first of the functions that the library lacks, or NULL. */
+/* Returns the first of the functions that the library lacks, or NULL. */
 static const char *driver_find_functions(void *library)
 {
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
@@ -40,7 +40,8 @@ static const char *driver_find_functions(void *library)
 
         if (!found)
             return functions[i].name;
-        /* not an assignment: C has none from an object's pointer */
+        /* not an assignment, because C cannot convert from an object's
+         * pointer */
         memcpy(functions[i].place, &found, sizeof found);
     }
     return NULL;
@@ -61,7 +62,7 @@ int aps_cuda_driver_open(char *cause, size_t size)
     if (aps_cuda_driver.version &&
         aps_cuda_driver.version(&version) == CUDA_SUCCESS &&
         version / 1000 < CUDA_VERSION / 1000)
-        missing = ""; /* whatever it lacks, its age is the cause */
+        missing = ""; /* the cause is its age, whatever function it lacks */
     if (missing) {
         snprintf(
             cause, size,

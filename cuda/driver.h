@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The driver's functions, from the libcuda that the process has: the runtime,
- * which is linked statically, finds the same one. Contexts and pointers are the
- * driver's affair; all else goes by way of the runtime.
+ * The driver's functions, from the libcuda of the process: the runtime, which
+ * is linked statically, finds the same one. The driver handles contexts and
+ * pointers, the runtime everything else.
  */
 #ifndef APS_CUDA_DRIVER_H
 #define APS_CUDA_DRIVER_H
@@ -34,10 +34,11 @@ struct aps_cuda_driver {
 
 extern struct aps_cuda_driver aps_cuda_driver;
 
-/* Load it and start it, once and before all else. 0, or -1 with the cause. */
+/* Loads and starts it, once and before all other calls. Returns 0, or -1 with
+ * the cause. */
 int aps_cuda_driver_open(char *cause, size_t size);
 
-/* What the driver says of a result; never NULL. */
+/* Returns the driver's text for a result; never NULL. */
 const char *aps_cuda_driver_error(CUresult result);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one thread of the encoding kernels does (cuda/work.h says what that
- * means).
+ * Work of one thread of the encoding kernels (cuda/threads.h defines the
+ * terms).
  */
 #ifndef APS_CUDA_ENCODE_H
 #define APS_CUDA_ENCODE_H
@@ -11,22 +11,22 @@
 #include "number/cpd.h"
 #include "number/draw.h"
 
-/* How it is done; the first four pack the codes of eight floats in registers.
- */
+/* Ways to encode; the first four pack the codes of eight floats in
+ * registers. */
 enum aps_encode_way {
     APS_ENCODE_4,
     APS_ENCODE_6,
     APS_ENCODE_8,
     APS_ENCODE_16,
     APS_ENCODE_NEAREST, /* any width: units are 32-bit words of the wire */
-    APS_ENCODE_ANY,     /* likewise, any rounding and scaling, statistics */
-    APS_ENCODE_INTEGER, /* likewise, of codes that are integers */
+    APS_ENCODE_ANY,     /* any width, any rounding and scaling, statistics */
+    APS_ENCODE_INTEGER, /* any width, for codes that are integers */
     APS_ENCODE_WAYS
 };
 
 struct aps_encode_work {
     struct aps_kernel kernel;
-    float scale; /* all but ANY */
+    float scale; /* for all except ANY */
     const unsigned char *x;
     unsigned char *wire;
     uint32_t n;
@@ -36,19 +36,19 @@ struct aps_encode_work {
     uint32_t units;
     uint32_t inner;
     uint32_t outer;
-    /* ANY, INTEGER */
+    /* For ANY, INTEGER. */
     struct aps_format format;
     enum aps_rounding rounding;
-    struct aps_draw draw; /* of roundings by random bits */
-    uint64_t offset;      /* the number of x[0] in it */
-    bool product; /* what is cast is x * factor * power, rounded to float; of
-                     integers to nearest, else times the scale */
-    int exponent; /* of what is cast */
+    struct aps_draw draw; /* for roundings by random bits */
+    uint64_t offset;      /* number of x[0] in the stream */
+    bool product; /* cast x * factor * power, rounded to float; integers are
+                     cast to nearest, otherwise times the scale */
+    int exponent; /* exponent of the cast value */
     double factor;
     double power;
 };
 
-/* Is a multiplication by one float right? (kernel/scaling.h) */
+/* True if a multiplication by one float is right (kernel/scaling.h). */
 APS_INLINE bool aps_threads_is_simple(const struct aps_format *format,
                                       struct aps_scaling scaling)
 {
@@ -82,8 +82,8 @@ aps_encode_way_choose(const struct aps_encode_work *w,
     return APS_ENCODE_NEAREST;
 }
 
-/* Of integers, whose rounding is not CPD's. Products with a factor are rounded
- * to float; to nearest, so is the product with the scale. */
+/* Prepares integers, whose rounding is not CPD's. Products with a factor are
+ * rounded to float; to nearest, so is the product with the scale. */
 APS_INLINE void aps_encode_integer_init(struct aps_encode_work *w,
                                         struct aps_scaling scaling)
 {
@@ -95,11 +95,9 @@ APS_INLINE void aps_encode_integer_init(struct aps_encode_work *w,
                      : scaling.factor != 1;
 }
 
-/*
- * `options` NULL: to nearest; options->offset is the number of x[0]. Ways of
- * eights: a unit is eight floats, and whole if the 16-byte words that hold them
- * lie inside the array.
- */
+/* Prepares a launch. `options` NULL: to nearest; options->offset is the number
+ * of x[0]. Ways of eights: a unit is eight floats, and whole if the 16-byte
+ * words that hold them lie inside the array. */
 APS_INLINE struct aps_encode_work
 aps_encode_work_init(const struct aps_format *format, const float *x, size_t n,
                      struct aps_scaling scaling,
@@ -154,7 +152,7 @@ aps_encode_work_init(const struct aps_format *format, const float *x, size_t n,
     return w;
 }
 
-/* The code of a float that is finite, to nearest: what is left then of
+/* Returns the code of a float that is finite, to nearest: the rest of
  * aps_kernel_encode. */
 APS_INLINE uint32_t aps_encode_finite(const struct aps_encode_work *w,
                                       uint32_t bits)
@@ -172,7 +170,7 @@ APS_INLINE uint32_t aps_encode_finite(const struct aps_encode_work *w,
     return (code < k->overflow ? code : k->overflow) | sign;
 }
 
-/* The code of any float, to nearest. */
+/* Returns the code of any float, to nearest. */
 APS_INLINE uint32_t aps_encode_nearest(const struct aps_encode_work *w,
                                        uint32_t bits)
 {
@@ -181,7 +179,8 @@ APS_INLINE uint32_t aps_encode_nearest(const struct aps_encode_work *w,
     return aps_kernel_encode(&w->kernel, aps_threads_signed(product, bits));
 }
 
-/* The code of x[i], any rounding; `counts`: this one into the statistics. */
+/* Returns the code of x[i], with any rounding; `counts`: adds it to the
+ * statistics. */
 APS_INLINE uint32_t aps_encode_any(const struct aps_encode_work *w,
                                    uint32_t bits, uint32_t i, bool counts,
                                    struct aps_threads_seen *seen)
@@ -217,7 +216,7 @@ APS_INLINE uint32_t aps_encode_any(const struct aps_encode_work *w,
     return code;
 }
 
-/* The code of x[i] as an integer; `counts` as above. */
+/* Returns the code of x[i] as an integer; `counts` like in aps_encode_any. */
 APS_INLINE uint32_t aps_encode_integer(const struct aps_encode_work *w,
                                        uint32_t bits, uint32_t i, bool counts,
                                        struct aps_threads_seen *seen)
@@ -258,7 +257,7 @@ APS_INLINE uint32_t aps_encode_integer(const struct aps_encode_work *w,
     return code;
 }
 
-/* Bits [first, first + count) of the wire, count <= 32. */
+/* Returns bits [first, first + count) of the wire, count <= 32. */
 APS_INLINE uint32_t aps_encode_bits(const struct aps_encode_work *w,
                                     enum aps_encode_way way, uint32_t first,
                                     uint32_t count,
@@ -282,7 +281,7 @@ APS_INLINE uint32_t aps_encode_bits(const struct aps_encode_work *w,
     return all;
 }
 
-/* A whole unit of the ways by words, ... */
+/* Encodes a whole unit of the ways by words, ... */
 APS_INLINE void aps_encode_word(const struct aps_encode_work *w,
                                 enum aps_encode_way way, uint32_t unit,
                                 struct aps_threads_seen *seen)
@@ -303,7 +302,7 @@ APS_INLINE void aps_encode_bytes(const struct aps_encode_work *w,
             (unsigned char)aps_encode_bits(w, way, byte * 8, 8, seen);
 }
 
-/* Any unit that is not whole. */
+/* Encodes a unit that is not whole. */
 APS_INLINE void aps_encode_edge(const struct aps_encode_work *w,
                                 enum aps_encode_way way, uint32_t unit,
                                 struct aps_threads_seen *seen)
@@ -317,7 +316,7 @@ APS_INLINE void aps_encode_edge(const struct aps_encode_work *w,
     aps_encode_bytes(w, way, from, to < bytes ? to : bytes, seen);
 }
 
-/* A whole unit of eight floats: the loads ... */
+/* Loads a whole unit of eight floats ... */
 APS_INLINE void aps_encode_load(const struct aps_encode_work *w, uint32_t unit,
                                 uint32_t *word)
 {
@@ -330,7 +329,7 @@ APS_INLINE void aps_encode_load(const struct aps_encode_work *w, uint32_t unit,
         aps_threads_load16(from + 32, word + 8);
 }
 
-/* ... of word[12], which the eight then are the first of. */
+/* ... and shifts word[12], so that the eight are its first words. */
 APS_INLINE void aps_encode_shift(const struct aps_encode_work *w,
                                  uint32_t *word)
 {
@@ -342,11 +341,9 @@ APS_INLINE void aps_encode_shift(const struct aps_encode_work *w,
         word[i] = w->behind & 1 ? word[i + 1] : word[i];
 }
 
-/*
- * Encode, pack and store them; `width` is a constant. INF and NaN are rare: a
- * product with 0 shows whether there is one, and then the unit is no better
- * than those at the ends.
- */
+/* Encodes, packs and stores them; `width` is a constant. INF and NaN are rare:
+ * a product with 0 shows whether there is one, and then the unit is encoded
+ * like those at the ends. */
 APS_INLINE void aps_encode_store(const struct aps_encode_work *w,
                                  uint32_t width, uint32_t unit,
                                  const uint32_t *word,
@@ -380,7 +377,7 @@ APS_INLINE void aps_encode_store(const struct aps_encode_work *w,
     }
 }
 
-/* Does what a thread has seen ask for the marker? */
+/* True if the values that a thread has seen need the marker. */
 APS_INLINE bool aps_encode_marks(const struct aps_encode_work *w,
                                  const struct aps_threads_seen *seen)
 {

@@ -14,7 +14,7 @@
 #include "cuda/failure.h"
 #include "cuda/allocations.h"
 
-/* With the version of what follows. */
+/* With the version of the following members. */
 static const char magic[8] = "apscuda1";
 
 _Static_assert(sizeof(struct aps_cuda_token) <= sizeof(struct aps_memory_token),
@@ -35,7 +35,8 @@ static void ipc_draw_process(void)
     process = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The same in a child that was forked since: that has another id. */
+/* Returns a number for this process, which differs in a child that was forked
+ * since. */
 static uint64_t ipc_this_process(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -81,7 +82,7 @@ int aps_cuda_offer(void *memory, struct aps_memory_token *token, char *cause,
     return 0;
 }
 
-/* In the context: NULL with the cause. */
+/* In the context: opens the token. Returns NULL with the cause. */
 static void *ipc_open_here(const struct aps_cuda_token *token,
                            struct aps_cuda_context *context, char *cause,
                            size_t size)

@@ -12,14 +12,15 @@
 
 #include "codec/memory.h"
 
-/* A token's bytes. A handle names a whole allocation, and cannot be opened in
- * the process that it is from. */
+/* Bytes of a token. A handle names a whole allocation, and cannot be opened in
+ * the process that made it. */
 struct aps_cuda_token {
     char magic[8];
-    uint64_t process; /* a number for the owner: ids begin anew in containers */
+    uint64_t process; /* a number for the owner: process ids are not unique
+                         across containers */
     uint64_t pid;
-    uint64_t offset; /* of what is meant, in the allocation, ... */
-    uint64_t bytes;  /* ... which is so long */
+    uint64_t offset; /* offset of the memory in the allocation, ... */
+    uint64_t bytes;  /* ... and length of the allocation */
     cudaIpcMemHandle_t handle;
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads share the units of cuda/work.h out among themselves: neighbours take
- * neighbouring units, and all of them go on by the size of the grid, which is
- * what the device can hold at once. Several units are loaded before the first
- * is computed: that is what keeps enough bytes under way.
+ * Threads divide the units of cuda/threads.h among themselves: neighbours take
+ * adjacent units, and all of them advance by the size of the grid, which is the
+ * number that the device can hold at once. Several units are loaded before the
+ * first is computed, which keeps enough bytes in flight.
  *
- * To be compiled with -fmad=false: a fused product would be another number.
+ * Compile with -fmad=false, because a fused product would be another number.
  */
 #include "cuda/kernels.h"
 
@@ -20,7 +20,7 @@
 
 /* --- what a block has seen ----------------------------------------------- */
 
-/* The greatest of a block's values, in its first warp. */
+/* Returns the greatest of a block's values, in its first warp. */
 static __device__ uint32_t block_max(uint32_t value)
 {
     __shared__ uint32_t of_warp[THREADS / APS_WARP];
@@ -41,7 +41,7 @@ static __device__ uint32_t block_max(uint32_t value)
 #define ENCODE_UNITS 2
 #define DECODE_UNITS(way) ((way) == APS_DECODE_8 ? 4 : 2)
 
-/* The units that are not whole, to the first threads of the grid. */
+/* Gives the units that are not whole to the first threads of the grid. */
 #define FOR_EDGES(w, unit)                                                     \
     for (uint32_t edge = blockIdx.x * THREADS + threadIdx.x, unit;             \
          unit = edge < (w).inner ? edge : edge - (w).inner + (w).outer,        \
@@ -181,7 +181,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* --- launches ------------------------------------------------------------ */
 
-/* Which kernel, in the table of what the device holds of it. */
+/* Index of a kernel in the table of the blocks that the device holds. */
 enum {
     MAGNITUDE,
     ENCODE,
@@ -191,7 +191,7 @@ enum {
 };
 #define DEVICES 64
 
-/* Blocks of a kernel that fill the current device, looked up once. */
+/* Gets the blocks of a kernel that fill the current device, looked up once. */
 static cudaError_t full_grid(int kernel, const void *function, unsigned *blocks)
 {
     static unsigned known[DEVICES][KERNELS];
@@ -220,7 +220,7 @@ static cudaError_t full_grid(int kernel, const void *function, unsigned *blocks)
 
 unsigned aps_cuda_blocks_max;
 
-/* Start a kernel for so many units. */
+/* Starts a kernel for `units` units. */
 static cudaError_t launch(int kernel, const void *function, uint32_t units,
                           void **arguments, cudaStream_t stream)
 {

@@ -2,7 +2,7 @@
 /*
  * The kernels. Each function starts its work on a stream of the current context
  * and returns; arrays are device, managed or pinned memory that this context
- * can reach, of any size and alignment. The bytes are those of the host codec
+ * can access, of any size and alignment. The bytes are those of the host codec
  * (codec/codec.h), whatever the device.
  *
  * Statistics and magnitudes are added to *result, in device memory.
@@ -22,15 +22,13 @@
 extern "C" {
 #endif
 
-/* The most blocks of a grid; 0, as ever but in tests: as many as the device can
- * hold at once. */
+/* Most blocks of a grid; 0, except in tests: as many as the device can hold at
+ * once. */
 extern unsigned aps_cuda_blocks_max;
 
-/*
- * Load all kernels into the current context, and look up how many blocks of each
- * fill the device. Otherwise the first launch of each loads it, and may wait for
- * the program's kernels meanwhile.
- */
+/* Loads all kernels into the current context, and looks up how many blocks of
+ * each fill the device. Otherwise the first launch of each loads it, and may
+ * then wait for the program's kernels. */
 cudaError_t aps_cuda_kernels_load(void);
 
 cudaError_t aps_cuda_kernel_magnitude(const float *x, size_t n,
@@ -38,13 +36,13 @@ cudaError_t aps_cuda_kernel_magnitude(const float *x, size_t n,
                                       cudaStream_t stream);
 
 /*
- * `options` NULL: to nearest. Without `stats` only the marker is told, and that
- * to nobody if `result` is NULL.
+ * `options` NULL: to nearest. Without `stats` only the marker is written, and
+ * `result` may be NULL.
  *
- * Where the values of a piece share a scale (format.piece_bytes), x is all of the
- * piece and `max` NULL, or it is whole blocks of the piece, whose greatest finite
- * magnitude is *max; the wire has the scale in either case. With `max` NULL the
- * magnitude is looked for, and `result` must not be NULL.
+ * If the values of a piece share a scale (format.piece_bytes), x is all of the
+ * piece and `max` NULL, or it is whole blocks of the piece, whose greatest
+ * finite magnitude is *max; the wire has the scale in either case. With `max`
+ * NULL the kernel finds the magnitude, and `result` must not be NULL.
  */
 cudaError_t aps_cuda_kernel_encode(const struct aps_format *format,
                                    const float *x, size_t n,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a long wire is cut into pieces that fit a slot (cuda/stream.h). A piece is
- * whole granules of values, and in its slot a wire of its own: where all values
- * share a scale, that stands before the first block of the whole wire, and of
- * every piece.
+ * Cuts a long wire into pieces that fit a slot (cuda/stream.h). A piece is
+ * whole granules of values, and in its slot a wire of its own: a scale of all
+ * values precedes the first block of the whole wire, and of every piece.
  */
 #ifndef APS_CUDA_PIECES_H
 #define APS_CUDA_PIECES_H
@@ -11,10 +10,11 @@
 #include "codec/codec.h"
 #include "cuda/stream.h"
 
-/* Pieces of values that are each by itself begin at sectors of a GPU's memory. */
+/* Pieces of values that are encoded separately begin at sectors of a GPU's
+ * memory. */
 #define APS_PIECE_MULTIPLE ((size_t)1024)
 
-/* Values of a piece. */
+/* Returns the values of a piece. */
 static inline size_t aps_piece_values(const struct aps_format *format)
 {
     const struct aps_codec codec = {.format = *format};
@@ -24,15 +24,15 @@ static inline size_t aps_piece_values(const struct aps_format *format)
                              : most / APS_PIECE_MULTIPLE * APS_PIECE_MULTIPLE;
 }
 
-/* Of the piece from value `at` on: the bytes in its slot that the whole wire has
- * elsewhere, ... */
+/* Return, for the piece from value `at` on, the bytes in its slot that the
+ * whole wire has elsewhere, ... */
 static inline size_t aps_piece_repeated(const struct aps_format *format,
                                         size_t at)
 {
     return at > 0 ? (size_t)format->piece_bytes : 0;
 }
 
-/* ... and where the others, of `count` values, stand in the whole wire. */
+/* ... and the place of the others, of `count` values, in the whole wire. */
 static inline size_t aps_piece_begin(const struct aps_format *format, size_t at)
 {
     return aps_packed_bytes(format, at);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory backend. A verb goes through the device's kernels; where that
- * fails (no memory left on the device, code for another one), and in formats
- * that they do not know, it takes the floats through the host by pieces, with
- * the host's backend; and only where that fails, too, has it failed.
+ * The memory backend. A verb uses the device's kernels; if that fails (no
+ * memory left on the device, code for another one), and in formats that they do
+ * not support, it transfers the floats through the host in pieces, with the
+ * host's backend; the verb fails only if that fails, too.
  */
 #include "config.h"
 
@@ -28,18 +28,18 @@ struct verb {
     const struct aps_codec *codec;
     struct aps_scaling scaling;
     struct aps_cast_options options;
-    bool counts; /* the statistics, too */
+    bool counts; /* also count the statistics */
     struct aps_encode_stats stats;
     float *x;
     size_t n;
     void *host;
-    size_t bytes; /* that the verb writes there */
+    size_t bytes; /* bytes that the verb writes there */
     unsigned flags;
     struct aps_magnitude magnitude;
 
     cudaError_t (*staged)(struct verb *verb, struct aps_cuda_stream *lane);
-    /* With x[i], x[i + 1], ... x[i + count - 1] at `x`, in the host's memory:
-     * read from the device before, or written there afterwards. */
+    /* Called with x[i], x[i + 1], ... x[i + count - 1] at `x`, in host memory,
+     * which was read from the device before, or is written there afterwards. */
     void (*on_host)(struct verb *verb, float *x, size_t i, size_t count);
     bool reads;
 };
@@ -64,8 +64,8 @@ static cudaError_t plugin_run_on_device(struct verb *verb,
 
 /* --- through the host ---------------------------------------------------- */
 
-/* Where the values pass: pinned memory of a lane, if it is long enough and the
- * device has not failed, or pageable memory. */
+/* Host memory for the values: pinned memory of a lane, if it is long enough and
+ * the device has not failed, or pageable memory. */
 struct detour {
     struct aps_cuda_stream *lane; /* or NULL */
     cudaStream_t stream;
@@ -73,8 +73,8 @@ struct detour {
     size_t length;
 };
 
-/* Values of a piece: whole granules of a wire, or all of it where its values
- * share a scale. */
+/* Returns the values of a piece: whole granules of a wire, or all of it if its
+ * values share a scale. */
 static size_t plugin_detour_length(const struct verb *verb)
 {
     const size_t most = APS_CUDA_STREAM_BYTES / sizeof(float);
@@ -153,7 +153,7 @@ static cudaError_t plugin_run_through_host(struct verb *verb,
 
 /* --- the way of a verb ---------------------------------------------------- */
 
-/* It has failed; `visited`: the device may still be able to forget. */
+/* Handles a failure; `visited`: the device may still be able to write zeros. */
 static void plugin_fail(struct verb *verb, const char *cause, bool visited)
 {
     aps_cuda_failure_note(verb->name, cause);

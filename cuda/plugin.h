@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What libapsmpi-cuda.so offers to libapsmpi.so, which loads it (dlopen) at the
- * first buffer in a GPU's memory. Neither is linked with the other.
+ * Interface of libapsmpi-cuda.so for libapsmpi.so, which loads it (dlopen) at
+ * the first buffer in GPU memory. Neither is linked with the other.
  */
 #ifndef APS_CUDA_PLUGIN_H
 #define APS_CUDA_PLUGIN_H
@@ -15,7 +15,8 @@
 #define APS_CUDA_LIBRARY "libapsmpi-cuda.so"
 #define APS_CUDA_SYMBOL "aps_cuda_plugin"
 
-/* Sizes of the structs that cross, as the plugin's compiler lays them out. */
+/* Sizes of the structs that cross the interface, in the layout of the plugin's
+ * compiler. */
 struct aps_cuda_sizes {
     uint32_t plugin;
     uint32_t memory;
@@ -32,14 +33,15 @@ struct aps_cuda_sizes {
     }
 
 struct aps_cuda_plugin {
-    uint64_t identity; /* APS_CUDA_IDENTITY: of the headers that say what
-                          crosses (cuda/local.mk); unless it is that of
-                          libapsmpi.so, only the version is looked at besides */
+    uint64_t identity; /* APS_CUDA_IDENTITY: a hash of the headers of the
+                          interface (cuda/local.mk); if it differs from
+                          libapsmpi.so's, only the version is read besides */
     char version[32];  /* PACKAGE_VERSION: must be that of libapsmpi.so */
     struct aps_cuda_sizes sizes; /* APS_CUDA_SIZES */
 
-    /* Once, before the verbs: can it work in this process? 0, or -1 with the
-     * cause: no driver, a driver that is too old, no device. */
+    /* Call this once, before the verbs. Finds out whether the plugin can work
+     * in this process. Returns 0, or -1 with the cause: no driver, a driver
+     * that is too old, no device. */
     int (*open)(char *cause, size_t size);
 
     /* The verbs, for memory of any device and context, and managed memory. */

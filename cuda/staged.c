@@ -10,14 +10,14 @@
 #include "cuda/pieces.h"
 #include "number/bits.h"
 
-/* One long transfer, by pieces. */
+/* One long transfer, in pieces. */
 struct transfer {
     struct aps_cuda_stream *lane;
-    const struct aps_format *format; /* NULL: floats as they are */
+    const struct aps_format *format; /* NULL: plain floats */
     struct aps_scaling scaling;
-    struct aps_cast_options options; /* of encode */
-    struct aps_encode_stats *stats;  /* NULL: none */
-    const float *max; /* of encode: the greatest finite magnitude, or NULL */
+    struct aps_cast_options options; /* for encode */
+    struct aps_encode_stats *stats;  /* NULL: not counted */
+    const float *max; /* for encode: the greatest finite magnitude, or NULL */
     unsigned flags;
     size_t piece; /* values */
     size_t n;
@@ -50,13 +50,14 @@ static size_t staged_piece_values(const struct transfer *t, size_t i)
     return left < t->piece ? left : t->piece;
 }
 
-/* In the slot that the host has elsewhere; 0 of the first piece. */
+/* Returns the bytes in the slot that the host has elsewhere; 0 for the first
+ * piece. */
 static size_t staged_piece_repeated(const struct transfer *t, size_t i)
 {
     return t->format ? aps_piece_repeated(t->format, i * t->piece) : 0;
 }
 
-/* In the slot. */
+/* Returns the bytes in the slot. */
 static size_t staged_piece_bytes(const struct transfer *t, size_t i)
 {
     const size_t values = staged_piece_values(t, i);
@@ -127,7 +128,8 @@ static cudaError_t staged_out_finish(struct transfer *t, size_t i)
     return cudaSuccess;
 }
 
-/* As many under way as there are slots; the oldest is finished first. */
+/* Runs as many pieces at a time as there are slots; the oldest is finished
+ * first. */
 static cudaError_t staged_run_out(struct transfer *t)
 {
     const size_t count = staged_piece_count(t);
@@ -224,7 +226,7 @@ cudaError_t aps_staged_encode(struct aps_cuda_stream *lane,
     t.stats = stats;
     t.x = (unsigned char *)(uintptr_t)x;
     t.host = wire;
-    /* what all pieces share, if there are several */
+    /* the scale that all pieces share, if there are several */
     if (format->piece_bytes > 0 && n > t.piece) {
         error = aps_staged_magnitude(lane, x, n, &magnitude);
         t.max = &magnitude.max;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Values in device memory, wire bytes and floats on the host: cut into pieces,
- * which go through the slots of a lane. All in the lane's context. What they
- * write is complete when they return cudaSuccess; after an error anything may
- * stand there, and the lane's work may still be under way.
+ * which go through the slots of a lane. All in the lane's context. The output
+ * is complete when they return cudaSuccess; after an error it has any value,
+ * and the lane's work may still be in progress.
  */
 #ifndef APS_CUDA_STAGED_H
 #define APS_CUDA_STAGED_H

@@ -10,10 +10,11 @@
 #include "cuda/steps.h"
 #include "cuda/stream.h"
 
-/* Codes begin at lines of a GPU's cache. */
+/* Codes begin at cache lines of a GPU. */
 #define LINE ((size_t)128)
 
-/* What kernels find stands in front of the codes, so that one copy brings both. */
+/* The findings of kernels precede the codes, so that one copy transfers
+ * both. */
 #define FOUND_BYTES                                                            \
     ((APS_DEVICE_STEPS * sizeof(struct aps_cuda_result) + LINE - 1) / LINE *   \
      LINE)
@@ -23,9 +24,9 @@ struct batch {
     const struct aps_slot *slot;
     struct aps_device_step *steps;
     size_t count;
-    size_t at[APS_DEVICE_STEPS]; /* of the codes */
-    size_t end;                  /* of all codes */
-    bool finds;                  /* a kernel tells what it finds */
+    size_t at[APS_DEVICE_STEPS]; /* places of the codes */
+    size_t end;                  /* end of all codes */
+    bool finds;                  /* a kernel has findings */
     bool encodes, decodes;
 };
 
@@ -38,7 +39,8 @@ static size_t staged_step_bytes(const struct aps_device_step *step)
                : aps_codec_bytes(step->codec, step->n);
 }
 
-/* Has it values, a kernel that knows its format, and room in a slot? */
+/* True if the step has values, a kernel that supports its format, and fits into
+ * a slot. */
 static bool staged_step_suits(const struct aps_device_step *step)
 {
     if (step->n == 0)
@@ -51,7 +53,7 @@ static bool staged_step_suits(const struct aps_device_step *step)
            staged_step_bytes(step) <= APS_CUDA_STREAM_BYTES - FOUND_BYTES;
 }
 
-/* Must its kernel be told where to write what it finds? */
+/* True if its kernel needs a place for its findings. */
 static bool staged_step_finds(const struct aps_device_step *step)
 {
     return step->verb == APS_DEVICE_MAGNITUDE ||
@@ -71,7 +73,7 @@ static unsigned char *staged_device_at(const struct batch *batch, size_t place)
     return batch->slot->device + APS_CUDA_STREAM_HEADER + place;
 }
 
-/* As many of the steps as fit the slot: one at least. */
+/* Takes as many of the steps as fit into the slot: at least one. */
 static void staged_batch_fill(struct batch *batch, const struct aps_slot *slot,
                               struct aps_device_step steps[], size_t count)
 {
@@ -116,8 +118,8 @@ static cudaError_t staged_step_start(const struct batch *batch, size_t i)
                                   batch->slot->stream);
 }
 
-/* The codes that are decoded to the device, all kernels, and what they write to
- * the host: a copy each way. */
+/* Starts the copy of the codes that are decoded to the device, all kernels, and
+ * the copy of their output to the host: one copy each way. */
 static cudaError_t staged_batch_start(const struct batch *batch)
 {
     cudaError_t error = cudaSuccess;
@@ -162,8 +164,8 @@ static cudaError_t staged_batch_finish(const struct batch *batch)
 
 /* --- batches ------------------------------------------------------------------ */
 
-/* Through the slots of a lane by turns: copies of one batch overlap kernels of
- * another. *done: steps that are. */
+/* Runs the steps through the slots of a lane in rotation: copies of one batch
+ * overlap kernels of another. *done: number of complete steps. */
 static cudaError_t staged_run_in_lane(struct aps_device_step steps[],
                                       size_t count,
                                       const struct aps_cuda_stream *lane,
@@ -192,8 +194,9 @@ static cudaError_t staged_run_in_lane(struct aps_device_step steps[],
     return error;
 }
 
-/* As many steps, from the first on, as kernels of the context of its values can
- * do; *done of them are. 0: they cannot do the first. */
+/* Runs as many steps, from the first on, as kernels of the context of its
+ * values can; *done of them are complete. Returns 0 if they cannot run the
+ * first. */
 static size_t staged_run_some(struct aps_device_step steps[], size_t count,
                               size_t *done)
 {

@@ -8,7 +8,7 @@
 
 #include "codec/memory.h"
 
-/* `alone` does a step by its verb: one that no kernel can do, whose codes are
+/* `alone` runs a step by its verb: one that no kernel supports, whose codes are
  * longer than a slot, whose values are in host memory, or that has failed. */
 void aps_staged_run(struct aps_device_step steps[], size_t count,
                     void (*alone)(struct aps_device_step *step));

@@ -15,7 +15,7 @@
 
 /* --- in one stream ------------------------------------------------------- */
 
-/* Does its kernel add up what it finds, so that this lies on the device? */
+/* True if its kernel adds to its findings, so that these are on the device. */
 static bool steps_adds_up(const struct aps_device_step *step)
 {
     return step->verb == APS_DEVICE_MAGNITUDE ||
@@ -32,7 +32,7 @@ static bool steps_add_up(const struct aps_device_step steps[], size_t count)
     return false;
 }
 
-/* Are these bytes, and no values? */
+/* True for steps on bytes instead of values. */
 static bool steps_is_of_bytes(const struct aps_device_step *step)
 {
     return step->verb == APS_DEVICE_PUT || step->verb == APS_DEVICE_GET;
@@ -85,7 +85,7 @@ static void steps_finish(struct aps_device_step *step,
         memcpy(step->bytes, bytes, step->n);
 }
 
-/* All in the first slot's stream. */
+/* Runs all steps in the first slot's stream. */
 static cudaError_t steps_run_in_lane(struct aps_device_step steps[],
                                      size_t count,
                                      const struct aps_cuda_stream *lane)
@@ -121,8 +121,8 @@ static cudaError_t steps_run_in_lane(struct aps_device_step steps[],
 
 /* --- which of them ------------------------------------------------------- */
 
-/* Is x[n] where the previous step's values are, or next to them? Then the
- * driver need not be asked where it is. */
+/* True if x[n] is at the previous step's values, or next to them. The driver
+ * then need not be asked for its place. */
 static bool steps_follows(const struct aps_device_step *step,
                           const struct aps_device_step *previous)
 {
@@ -130,7 +130,7 @@ static bool steps_follows(const struct aps_device_step *step,
            (step->x == previous->x || step->x == previous->x + previous->n);
 }
 
-/* Do kernels of the context that is visited reach what a step needs? */
+/* True if kernels of the visited context can access the memory of a step. */
 static bool steps_reaches(const struct aps_cuda_visit *visit,
                           const struct aps_device_step *step,
                           const struct aps_device_step *previous)
@@ -143,7 +143,8 @@ static bool steps_reaches(const struct aps_cuda_visit *visit,
             aps_cuda_allocations_reach(visit, step->wire));
 }
 
-/* A step by pieces, through the slots of a lane; it has counted its failure. */
+/* Runs a step in pieces, through the slots of a lane; it counts its own
+ * failure. */
 static int steps_run_alone(struct aps_device_step *step)
 {
     int flags;
@@ -163,7 +164,7 @@ static int steps_run_alone(struct aps_device_step *step)
     case APS_DEVICE_GET:
         return aps_cuda_get(step->bytes, step->wire, step->n);
     case APS_DEVICE_MAGNITUDE:
-        break; /* every context reaches what it visits */
+        break; /* every context can access the memory that it visits */
     }
     return -1;
 }
@@ -174,8 +175,8 @@ static int steps_fail(const char *cause)
     return -1;
 }
 
-/* In the context of the first one's values: as many of them as its kernels can
- * do, into *done. */
+/* In the context of the first step's values: runs as many steps as its kernels
+ * can; their number is *done. */
 static int steps_run_some(struct aps_device_step steps[], size_t count,
                           size_t *done)
 {

@@ -13,7 +13,7 @@
 
 #define BYTES (APS_DEVICE_STEPS * APS_DEVICE_STEP_BYTES)
 
-/* The place of findings behind the slots. */
+/* Returns the place of findings after the slots. */
 static void *stream_findings_at(void *memory, size_t i)
 {
     return (unsigned char *)memory + SLOTS + i * FINDINGS;
@@ -148,7 +148,7 @@ cudaError_t aps_slot_fetch(const struct aps_slot *slot, size_t bytes)
 
     if (error == cudaSuccess)
         error = cudaEventRecord(slot->done, slot->stream);
-    /* for the next use, while the host goes on */
+    /* for the next use, while the host continues */
     if (error == cudaSuccess)
         error = cudaMemsetAsync(slot->device, 0, APS_CUDA_STREAM_HEADER,
                                 slot->stream);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * To be compiled with -fmad=false: a fused product would be another number.
- */
+/* Compile with -fmad=false, because a fused product would be another number. */
 #include "cuda/sums_kernels.h"
 
 #include <cuda_runtime.h>
 
 #define THREADS 256
 
-/* Blocks that every GPU has work enough with; threads go on by the grid. */
+/* Blocks that keep every GPU busy; a thread advances by the grid. */
 #define BLOCKS 4096
 
 static __global__ void __launch_bounds__(THREADS)
@@ -31,7 +29,8 @@ static __global__ void __launch_bounds__(THREADS)
         aps_sum_element(&w, KAHAN, i);
 }
 
-/* Threads side by side in a row of C: what they read of B is, too. */
+/* Adjacent threads are in a row of C, so that they read adjacent elements of
+ * B. */
 template <bool KAHAN>
 static __global__ void __launch_bounds__(THREADS)
     gemm_kernel(const __grid_constant__ struct aps_gemm_work w)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one thread does of the C API's kernels: casts, sums and matrix products,
- * for host and device as in cuda/work.h. A unit is an element of the result, or
- * some elements of a column of C.
+ * Work of one thread of the C API's kernels: casts, sums and matrix products,
+ * for host and device like in cuda/threads.h. A unit is an element of the result,
+ * or some elements of a column of C.
  */
 #ifndef APS_CUDA_SUMS_H
 #define APS_CUDA_SUMS_H
@@ -44,7 +44,7 @@ APS_INLINE void aps_cast_element(const struct aps_cast_work *w, uint32_t i)
     uint32_t code;
 
     if (w->encode.rounding == APS_ROUND_CPD) {
-        /* not by way of codes: its overflows may have none */
+        /* without codes, because overflows may have none */
         bits = aps_cpd_cast_scaled(&w->encode.format, bits, w->encode.power,
                                    w->decode.power);
     } else {
@@ -115,7 +115,7 @@ struct aps_gemm_work {
     float beta;
 };
 
-/* Rows of C that share what is read of B. */
+/* Rows of C that share the elements of B they read. */
 #define APS_GEMM_UNIT 4
 
 APS_INLINE struct aps_view aps_view_init(const float *x, int64_t ld,
@@ -129,7 +129,7 @@ APS_INLINE struct aps_view aps_view_init(const float *x, int64_t ld,
     return view;
 }
 
-/* Of the host alone. */
+/* For the host only. */
 static inline struct aps_gemm_work
 aps_gemm_work_init(const struct aps_gemm_arguments *g)
 {
@@ -150,7 +150,7 @@ aps_gemm_work_init(const struct aps_gemm_arguments *g)
     return w;
 }
 
-/* The finished sum at (i, j) to C. */
+/* Writes the finished sum at (i, j) to C. */
 APS_INLINE void aps_gemm_store(const struct aps_gemm_work *w, uint64_t i,
                                uint64_t j, float s)
 {
@@ -168,8 +168,8 @@ APS_INLINE void aps_gemm_store(const struct aps_gemm_work *w, uint64_t i,
     *c = y;
 }
 
-/* Rows i, i + 1, ... i + APS_GEMM_UNIT - 1, those that there are, of column j.
- */
+/* Computes rows i, i + 1, ... i + APS_GEMM_UNIT - 1, as far as they exist, of
+ * column j. */
 APS_INLINE void aps_gemm_unit(const struct aps_gemm_work *w, bool kahan,
                               uint64_t i, uint64_t j)
 {
@@ -183,7 +183,7 @@ APS_INLINE void aps_gemm_unit(const struct aps_gemm_work *w, bool kahan,
         float b = aps_quantize(product, w->b.x[k * w->b.down + j * w->b.right]);
 
         for (int r = 0; r < APS_GEMM_UNIT; r++) {
-            /* a row too many repeats the last, and is not stored */
+            /* a row beyond the last repeats it, and is not stored */
             uint64_t row = i + (uint64_t)r < w->m ? i + (uint64_t)r : w->m - 1;
             float a =
                 aps_quantize(product, w->a.x[row * w->a.down + k * w->a.right]);

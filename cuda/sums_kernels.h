@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The C API's kernels, as those of cuda/kernels.h. */
+/* The C API's kernels, like those of cuda/kernels.h. */
 #ifndef APS_CUDA_SUMS_KERNELS_H
 #define APS_CUDA_SUMS_KERNELS_H
 

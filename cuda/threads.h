@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one thread of a kernel does, here and in encode.h and decode.h, written
- * so that the host can do it too: the tests run all threads of a kernel one
- * after the other and compare the bytes with the host codec's.
+ * Work of one thread of a kernel, here and in encode.h and decode.h, written so
+ * that the host can run it too: the tests run all threads of a kernel one after
+ * the other and compare the bytes with the host codec's.
  *
- * A kernel's work is a struct that the host fills (aps_*_work_init) and hands
- * over by value, and a number of units, which threads share out among
- * themselves in any order. Units from `inner` to `outer` are whole: they load
- * and store 16 bytes at a time, all of them inside the arrays. The few others
- * stand at the ends.
+ * A kernel's work is a struct that the host fills (aps_*_work_init) and passes
+ * by value, and a number of units, which threads divide among themselves in any
+ * order. Units from `inner` to `outer` are whole: they load and store 16 bytes
+ * at a time, all of them inside the arrays. The few others are at the ends.
  *
  * Arrays are indexed with 32 bits; longer ones are cut (APS_THREADS_MAX).
- * Arrays of registers are indexed with constants only, or they would lie in
- * memory.
+ * Arrays of registers are indexed with constants only, because they would
+ * otherwise be in memory.
  */
 #ifndef APS_CUDA_THREADS_H
 #define APS_CUDA_THREADS_H
@@ -30,13 +29,14 @@
 #include "number/bits.h"
 #include "number/cast.h"
 
-/* The most floats of one launch. A multiple of 8, so that the wire of the next
+/* Most floats of one launch. A multiple of 8, so that the wire of the next
  * launch begins at a byte. */
 #define APS_THREADS_MAX ((size_t)1 << 26)
 
-/* What kernels find out, in device memory; all 0 to begin with. */
+/* Findings of kernels, in device memory; all 0 at first. */
 struct aps_cuda_result {
-    uint32_t greatest; /* magnitude, bit pattern: of all, NaN on top, ... */
+    uint32_t greatest; /* greatest magnitude, bit pattern: of all, NaN on top,
+                          ... */
     uint32_t finite;   /* ... and of the finite ones */
     uint32_t marked;   /* encode: not 0 if the block needs its marker */
     uint32_t unused;
@@ -45,7 +45,7 @@ struct aps_cuda_result {
     unsigned long long nonfinite;
 };
 
-/* What one thread has seen of that. */
+/* Findings of one thread. */
 struct aps_threads_seen {
     uint32_t greatest;
     uint32_t finite;
@@ -56,7 +56,7 @@ struct aps_threads_seen {
 
 /* --- memory -------------------------------------------------------------- */
 
-/* Host memory is asked for the alignment that a GPU insists on. */
+/* Host memory must have the alignment that a GPU requires. */
 #ifdef __CUDA_ARCH__
 #define APS_THREADS_ALIGNED(pointer, size) ((void)0)
 #else
@@ -134,7 +134,7 @@ APS_INLINE void aps_threads_store16(unsigned char *to, const uint32_t *word)
 #endif
 }
 
-/* A float's bits at any address. */
+/* Loads a float's bits at any address. */
 APS_INLINE uint32_t aps_threads_load_float(const unsigned char *x, uint32_t i)
 {
     const unsigned char *from = x + (size_t)i * 4;
@@ -167,7 +167,8 @@ APS_INLINE bool aps_threads_is_nan(uint32_t bits)
     return (bits & ~APS_FLOAT_SIGN) > APS_FLOAT_INF;
 }
 
-/* a * b + c with a product that is exact: fused or not is the same. */
+/* Returns a * b + c with a product that is exact, so that fusing it changes
+ * nothing. */
 APS_INLINE float aps_threads_fma(float a, float b, float c)
 {
 #ifdef __CUDA_ARCH__
@@ -177,7 +178,8 @@ APS_INLINE float aps_threads_fma(float a, float b, float c)
 #endif
 }
 
-/* The product, with the sign of x: a GPU's NaN has none, and no payload. */
+/* Returns the product, with the sign of x: a GPU's NaN has none, and no
+ * payload. */
 APS_INLINE float aps_threads_signed(float product, uint32_t x)
 {
     return aps_float_from_bits((aps_float_bits(product) & ~APS_FLOAT_SIGN) |
@@ -191,7 +193,7 @@ APS_INLINE void aps_threads_see(struct aps_threads_seen *seen, uint32_t bits)
     seen->greatest = magnitude > seen->greatest ? magnitude : seen->greatest;
 }
 
-/* Are codes integers (flexN), each by itself? */
+/* True if codes are integers (flexN), each encoded separately. */
 APS_INLINE bool aps_threads_is_integer(const struct aps_format *format)
 {
     return format->block == 1 && format->exponent_bits == 0;
@@ -203,14 +205,14 @@ APS_INLINE bool aps_threads_is_integer(const struct aps_format *format)
 struct aps_magnitude_work {
     const unsigned char *x;
     uint32_t n;
-    uint32_t behind; /* floats of unit 0 that stand before x[0] */
+    uint32_t behind; /* floats of unit 0 before x[0] */
     uint32_t units;
     uint32_t inner;
     uint32_t outer;
 };
 
-/* Floats from the last 16-byte boundary to x; 0 if x is not even aligned to
- * floats, and then no unit is whole. */
+/* Returns the floats from the last 16-byte boundary to x; 0 if x is not even
+ * aligned to floats, and then no unit is whole. */
 APS_INLINE uint32_t aps_threads_behind(const void *x)
 {
     return (uintptr_t)x % 4 == 0 ? (uint32_t)((uintptr_t)x % 16 / 4) : 0;
@@ -241,7 +243,7 @@ APS_INLINE void aps_magnitude_see(uint32_t bits, struct aps_threads_seen *seen)
     seen->finite = finite > seen->finite ? finite : seen->finite;
 }
 
-/* A whole unit: the load, and what comes of it. */
+/* Loads a whole unit, and updates the findings. */
 APS_INLINE void aps_magnitude_load(const struct aps_magnitude_work *w,
                                    uint32_t unit, uint32_t *word)
 {
@@ -257,7 +259,7 @@ APS_INLINE void aps_magnitude_take(const uint32_t *word,
         aps_magnitude_see(word[i], seen);
 }
 
-/* Any other. */
+/* Processes any other unit. */
 APS_INLINE void aps_magnitude_edge(const struct aps_magnitude_work *w,
                                    uint32_t unit, struct aps_threads_seen *seen)
 {

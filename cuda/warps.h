@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the threads of a warp find out together, in CUDA C alone. */
+/* Findings of the threads of a warp, joined, in CUDA C alone. */
 #ifndef APS_CUDA_WARPS_H
 #define APS_CUDA_WARPS_H
 
@@ -7,7 +7,7 @@
 
 #define APS_WARP 32
 
-/* The greatest of a warp's values, in its first thread. */
+/* Returns the greatest of a warp's values, in its first thread. */
 static __device__ uint32_t warp_max(uint32_t value)
 {
     for (int distance = APS_WARP / 2; distance > 0; distance /= 2) {
@@ -18,8 +18,8 @@ static __device__ uint32_t warp_max(uint32_t value)
     return value;
 }
 
-/* The greatest of the values of `lanes` neighbours, a power of two, in all of
- * them; the whole warp calls. */
+/* Returns the greatest of the values of `lanes` neighbours, a power of two, in
+ * all of them; the whole warp calls it. */
 static __device__ uint32_t group_max(uint32_t value, uint32_t lanes)
 {
     for (uint32_t distance = lanes / 2; distance > 0; distance /= 2) {
@@ -37,7 +37,7 @@ static __device__ uint32_t warp_sum(uint32_t value)
     return value;
 }
 
-/* The statistics of all threads of a warp, added to the result's. */
+/* Adds the statistics of all threads of a warp to the result's. */
 static __device__ void tell_stats(const struct aps_threads_seen *seen,
                                   struct aps_cuda_result *result)
 {
