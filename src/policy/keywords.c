@@ -7,7 +7,27 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "policy/policy.h"
+
+int aps_keywords_find(const char *const *list, const char *word)
+{
+    for (int i = 0; list && list[i]; i++) {
+        if (aps_same_word(list[i], word))
+            return i;
+    }
+    return -1;
+}
+
+int aps_keywords_index(const struct aps_keywords *words, const char *word)
+{
+    for (const struct aps_alias *alias = words->aliases; alias && alias->word;
+         alias++) {
+        if (aps_same_word(alias->word, word))
+            return aps_keywords_find(words->known, alias->known);
+    }
+    return aps_keywords_find(words->known, word);
+}
 
 static const struct aps_hint scale_hints[] = {
     {"on", "did you mean 'aps'?"},

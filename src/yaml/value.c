@@ -13,25 +13,6 @@
 /* A value that is wrong anyway is quoted up to here. */
 #define QUOTE "'%.80s'"
 
-int aps_keywords_find(const char *const *list, const char *word)
-{
-    for (int i = 0; list && list[i]; i++) {
-        if (aps_same_word(list[i], word))
-            return i;
-    }
-    return -1;
-}
-
-int aps_keywords_index(const struct aps_keywords *words, const char *word)
-{
-    for (const struct aps_alias *alias = words->aliases; alias && alias->word;
-         alias++) {
-        if (aps_same_word(alias->word, word))
-            return aps_keywords_find(words->known, alias->known);
-    }
-    return aps_keywords_find(words->known, word);
-}
-
 /* The hint for the word, or "did you mean 'X'?", or else "one of A, B, C". A `lone`
  * key has no value: in braces, what stands behind a comma is a key. */
 static void suggest(const struct aps_keywords *words, const char *word,
