@@ -130,7 +130,6 @@ libpolicy_la_SOURCES = \
 	src/policy/policy.h src/source/resolve.c \
 	src/text/ranges.c src/text/ranges.h \
 	src/rules/rule.c src/rules/rule.h src/rules/rule_keys.h \
-	src/grammar/scale_tables.c \
 	src/rules/scales.c src/rules/scales.h \
 	src/rules/select.c src/rules/select.h \
 	src/rules/settings.c src/rules/settings.h \
