@@ -151,7 +151,7 @@ libpolicy_la_SOURCES = \
 	src/predict/native.c src/predict/native.h \
 	src/predict/predict.c src/predict/predict.h \
 	src/predict/quantity.c src/predict/quantity.h \
-	src/predict/ring.c \
+	src/predict/ring.c src/predict/ring.h \
 	src/predict/stages.c src/predict/stages.h \
 	src/predict/variance.c src/predict/variance.h \
 	src/roundoff/field.c src/roundoff/field.h \

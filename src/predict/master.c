@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "predict/ring.h"
 #include "predict/stages.h"
 #include "wire/buffer_depth.h"
 

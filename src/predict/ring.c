@@ -5,6 +5,8 @@
  */
 #include "config.h"
 
+#include "predict/ring.h"
+
 #include <math.h>
 
 #include "kernel/ops.h"

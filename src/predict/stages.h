@@ -76,15 +76,6 @@ double aps_predict_chunks(const struct aps_predicted_call *call, double most,
 /* The values of a message of a chunk with one for each of `parts`. */
 double aps_predict_message(const struct aps_plan *plan, int parts);
 
-/*
- * A ring of `ranks` ranks, of which `per_host` run on each host, over `window`
- * chunks of `slice` values a rank: partial sums there, results back. It is one of
- * many, between which the links rest for `rest` seconds, which are part of its time.
- */
-struct aps_prediction aps_predict_lap(const struct aps_predicted_call *call,
-                                      int ranks, int per_host, double window,
-                                      double slice, double rest);
-
 /* The rows of the table. */
 typedef struct aps_prediction
 aps_predict_fn(const struct aps_predicted_call *call);
