@@ -205,8 +205,9 @@ apsmpi_SOURCES = \
 	src/explain/explain_json.c src/explain/explain_json.h \
 	src/explain/explain_text.c src/explain/explain_text.h \
 	src/predictions/predictions.c src/predictions/predictions.h \
-	src/predictions/predictions_advice.c src/predictions/predictions_json.c \
-	src/predictions/predictions_text.c \
+	src/predictions/predictions_advice.c src/predictions/predictions_advice.h \
+	src/predictions/predictions_json.c src/predictions/predictions_json.h \
+	src/predictions/predictions_text.c src/predictions/predictions_text.h \
 	src/cli/problems.c src/cli/problems.h \
 	src/verbs/program.c src/verbs/program.h src/verbs/suggest.c \
 	src/verbs/cast.c src/verbs/formats.c \

@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "explain/explain_json.h"
 #include "explain/explain_text.h"
-#include "predictions/predictions.h"
+#include "predictions/predictions_text.h"
 #include "cli/problems.h"
 #include "cli/schedule.h"
 #include "text/ranges.h"

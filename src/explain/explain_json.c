@@ -11,7 +11,7 @@
 #include "explain/auto_formats.h"
 #include "cli/command.h"
 #include "explain/nonblocking.h"
-#include "predictions/predictions.h"
+#include "predictions/predictions_json.h"
 #include "cli/problems.h"
 #include "explain/shadows.h"
 #include "explain/traffic.h"

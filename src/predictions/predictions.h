@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "base/json.h"
 #include "predictions/cluster.h"
 #include "cli/schedule.h"
 #include "policy/policy.h"
@@ -95,24 +94,5 @@ struct aps_advice {
 bool aps_advice_of(struct aps_cluster *cluster, const struct aps_policy *policy,
                    const struct aps_schedule *schedule, long span, int rule,
                    const struct aps_plan *format, struct aps_advice *advice);
-
-/* After the explanation. `schedule` is NULL without a layer table. */
-void aps_predictions_print(struct aps_cluster *cluster,
-                           const struct aps_policy *policy,
-                           const struct aps_schedule *schedule,
-                           const struct aps_range *window, bool each_layer);
-
-/* A paragraph for each rule, or for each format that it chooses from: where it pays
- * in a span, its groups and its sums. */
-void aps_predictions_print_advice(struct aps_cluster *cluster,
-                                  const struct aps_policy *policy,
-                                  const struct aps_schedule *schedule,
-                                  long span);
-
-/* The member `prediction`. */
-void aps_predictions_write(struct aps_json *json, struct aps_cluster *cluster,
-                           const struct aps_policy *policy,
-                           const struct aps_schedule *schedule,
-                           const struct aps_range *window);
 
 #endif

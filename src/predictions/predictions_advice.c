@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include "predictions/predictions_advice.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

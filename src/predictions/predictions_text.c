@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include "predictions/predictions_text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +10,7 @@
 #include "cli/columns.h"
 #include "cli/command.h"
 #include "predictions/predictions.h"
+#include "predictions/predictions_advice.h"
 #include "policy/keywords.h"
 #include "predict/quantity.h"
 

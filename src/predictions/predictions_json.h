@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The times as a member of the JSON object of `apsmpi explain --json`.
+ */
+#ifndef APS_PREDICTIONS_PREDICTIONS_JSON_H
+#define APS_PREDICTIONS_PREDICTIONS_JSON_H
+
+#include "base/json.h"
+#include "cli/schedule.h"
+#include "policy/policy.h"
+#include "predictions/cluster.h"
+
+/* The member `prediction`. */
+void aps_predictions_write(struct aps_json *json, struct aps_cluster *cluster,
+                           const struct aps_policy *policy,
+                           const struct aps_schedule *schedule,
+                           const struct aps_range *window);
+
+#endif
