@@ -196,3 +196,16 @@ char *aps_plan_text(const struct aps_plan *plan, char *buffer, size_t size)
     add(&text, "}");
     return buffer;
 }
+
+char *aps_auto_format_target(const struct aps_auto_format *formats,
+                             char *buffer, size_t size)
+{
+    char number[APS_REAL_TEXT_MAX];
+
+    aps_real_round(formats->stated, 6, number);
+    if (formats->target == APS_TARGET_SNR)
+        snprintf(buffer, size, "snr %sdB", number);
+    else
+        snprintf(buffer, size, "err %s", number);
+    return buffer;
+}

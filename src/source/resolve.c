@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/real.h"
 #include "source/object.h"
 #include "policy/keywords.h"
 
@@ -219,19 +218,6 @@ bool aps_policy_chooses(const struct aps_policy *policy)
         if (policy->rules[i].plan.auto_format)
             return true;
     return false;
-}
-
-char *aps_auto_format_target(const struct aps_auto_format *formats,
-                             char *buffer, size_t size)
-{
-    char number[APS_REAL_TEXT_MAX];
-
-    aps_real_round(formats->stated, 6, number);
-    if (formats->target == APS_TARGET_SNR)
-        snprintf(buffer, size, "snr %sdB", number);
-    else
-        snprintf(buffer, size, "err %s", number);
-    return buffer;
 }
 
 void aps_policy_layer_plan(const struct aps_policy *policy, int rule,
