@@ -209,7 +209,7 @@ apsmpi_SOURCES = \
 	src/predictions/predictions_json.c src/predictions/predictions_json.h \
 	src/predictions/predictions_text.c src/predictions/predictions_text.h \
 	src/cli/problems.c src/cli/problems.h \
-	src/verbs/program.c src/verbs/program.h src/verbs/suggest.c \
+	src/verbs/suggest.c \
 	src/verbs/cast.c src/verbs/formats.c \
 	src/verbs/cast_blocks.c src/verbs/cast_blocks.h \
 	src/verbs/info.c src/cli/installed.c src/cli/installed.h \

@@ -24,7 +24,7 @@ struct aps_arguments;
 struct aps_subcommand {
     const char *name;
     const char *summary;
-    bool program;         /* of its own, see verbs/program.h: no more is set */
+    bool program;         /* a program of its own: no more is set */
     const char *operands; /* "FILE...", for the usage line; "" for none */
     const char *help;     /* a paragraph of whole lines */
     struct aps_subcommand_option options[APS_OPTIONS_MAX + 1];

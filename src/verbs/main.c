@@ -4,9 +4,12 @@
  */
 #include "config.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cpu.h"
 #include "base/nearest.h"
@@ -14,7 +17,6 @@
 #include "base/switch.h"
 #include "cli/command.h"
 #include "cli/problems.h"
-#include "verbs/program.h"
 
 static const struct aps_subcommand *const subcommands[] = {
     &aps_subcommand_check,   &aps_subcommand_explain, &aps_subcommand_formats,
@@ -74,6 +76,31 @@ static int unknown(const char *name)
     return APS_EXIT_USAGE;
 }
 
+/* Become the program apsmpi-NAME with argv[1] and the arguments after it; argv[0]
+ * is the name of the subcommand. Returns only if that fails: the exit status, after
+ * a line on standard error. The program's name begins with this file's own: with it
+ * a prefix that `make install` was told to put in front of all commands is in front
+ * of that program's name, too. */
+static int become(const char *name, char **argv)
+{
+    char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+
+    if (length < 0 || (size_t)length + 1 + strlen(name) >= sizeof path) {
+        fprintf(stderr, "apsmpi %s: the place of apsmpi is not known\n", name);
+        return APS_EXIT_FAILURE;
+    }
+    path[length] = '-';
+    strcpy(path + length + 1, name);
+    argv[0] = path;
+    execv(path, argv);
+    fprintf(stderr,
+            "apsmpi %s: cannot start %s: %s; it is installed with apsmpi, and "
+            "in the source tree it is scripts/apsmpi-%s\n",
+            name, path, strerror(errno), name);
+    return APS_EXIT_FAILURE;
+}
+
 static int help(int argc, char **argv)
 {
     const struct aps_subcommand *subcommand;
@@ -86,8 +113,8 @@ static int help(int argc, char **argv)
     if (!subcommand)
         return unknown(argv[1]);
     if (subcommand->program)
-        return aps_program_become(
-            subcommand->name, (char *[]){argv[1], (char[]){"--help"}, NULL});
+        return become(subcommand->name,
+                      (char *[]){argv[1], (char[]){"--help"}, NULL});
     aps_arguments_help(subcommand, stdout);
     return APS_EXIT_OK;
 }
@@ -101,7 +128,7 @@ static int run_subcommand(const struct aps_subcommand *subcommand, int argc,
     char cause[256];
 
     if (subcommand->program)
-        return aps_program_become(subcommand->name, argv);
+        return become(subcommand->name, argv);
     if (aps_arguments_parse(subcommand, argc, argv, &arguments, cause,
                             sizeof cause) < 0)
         return aps_problems_usage(&arguments, cause);
