@@ -217,9 +217,7 @@ apsmpi_SOURCES = \
 	src/predictions/cluster.c src/predictions/cluster.h \
 	src/cli/columns.c src/cli/columns.h \
 	src/explain/compressors.c src/explain/compressors.h \
-	src/explain/nonblocking.c src/explain/nonblocking.h \
-	src/explain/others.c src/explain/others.h \
-	src/explain/scales.c src/explain/scales.h \
+	src/explain/notes.c src/explain/notes.h \
 	src/cli/schedule.c src/cli/schedule.h \
 	src/explain/auto_formats.c src/explain/auto_formats.h \
 	src/explain/shadows.c src/explain/shadows.h src/verbs/snr.c \

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "explain/auto_formats.h"
 #include "cli/command.h"
-#include "explain/nonblocking.h"
+#include "explain/notes.h"
 #include "predictions/predictions_json.h"
 #include "cli/problems.h"
 #include "explain/shadows.h"

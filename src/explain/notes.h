@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a policy makes of nonblocking all-reduces, for `apsmpi explain`.
+ * Notes of `apsmpi explain` after its tables: rules for calls other than all-reduces,
+ * scales with a state, and nonblocking all-reduces.
  */
-#ifndef APS_EXPLAIN_NONBLOCKING_H
-#define APS_EXPLAIN_NONBLOCKING_H
+#ifndef APS_EXPLAIN_NOTES_H
+#define APS_EXPLAIN_NOTES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #include "cli/schedule.h"
 #include "policy/policy.h"
+
+/* An empty line, a table of these rules, and a paragraph for each kind of call
+ * that says what travels; or nothing where there is no such rule. */
+void aps_others_print(const struct aps_policy *policy, FILE *stream);
+
+/* An empty line and a paragraph for each rule i with shown[i] whose scale keeps
+ * a state. */
+void aps_scales_notes(const struct aps_policy *policy, const bool *shown,
+                      FILE *stream);
 
 /*
  * The groups in which the layers of a step go together under `fuse`, in the
