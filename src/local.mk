@@ -123,7 +123,6 @@ libpolicy_la_SOURCES = \
 	src/text/glob.c src/text/glob.h \
 	src/grammar/grammar.c src/grammar/grammar.h \
 	src/text/layer_table.c src/text/layer_table.h \
-	src/rules/log.c src/rules/log.h \
 	src/yaml/number.c src/yaml/number.h \
 	src/source/object.h src/source/parse.c \
 	src/grammar/plan_text.c src/grammar/plan_text.h \
@@ -136,7 +135,7 @@ libpolicy_la_SOURCES = \
 	src/rules/shadow.c src/rules/shadow.h \
 	src/yaml/size.c src/yaml/size.h \
 	src/source/source.c \
-	src/rules/steps.c src/rules/steps.h \
+	src/rules/sections.c src/rules/sections.h \
 	src/grammar/tables.c src/grammar/tables.h \
 	src/yaml/value.c src/yaml/value.h \
 	src/yaml/version.c src/yaml/version.h \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The section `steps` of a policy: what makes a step, and an epoch.
+ * The sections `steps` and `log` of a policy.
  */
-#ifndef APS_RULES_STEPS_H
-#define APS_RULES_STEPS_H
+#ifndef APS_RULES_SECTIONS_H
+#define APS_RULES_SECTIONS_H
 
 #include <stdbool.h>
 
@@ -18,5 +18,11 @@ bool aps_policy_steps_read(const struct aps_reader *reader,
                            const struct aps_yaml_node *key,
                            const struct aps_yaml_node *order,
                            struct aps_policy_steps *steps);
+
+/* FILE, or {file: FILE, every: N}. `key` may be NULL: no log. Errors are
+ * reported; the caller frees log->file. */
+void aps_policy_log_read(const struct aps_reader *reader,
+                         const struct aps_yaml_node *key,
+                         struct aps_policy_log *log);
 
 #endif
