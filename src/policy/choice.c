@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* NaN meets no bound. */
+/* False if the error is NaN. */
 static bool choice_meets(const struct aps_trial *trial, double most)
 {
     return trial->measured && trial->error <= most &&
@@ -21,7 +21,7 @@ static bool choice_is_better(const struct aps_trial *trial,
                                         : trial->error < other->error;
 }
 
-/* FP32 keeps every target. */
+/* True if the layer may keep format `chosen`; it may always keep FP32. */
 static bool choice_keeps(const struct aps_auto_format *formats, int chosen,
                          const struct aps_trial trials[])
 {
@@ -44,10 +44,12 @@ int aps_auto_format_choose(const struct aps_auto_format *formats, int chosen,
     return best;
 }
 
-#define RISES_MAX 5 /* 2^(RISES_MAX - 1) measurements in a row */
+#define RISES_MAX                                                              \
+    5 /* the layer then waits for 2^(RISES_MAX - 1)
+                       measurements */
 #define CALM 64
 
-/* FP32 costs more than any format that may be taken. */
+/* FP32 counts as more bytes than any format that may be chosen. */
 static unsigned long long choice_bytes(int format,
                                        const struct aps_trial trials[])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which of several formats a layer gets (format: {auto: ...}), from what they cost and
- * lose on the same inputs.
+ * Chooses one of several formats for a layer (format: {auto: ...}) from their
+ * bytes and errors on the same inputs.
  */
 #ifndef APS_POLICY_CHOICE_H
 #define APS_POLICY_CHOICE_H
@@ -10,41 +10,47 @@
 
 #include "policy/policy.h"
 
-/* What was measured of a format on a layer. */
+/* Measurement of one format on one layer. */
 struct aps_trial {
-    bool measured; /* otherwise it cannot run here */
-    double error;  /* the target's: relative in the Euclidean norm, or mean */
+    bool measured; /* false: the format cannot run in this place */
+    double error;  /* in the target's measure: relative error in the Euclidean
+                      norm, or mean relative error */
     unsigned long long bytes;      /* sent for the layer */
-    unsigned long long fp32_bytes; /* had they been FP32 */
+    unsigned long long fp32_bytes; /* that FP32 would have sent */
 };
 
 /*
- * The format of a layer that has had format `chosen` (-1: FP32) so far, by
- * trials[formats->formats.count]; -1: FP32.
+ * Returns the format of a layer that has had format `chosen` until now, by the
+ * measurements trials[formats->formats.count]; -1 means FP32.
  *
- * A format is taken if its error meets the target with the margin, and kept as long as
- * it meets the target with half of the margin, in dB: the steps until the next
- * measurement differ. Of those that may be taken, the one of fewest bytes is, and of
- * those the one of the least error, the first in the list; FP32 where that would not
- * send less.
+ * A format can be chosen if its error meets the target with the margin. The
+ * chosen format stays as long as its error meets the target with half of the
+ * margin, in dB, because the steps before the next measurement differ. Among
+ * the formats that can be chosen, the one with fewest bytes wins; then the one
+ * with the least error; then the first of the list. FP32 wins if no format
+ * sends less.
  */
 int aps_auto_format_choose(const struct aps_auto_format *formats, int chosen,
                            const struct aps_trial trials[]);
 
-/* What the measurements of a layer have led to so far; {0} at first. */
+/* History of a layer's decisions; {0} at first. */
 struct aps_auto_past {
-    int rises; /* changes to more bytes since the layer was last calm */
-    int cheap; /* measurements in a row by which a cheaper format would do */
+    int rises; /* changes to more bytes since the history was last reset */
+    int cheap; /* consecutive measurements in which a cheaper format met the
+                  target */
     int calm;  /* measurements since the last change */
 };
 
 /*
- * What becomes of a choice (aps_auto_format_choose) for a layer that has had format
- * `chosen` (-1: FP32) by an earlier measurement. More bytes are taken at once, and
- * so is any format where the layer's misses the target. Fewer are at once, too, until
- * the layer has risen twice; then after 2, 4, 8 and at most 16
- * measurements in a row, so that noise does not change it at each of them. A layer that
- * has not changed for 64 measurements begins anew. *past is brought up to date.
+ * Returns the format that the layer gets, after aps_auto_format_choose has
+ * returned `choice`; `chosen` is the format until now (-1: FP32). Updates
+ * *past.
+ *
+ * A format with more bytes is taken at once, and any format is if the error of
+ * `chosen` misses the target. A format with fewer bytes is taken at once until
+ * the layer has had two rises; after that it must win in 2, 4, 8 and at most 16
+ * consecutive measurements, so that noise does not change the format at each of
+ * them. After 64 measurements without a change the history is reset.
  */
 int aps_auto_format_settle(const struct aps_auto_format *formats,
                            struct aps_auto_past *past, int chosen, int choice,

@@ -96,7 +96,7 @@ static const struct aps_hint compress_hints[] = {
 const struct aps_keywords aps_keywords_compress = {
     .known = aps_compressor_names, .hints = compress_hints};
 
-/* Without "number": it stands for any number and is no word of a policy. */
+/* "number" is missing: it means any number, and is not a keyword. */
 static const char *const groups[] = {
     [APS_GROUP_NODE] = "node",
     [APS_GROUP_PACKAGE] = "package",
@@ -214,8 +214,9 @@ const struct aps_keywords aps_keywords_progress = {.known = progresses};
 bool aps_reduce_takes(enum aps_reduce_kind kind, enum aps_setting setting)
 {
 #define BIT(name) (1u << APS_SETTING_##name)
-    /* Kahan's sum is one rank's, and so is a chunk: partial sums that travel
-     * leave compensation and chunk behind, and travel in the rule's format. */
+    /* Kahan summation and chunks belong to the sum of one rank. Reductions
+     * that send partial sums have neither, and send the sums in the rule's
+     * format. */
     static const unsigned settings[APS_REDUCE_KINDS] = {
         [APS_REDUCE_DIRECT] = BIT(KAHAN) | BIT(CHUNK) | BIT(SUMS),
         [APS_REDUCE_HIERARCHICAL] =

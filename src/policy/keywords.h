@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words of the policy language, in the order of the enums in policy.h, and
- * which of them go together. Parser, log and `apsmpi explain` all spell them
- * from here.
+ * Keywords of the policy language, in the order of the enums in policy.h, and
+ * their combinations. The parser, the log and `apsmpi explain` take all
+ * spellings from here.
  */
 #ifndef APS_POLICY_KEYWORDS_H
 #define APS_POLICY_KEYWORDS_H
@@ -11,55 +11,56 @@
 
 #include "policy/policy.h"
 
-/* What is said of a wrong word that people write: "did you mean 'aps'?". */
+/* Text for a wrong word that people write: "did you mean 'aps'?". */
 struct aps_hint {
     const char *word;
     const char *text;
 };
 
-/* Another name of a known word: it means the same. */
+/* Synonym of a known word. */
 struct aps_alias {
     const char *word;
     const char *known;
 };
 
-/* Both lists end with NULL, the hints with a NULL word. `later` holds words that
- * the language reserves: they deserve another message than a typing error. */
+/* Lists end with NULL; hints and aliases end with a NULL word. `later` has the
+ * words that the language reserves, which get a message of their own. */
 struct aps_keywords {
     const char *const *known;
     const char *const *later; /* or NULL */
-    const char *also; /* what may stand there too, for messages; or NULL */
+    const char *also; /* other values that are allowed, for messages; or NULL */
     const struct aps_hint *hints;    /* or NULL */
-    const struct aps_alias *aliases; /* other names of known words, up to a NULL
-                                        word; or NULL */
-    const char *const *old; /* of `known`: still read, but not suggested; NULL:
-                               none */
+    const struct aps_alias *aliases; /* synonyms; or NULL */
+    const char *const *old;          /* those of `known` that are read, but not
+                               suggested; or NULL */
 };
 
-/* The index of a word in such a list, or -1. A hyphen and an underscore are the
- * same letter. */
+/* Returns the index of the word in the list, or -1. A hyphen equals an
+ * underscore. */
 int aps_keywords_find(const char *const *list, const char *word);
 
-/* The index in words->known of a word or of what it is an alias of, or -1. */
+/* Returns the index in words->known of the word, or of the word that it is an
+ * alias of; or -1. */
 int aps_keywords_index(const struct aps_keywords *words, const char *word);
 
-/* For keys at the top of a policy that belong elsewhere. */
+/* Hints for keys at the top of a policy that belong elsewhere. */
 extern const struct aps_hint aps_top_hints[];
 
 extern const struct aps_keywords aps_keywords_scale;
-extern const struct aps_keywords aps_keywords_overflow; /* of scales */
+extern const struct aps_keywords aps_keywords_overflow; /* key on_overflow of
+                                                           scales */
 extern const struct aps_keywords aps_keywords_scope;
 extern const struct aps_keywords aps_keywords_reduce;
 extern const struct aps_keywords aps_keywords_compress;
 extern const struct aps_keywords aps_keywords_group;
 extern const struct aps_keywords aps_keywords_node;
 extern const struct aps_keywords aps_keywords_accumulate;
-/* By enum aps_rounding_word. */
+/* Indexed by enum aps_rounding_word. */
 extern const struct aps_keywords aps_keywords_rounding;
 extern const struct aps_keywords aps_keywords_call;
 extern const struct aps_keywords aps_keywords_progress;
 
-/* The roundings of a rule, and which one of aps.h a word means. */
+/* Roundings of a rule, and the rounding of aps.h that each word means. */
 enum aps_rounding_word {
     APS_ROUNDING_NEAREST,
     APS_ROUNDING_STOCHASTIC,
@@ -67,9 +68,10 @@ enum aps_rounding_word {
     APS_ROUNDING_WORDS
 };
 enum aps_rounding aps_rounding_of_word(enum aps_rounding_word word);
-const char *aps_rounding_name(enum aps_rounding rounding); /* of a rule's */
+/* `rounding` is one of a rule */
+const char *aps_rounding_name(enum aps_rounding rounding);
 
-/* Settings that have a meaning with some reductions only. */
+/* Settings that only some reductions have. */
 enum aps_setting {
     APS_SETTING_GROUP,
     APS_SETTING_NODE,
@@ -80,12 +82,13 @@ enum aps_setting {
 
 bool aps_reduce_takes(enum aps_reduce_kind kind, enum aps_setting setting);
 
-/* Do such calls add up what ranks contribute? Otherwise `accumulate` means
- * nothing with them. */
+/* True if such calls add contributions; `accumulate` has no effect on
+ * others. */
 bool aps_call_sums(enum aps_call_kind kind);
 
-/* "reduce, allgather" or, with " or " as `last`, "reduce or allgather": the
- * words i with bit i of `mask`. Writes at most `size` bytes, returns `list`. */
+/* Lists the words i with bit i of `mask`: "reduce, allgather", or with " or
+ * " as `last` "reduce or allgather". Writes at most `size` bytes. Returns
+ * `list`. */
 char *aps_keywords_list(const struct aps_keywords *words, unsigned mask,
                         const char *last, char *list, size_t size);
 

@@ -16,19 +16,19 @@
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
 
-/* Layers of one rule, and what stands in the policy of them. */
+/* Layers of one rule, and the text that replaces the rule. */
 struct group {
     const struct aps_policy *policy;
     const struct aps_yaml_node *rule; /* a mapping */
     const struct aps_chosen_layer *layers;
     size_t count;
-    int written; /* rules so far */
+    int written; /* rules written before */
 };
 
-/* Which keys of a rule are written. */
+/* Keys of a rule that are written. */
 enum part {
-    ALL,         /* but `format` */
-    CONDITIONS,  /* and `name` */
+    ALL,         /* all but `format` */
+    CONDITIONS,  /* all but `format` and `name` */
     BESIDE_THESE /* all but conditions on layers and counts */
 };
 
@@ -93,7 +93,8 @@ static bool is_one_of(const struct aps_yaml_node *key, const char *const *names)
     return aps_keywords_find(names, key->text) >= 0;
 }
 
-/* Is the key of the rule written? `plan`: of the format; NULL: of FP32. */
+/* True if the key of the rule is written for a plan of a format; NULL: for
+ * FP32. */
 static bool is_written(const struct aps_yaml_node *key, enum part part,
                        const struct aps_plan *plan)
 {
@@ -113,7 +114,7 @@ static bool is_written(const struct aps_yaml_node *key, enum part part,
     return !plan->format.self_scaled || !is_one_of(key, scales);
 }
 
-/* The rest of a rule's keys, behind those that are there: ", scale: aps}". */
+/* Ends a rule with its other keys: ", scale: aps}". */
 static void end_rule(FILE *stream, const struct group *group, enum part part,
                      const struct aps_plan *plan)
 {
@@ -129,7 +130,7 @@ static void end_rule(FILE *stream, const struct group *group, enum part part,
     fputs("}\n", stream);
 }
 
-/* "  - {format: e4m3", with a name of its own. */
+/* Begins a rule, with a name if `named`: " - {format: e4m3". */
 static void begin_rule(FILE *stream, struct group *group, const char *format,
                        bool named)
 {
@@ -151,7 +152,7 @@ static const struct aps_plan *plan_of(const struct group *group, int chosen)
 
 /* --- comments ------------------------------------------------------------- */
 
-/* A name of the layer table, on one line. */
+/* Writes a name of the layer table, on one line. */
 static void comment_name(FILE *stream, const char *name)
 {
     fputs(" (", stream);
@@ -206,7 +207,7 @@ static void comment_rule(FILE *stream, const struct group *group)
 
 /* --- the layers of one rule ----------------------------------------------- */
 
-/* "layers: [0-3, 7]": of all that have the format. */
+/* Writes "layers: [0-3, 7]": all layers that have the format. */
 static void write_layers(FILE *stream, const struct group *group, int chosen)
 {
     const char *separator = "";
@@ -228,8 +229,9 @@ static void write_layers(FILE *stream, const struct group *group, int chosen)
     fputc(']', stream);
 }
 
-/* A rule for each format but FP32, of layers that steps tell apart. A layer that was
- * met with several counts has the format of each of them, and the first rule is its. */
+/* Writes a rule for each format but FP32, for layers with numbers. A layer that
+ * had several counts has a format for each of them, and matches the first of
+ * these rules. */
 static void write_by_layer(FILE *stream, struct group *group, int formats)
 {
     for (int chosen = 0; chosen < formats; chosen++) {
@@ -245,7 +247,8 @@ static void write_by_layer(FILE *stream, struct group *group, int formats)
     }
 }
 
-/* The same of layers that counts tell apart: a rule for each run of counts. */
+/* Writes a rule for each run of counts, for layers that are known only by
+ * count. */
 static void write_by_count(FILE *stream, struct group *group)
 {
     for (size_t i = 0; i < group->count; i++) {
@@ -271,8 +274,8 @@ static bool is_met(const struct group *group, long layer)
     return false;
 }
 
-/* Are there layers left for a rule behind those of the formats: in FP32, or that were
- * never met? */
+/* True if a last rule is needed, for layers in FP32 or layers that never
+ * came. */
 static bool is_rest_left(const struct group *group)
 {
     const struct aps_layers *table = aps_policy_layers(group->policy);
@@ -300,8 +303,8 @@ static void write_group(FILE *stream, struct group *group)
     comment_rule(stream, group);
     for (size_t i = 0; i < group->count; i++)
         alike &= group->layers[i].chosen == first;
-    /* Calls that were never measured, such as those of an evaluation, went to MPI: a
-     * rule for all calls would round them. */
+    /* Calls that were never measured, such as those of an evaluation, went to
+     * MPI; a rule for all calls would round them. */
     if (alike && first >= 0 && !is_rest_left(group)) {
         begin_rule(stream, group, plan_of(group, first)->format.name, false);
         end_rule(stream, group, ALL, plan_of(group, first));

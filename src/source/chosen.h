@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The policy that a run ends with: its own, with the formats in place of `{auto: ...}`
- * that its layers have got while it ran.
+ * Policy at the end of a run: the policy of the run, in which the chosen
+ * formats of its layers replace `{auto: ...}`.
  */
 #ifndef APS_SOURCE_CHOSEN_H
 #define APS_SOURCE_CHOSEN_H
@@ -11,27 +11,28 @@
 
 #include "policy/policy.h"
 
-/* What a layer has got. */
+/* Chosen format of one layer. */
 struct aps_chosen_layer {
     int rule;
-    long layer; /* -1: of no step; then layers are told apart by counts */
+    long layer; /* -1: no step is known, and layers are keyed by count */
     size_t count;
-    const char *name; /* of the layer table, or NULL */
-    int chosen;       /* of the rule's plan->auto_format; -1: FP32 */
-    double error;     /* the target's, when it was measured last; not of FP32 */
-    unsigned long long wire_bytes, fp32_bytes; /* then */
+    const char *name; /* name in the layer table, or NULL */
+    int chosen;       /* index in plan->auto_format of the rule; -1: FP32 */
+    double error;     /* in the target's measure, at the last measurement; not
+                         set for FP32 */
+    unsigned long long wire_bytes, fp32_bytes; /* at the last measurement */
 };
 
-/* "e4m3", "fp32". */
+/* Returns "e4m3", "fp32". */
 const char *aps_chosen_layer_format(const struct aps_policy *policy,
                                     const struct aps_chosen_layer *layer);
 
 /*
- * Write it to `stream`, as YAML with comments: `source` is the text that `policy` was
- * parsed from; layers[count] are sorted by rule, layer and count, each there once.
- * Rules of which no layer has been met stay as they are. A layer table is named by
- * `table`, whatever the source calls it (NULL: there is none). 0, or -1: out of memory,
- * or the stream has failed.
+ * Writes the policy to `stream`, as YAML with comments. `policy` was parsed
+ * from `source`. layers[count] are sorted by rule, layer and count, without
+ * duplicates. Rules without a layer stay as they are. `table` replaces the name
+ * of the layer table (NULL: there is no table). Returns 0, or -1 if memory is
+ * missing or the stream failed.
  */
 int aps_chosen_write(FILE *stream, const struct aps_policy_source *source,
                      const struct aps_policy *policy, const char *table,

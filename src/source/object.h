@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a struct aps_policy is: for the parser that fills it (parse.c) and the
- * resolver that reads it (policy.c), nobody else.
+ * Content of a struct aps_policy, for the parser that fills it (parse.c), the
+ * accessors (policy.c) and the resolver (resolve.c) only.
  */
 #ifndef APS_SOURCE_OBJECT_H
 #define APS_SOURCE_OBJECT_H
@@ -11,7 +11,7 @@
 
 struct aps_policy {
     struct aps_policy_steps steps;
-    struct aps_policy_log log; /* its file is owned */
+    struct aps_policy_log log; /* log.file is owned */
     size_t min_count;
     enum aps_progress_kind progress;
     size_t fuse;               /* bytes, 0: off */
@@ -21,8 +21,8 @@ struct aps_policy {
     bool pcontrol;
     double budget;
     size_t rule_count;
-    /* [rule_count + 1]; the last stands for what no rule matches: its shadow alone
-     * has a meaning. NULL: no rules, no shadow. */
+    /* [rule_count + 1]; the last one is for calls that no rule matches, and
+     * only its shadow has a meaning. Without rules and shadow it is NULL. */
     struct aps_rule *rules;
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A policy's text to a policy: the keys at the top of the file. Rules are read
- * in rule.c.
+ * Parses a policy: the keys at the top of the file. rules/rule.c parses rules.
  */
 #include "config.h"
 
@@ -52,16 +51,16 @@ static const char *const known[] = {
     "min_count", "order",  "progress", "fuse",  "gemm",   "pcontrol",
     "shadow",    "budget", "rules",    NULL};
 
-/* A policy while it is read. */
+/* A policy during parsing. */
 struct reading {
     struct aps_reader reader;
     const struct aps_policy_source *source;
     const struct aps_yaml_node *keys[KEYS];
-    struct aps_yaml_node given; /* the candidates of APSMPI_SHADOW as a key;
+    struct aps_yaml_node given; /* key with the candidates of APSMPI_SHADOW;
                                    value NULL: none */
     struct aps_policy *policy;
     struct aps_rule_context context;
-    size_t before; /* errors that others have reported */
+    size_t before; /* errors that were reported earlier */
 };
 
 static void read_min_count(struct reading *reading)
@@ -75,7 +74,7 @@ static void read_min_count(struct reading *reading)
     reading->context.min_count = (size_t)number;
 }
 
-/* How nonblocking calls are carried out. */
+/* Reads the keys for nonblocking calls. */
 static void read_nonblocking(const struct reading *reading)
 {
     const struct aps_yaml_node *progress = reading->keys[KEY_PROGRESS];
@@ -110,8 +109,8 @@ static void read_pcontrol(const struct reading *reading)
         aps_read_switch(&reading->reader, key, &reading->policy->pcontrol);
 }
 
-/* The layer table, `table` or by its old name `layers`, and with it what rules
- * may say of layers. */
+/* Reads the layer table, `table` or by its old name `layers`. Rules refer to
+ * it. */
 static void read_table(struct reading *reading)
 {
     const struct aps_yaml_node *table = reading->keys[KEY_TABLE];
@@ -132,7 +131,8 @@ static void read_table(struct reading *reading)
     if (!aps_read_text(&reading->reader, key))
         return;
     if (!source->layers_text) {
-        /* Whoever has its path has said why. */
+        /* The reader of the file has reported the cause if the path is
+         * known. */
         if (!source->layers_path)
             aps_reader_error(&reading->reader, key->value,
                              "layer table '%.80s' was not read",
@@ -154,12 +154,12 @@ static void read_table(struct reading *reading)
             policy->steps.calls, layers->count);
 }
 
-/* The first rule that always matches, for each kind of call; or NULL. */
+/* For each kind of call the first rule that always matches; or NULL. */
 struct covers {
     const struct aps_rule *of[APS_CALL_KINDS];
 };
 
-/* Do earlier rules leave any call to the rule at `node`? */
+/* Reports a rule at `node` to which earlier rules leave no call. */
 static void check_reachable(const struct reading *reading,
                             const struct aps_yaml_node *node,
                             const struct aps_rule *rule,
@@ -188,8 +188,8 @@ static void check_reachable(const struct reading *reading,
             line);
 }
 
-/* Does another rule before this one have its name? Both spellings of a hyphen
- * are two names: the log shows a name as it is written. */
+/* Reports a rule whose name an earlier rule has. Names that differ in a hyphen
+ * and an underscore differ, because the log shows them as written. */
 static void check_name(const struct reading *reading,
                        const struct aps_yaml_node *node, int index)
 {
@@ -221,8 +221,8 @@ static void read_rule_list(const struct reading *reading,
     }
 }
 
-/* Rules behind one that always matches are errors. With other errors nothing is
- * said of them: what is misspelt may be a condition. */
+/* Reports rules after one that always matches. After other errors it reports
+ * nothing, because a misspelt key may be a condition. */
 static void check_order(const struct reading *reading,
                         const struct aps_yaml_node *first)
 {
@@ -244,7 +244,7 @@ static void check_order(const struct reading *reading,
     }
 }
 
-/* Is the end of a step known, or looked for, whatever scales ask for? */
+/* True if the end of a step is known or looked for, regardless of scales. */
 static bool knows_steps(const struct reading *reading,
                         const struct aps_yaml_node *first)
 {
@@ -298,10 +298,10 @@ static void read_rules(struct reading *reading,
     check_order(reading, first);
 }
 
-/* Does the plan depend on where a step ends? So does what is remembered of a layer,
- * and a scale's state if it belongs to the whole model, which changes at the end of
- * a step, or to a layer, in a policy that has `steps` in order to tell layers of
- * one size apart. */
+/* True if the plan depends on the end of a step. It does if layers have state,
+ * and if the scale's state belongs to the whole model, which changes at the end
+ * of a step. A scale's state of each layer counts in a policy with `steps`,
+ * which distinguishes layers of one size. */
 static bool plan_needs_steps(const struct aps_plan *plan, bool written)
 {
     return aps_plan_remembers(plan) ||
@@ -331,13 +331,13 @@ static void settle_steps(const struct reading *reading)
         policy->steps.kind = needed ? APS_STEPS_AUTO : APS_STEPS_NONE;
 }
 
-/* Where candidates that take the place of the policy's stand. */
+/* Returns the source of the candidates that replace those of the policy. */
 static const char *given_name(const struct aps_policy_source *source)
 {
     return source->shadow_name ? source->shadow_name : APS_SHADOW_PATH;
 }
 
-/* Candidates of APSMPI_SHADOW take the place of the policy's. */
+/* Reads the candidates of APSMPI_SHADOW in place of the policy's. */
 static void read_shadow(struct reading *reading)
 {
     const struct aps_yaml_node *budget = reading->keys[KEY_BUDGET];
@@ -355,7 +355,7 @@ static void read_shadow(struct reading *reading)
                                &reading->policy->budget);
 }
 
-/* What candidates ask of the rest: a log, which they are for. */
+/* Checks that a policy with candidates has a log, to which they are written. */
 static void settle_shadow(const struct reading *reading)
 {
     const struct aps_yaml_node *budget = reading->keys[KEY_BUDGET];
@@ -383,7 +383,7 @@ static void read_root(struct reading *reading, const struct aps_yaml_node *root)
     if (aps_read_keys(&reading->reader, root, "a policy", &words,
                       reading->keys) < 0)
         return;
-    /* Rules come last: what they may say depends on all the rest. */
+    /* Rules come last, because they depend on all other keys. */
     aps_version_check(&reading->reader, root);
     reading->context.per_epoch = aps_policy_steps_read(
         &reading->reader, reading->keys[KEY_STEPS], reading->keys[KEY_ORDER],
@@ -401,7 +401,7 @@ static void read_root(struct reading *reading, const struct aps_yaml_node *root)
     settle_shadow(reading);
 }
 
-/* The value of APSMPI_SHADOW as that of a key. */
+/* Parses the value of APSMPI_SHADOW like that of a key. */
 static int parse_given(const char *text, struct reading *reading)
 {
     static char name[] = "shadow";
@@ -425,7 +425,7 @@ int aps_policy_parse(const struct aps_policy_source *source,
                        errors) < 0)
         return -1;
     if (!aps_version_is_ours(source->path, root, &error)) {
-        /* What YAML another language allows is not ours to judge. */
+        /* Another version of the language may allow other YAML. */
         errors->count = before;
         aps_errors_add(errors, error.file, error.line, error.column, "%s",
                        error.text);

@@ -160,8 +160,8 @@ unsigned aps_policy_rule_calls(const struct aps_policy *policy, int rule)
     return policy->rules[rule].calls;
 }
 
-/* The first rule in front of this one that takes all all-reduces of so many values,
- * whatever their layer and time; or NULL. */
+/* Returns the first earlier rule that takes all all-reduces of `count` values,
+ * in any layer at any time; or NULL. */
 static const struct aps_rule *rule_before(const struct aps_policy *policy,
                                           int rule, size_t count)
 {
@@ -204,14 +204,14 @@ bool aps_policy_rule_counts(const struct aps_policy *policy, int rule,
             return false;
         *least = before->max_count + 1;
     }
-    /* Not below *least, which no rule in front takes. */
+    /* The loop does not pass *least, which no earlier rule takes. */
     while (*least < *most &&
            (before = rule_before(policy, rule, *most)) != NULL)
         *most = before->min_count - 1;
     return *least <= *most;
 }
 
-/* Append "; WHAT RANGES" to the text in buffer. */
+/* Appends "; WHAT RANGES" to the text in buffer. */
 static void append_ranges(char *buffer, size_t size, const char *what,
                           const struct aps_ranges *ranges, const char *suffix)
 {
@@ -255,7 +255,7 @@ char *aps_policy_rule_when(const struct aps_policy *policy, int rule,
     return buffer;
 }
 
-/* The smaller of two places in time, where -1 means never. */
+/* Returns the smaller of two times, of which -1 means never. */
 static long sooner(long a, long b)
 {
     if (a < 0 || b < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The plan of a layer, from the first rule that matches it.
+ * Finds the plan of a layer: that of the first rule that matches.
  */
 #include "config.h"
 
@@ -9,7 +9,7 @@
 #include "policy/keywords.h"
 #include "source/object.h"
 
-/* What a rule for several kinds of calls means for this one. */
+/* Adapts a plan of a rule for several kinds of calls to this kind. */
 static void settle_call(struct aps_plan *plan, enum aps_call_kind call)
 {
     if (call != APS_CALL_ALLREDUCE) {
@@ -24,7 +24,7 @@ static void settle_call(struct aps_plan *plan, enum aps_call_kind call)
     }
 }
 
-/* What the layer table says of the layer. */
+/* Sets the parameter of the scale that the layer table has. */
 static void settle_scale(const struct aps_policy *policy, long layer,
                          struct aps_scale *scale)
 {
@@ -35,7 +35,7 @@ static void settle_scale(const struct aps_policy *policy, long layer,
         scale->parameters[at] = policy->layers->list[layer].scale;
 }
 
-/* The shape that the layer table gives the layer. */
+/* Sets the layer's shape from the layer table. */
 static void settle_matrix(const struct aps_policy *policy,
                           const struct aps_plan_key *place,
                           struct aps_matrix *matrix)
@@ -54,7 +54,8 @@ static void settle_matrix(const struct aps_policy *policy,
 
 static const struct aps_plan no_plan = {.rewrite = false, .rule = -1};
 
-/* What the calls of a rule that is given, or of none, are measured with. */
+/* Returns the candidates for calls of the rule (-1: without a rule), or
+ * NULL. */
 static const struct aps_shadow *shadow_of(const struct aps_policy *policy,
                                           int rule, enum aps_call_kind call)
 {
@@ -63,7 +64,8 @@ static const struct aps_shadow *shadow_of(const struct aps_policy *policy,
     return call == APS_CALL_ALLREDUCE && shadow->count > 0 ? shadow : NULL;
 }
 
-/* Of a rule that matches `place`, or one of its candidates. */
+/* Completes the plan of a rule that matches `place`, or of one of its
+ * candidates. */
 static void settle_plan(const struct aps_policy *policy,
                         const struct aps_plan_key *place, struct aps_plan *plan)
 {
@@ -81,8 +83,8 @@ static void settle(const struct aps_policy *policy, int rule,
     settle_plan(policy, place, plan);
 }
 
-/* The calls are under way at the same time as others, or are no trials of `auto`,
- * so that `direct` reduces. */
+/* Candidates run during other calls, or are not trials of `auto`; therefore
+ * `direct` reduces them. */
 void aps_policy_candidate(const struct aps_policy *policy,
                           const struct aps_plan_key *place,
                           const struct aps_shadow *shadow, size_t i,

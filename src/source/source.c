@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The files behind a policy, read whole: the policy, and the layer table that
- * it names.
+ * Reads the files of a policy: the policy, and the layer table that it names.
  */
 #include "config.h"
 
@@ -17,7 +16,8 @@
 
 #define MAX_BYTES ((size_t)16 << 20)
 
-/* What a reading gives; `why` is a text for the message where it fails. */
+/* Result of reading a file; `why` is the cause of a failure, for the
+ * message. */
 struct content {
     char *text;
     size_t length;
@@ -86,7 +86,7 @@ static int read_file(const char *path, struct content *content)
     return result;
 }
 
-/* `name` as seen from the directory of `path`; malloc'ed. */
+/* Returns `name` relative to the directory of `path`; the caller frees it. */
 static char *path_beside(const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/');
@@ -130,8 +130,8 @@ static int find_table(struct aps_policy_source *source,
     if (aps_yaml_parse(source->path, source->text, source->length, &root,
                        errors) < 0)
         return -1;
-    /* There is a tree, so aps_policy_parse will find these again, or that the
-     * policy is for another version. */
+    /* aps_policy_parse will find these errors, or that the policy has another
+     * version. */
     errors->count = before;
     if (!aps_version_is_ours(source->path, root, NULL)) {
         aps_yaml_destroy(root);
@@ -147,7 +147,7 @@ static int find_table(struct aps_policy_source *source,
     return result;
 }
 
-/* The errors of a policy whose layer table cannot be read. */
+/* Reports the errors of a policy whose layer table cannot be read. */
 static void find_errors(const struct aps_policy_source *source,
                         struct aps_errors *errors)
 {
