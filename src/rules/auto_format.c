@@ -17,11 +17,11 @@
 
 #define ALLREDUCE (1u << APS_CALL_ALLREDUCE)
 
-#define EVERY 500         /* steps, where the policy does not say */
+#define EVERY 500         /* steps; default */
 #define EVERY_MAX INT_MAX /* steps */
-#define SNR_MAX 140       /* dB: the sum in FP32 has hardly more */
+#define SNR_MAX 140       /* in dB; the FP32 sum itself has little more */
 #define ERR_MIN 1e-7
-#define MARGIN_SNR 3 /* dB, where the policy does not say */
+#define MARGIN_SNR 3 /* in dB; default */
 #define MARGIN_ERR 6
 #define MARGIN_MAX 60
 
@@ -39,14 +39,15 @@ static const struct aps_keywords words = {.known = known, .hints = hints};
 
 /* --- the target ----------------------------------------------------------- */
 
-/* A number and its unit: "20dB", "20 dB". NAN: it is none. */
+/* Reads a number and its unit: "20dB", "20 dB". Returns NAN if there is
+ * none. */
 static double read_quantity(const char *text, char *unit, size_t size)
 {
     const size_t length = strspn(text, "0123456789.eE+-^");
     char number[32] = "";
     size_t digits = length;
 
-    /* 'e' may begin neither a number's end nor a unit. */
+    /* A trailing 'e' belongs neither to the number nor to the unit. */
     while (digits > 0 && strchr("eE+-^", text[digits - 1]))
         digits--;
     if (digits == 0 || digits >= sizeof number)
@@ -132,13 +133,14 @@ static void read_margin(const struct aps_reader *reader,
 
 /* --- the formats ---------------------------------------------------------- */
 
-/* The list while it is read. */
+/* The list during parsing. */
 struct list {
     const struct aps_rule_keys *keys;
     struct aps_rule *rule;
-    size_t words; /* fp32, too */
-    bool native;  /* fp32 stands in it */
-    bool refused; /* the rule's settings are: it is said once */
+    size_t words; /* formats and fp32 */
+    bool native;  /* the list has fp32 */
+    bool refused; /* an error of the rule's settings has been reported; once is
+                     enough */
 };
 
 static bool is_named(const struct list *list, const struct aps_format *format)
@@ -151,7 +153,7 @@ static bool is_named(const struct list *list, const struct aps_format *format)
     return false;
 }
 
-/* The rule with this format: *plan. False: there is an error. */
+/* Sets *plan to that of the rule with this format. False after an error. */
 static bool read_plan(struct list *list, const struct aps_yaml_node *word,
                       struct aps_plan *plan)
 {
@@ -219,7 +221,8 @@ static int take_format(void *data, const struct aps_item *item)
     return 0;
 }
 
-/* FP32 by a reduction of the library, for calls that MPI cannot get any more. */
+/* Plans FP32 by a reduction of the library, for calls that can no longer go to
+ * MPI. */
 static void make_full(struct aps_rule *rule)
 {
     struct aps_plan *full = &rule->plan;
@@ -263,14 +266,14 @@ static void read_formats(const struct aps_rule_keys *keys,
 
 /* --- what is within reach -------------------------------------------------- */
 
-/* The least relative error that rounding leaves values which it changes: each of them
- * is as large as its step allows. 0: not known. In blocks, a value may be as large as
- * the block's largest. */
+/* Returns the least relative error that rounding leaves in values that it
+ * changes, which it does if each value is as large as its step allows; 0: not
+ * known. In blocks a value may be as large as the largest of its block. */
 static double least_error(const struct aps_format *format,
                           enum aps_target_kind target)
 {
-    /* The values of a binade have 2^(mantissa_bits + 1) steps at most, those of fixed
-     * point 2^mantissa_bits. */
+    /* A binade has at most 2^(mantissa_bits + 1) steps; fixed point has
+     * 2^mantissa_bits. */
     const double steps =
         format->levels > 0
             ? format->levels
@@ -278,13 +281,13 @@ static double least_error(const struct aps_format *format,
 
     if (steps < 2)
         return 0;
-    /* Of errors that are uniform within half a step, the root of the mean square, and
-     * the mean. */
+    /* Root mean square and mean of errors that are uniform within half a
+     * step. */
     return (target == APS_TARGET_SNR ? 1 / sqrt(12) : 0.25) / steps;
 }
 
-/* A target that no format of the list meets leaves all layers in FP32. Without groups,
- * or in several of them, at least the sums are rounded. */
+/* Warns of a target that no format of the list meets; all layers would stay in
+ * FP32. Without groups, or with several, at least the sums are rounded. */
 static void warn_of_reach(const struct aps_rule_keys *keys,
                           const struct aps_auto_format *formats)
 {
@@ -319,7 +322,7 @@ static void warn_of_reach(const struct aps_rule_keys *keys,
 
 /* --- the rule ------------------------------------------------------------- */
 
-/* What has no meaning beside it. */
+/* Refuses the settings that have no meaning with several formats. */
 static bool refuse_settings(const struct aps_rule_keys *keys)
 {
     const struct aps_yaml_node *compress = keys->keys[APS_RULE_COMPRESS];
@@ -345,8 +348,9 @@ static bool refuse_settings(const struct aps_rule_keys *keys)
     return keys->reader->errors->count > before;
 }
 
-/* Where the log samples none but steps in which layers are measured, and have just got
- * a format that meets the target, it does not show how they do in between. */
+/* Warns if the log samples only steps in which layers are measured. They have
+ * just been given a format that meets the target, and the log would not show
+ * the errors in between. */
 static void warn_of_log(const struct aps_rule_keys *keys, long every)
 {
     const struct aps_policy_log *log = keys->context->log;

@@ -20,13 +20,13 @@ _Static_assert(APS_COMPRESSOR_PARAMETERS >= APS_ARGUMENTS_MAX,
         .name = NULL                                                           \
     }
 
-/* The share of a layer's elements. */
+/* Share of a layer's elements. */
 #define DENSITY                                                                \
     {                                                                          \
         .name = "density", .kind = APS_PARAMETER_REAL, .above = true,          \
         .max = 1, .otherwise = 0.01                                            \
     }
-/* Ranks beyond a thousand compress nothing. */
+/* Higher ranks would not compress. */
 #define POWERSGD                                                               \
     [APS_POWERSGD_RANK] = {.name = "rank",                                     \
                            .kind = APS_PARAMETER_WHOLE,                        \
@@ -62,8 +62,8 @@ static const struct aps_parameter threshold[] = {
                              .above = true,
                              .max = INFINITY},
     END};
-/* No element is more standard deviations away than the root of their number: such
- * a clip does nothing to a layer of 10^8. */
+/* No element deviates by more standard deviations than the root of the number
+ * of elements: this clip has no effect on a layer of 10^8. */
 static const struct aps_parameter ternary[] = {
     [APS_TERNARY_CLIP] = {.name = "clip",
                           .kind = APS_PARAMETER_REAL,
@@ -132,7 +132,7 @@ int aps_compressors_read(const struct aps_rule_keys *rule,
                     : 0;
 }
 
-/* The key that asks for it, and its name in messages. */
+/* Returns the key that asks for the compressor, and its name in messages. */
 static const struct aps_yaml_node *key_of(const struct aps_rule_keys *rule,
                                           const struct aps_plan *plan)
 {
@@ -150,7 +150,8 @@ static const char *name_of(const struct aps_plan *plan, char *name, size_t size)
     return name;
 }
 
-/* Layers are told apart by their places in a step. */
+/* Reports a policy in which layers have no place in a step that distinguishes
+ * them. */
 static void check_steps(const struct aps_rule_keys *rule,
                         const struct aps_plan *plan)
 {
@@ -203,8 +204,8 @@ static void check_scale(const struct aps_rule_keys *rule,
                      reduced ? ", aps" : "");
 }
 
-/* Integers have neither format nor scale nor rounding: keys for them would do
- * nothing, unless they say as much. */
+/* Reports keys for format, scale and rounding of integers, which have none,
+ * unless the keys state that. */
 static void check_integers(const struct aps_rule_keys *rule,
                            const struct aps_plan *plan)
 {
@@ -229,7 +230,8 @@ static void check_integers(const struct aps_rule_keys *rule,
                              aps_compressor_name(&plan->compressor));
 }
 
-/* What does not go through a reduction is added up in full floats, or exactly. */
+/* Reports `accumulate` for a compressor without a reduction, whose sums are
+ * FP32 or exact. */
 static void check_accumulate(const struct aps_rule_keys *rule,
                              const struct aps_plan *plan)
 {
@@ -245,9 +247,9 @@ static void check_accumulate(const struct aps_rule_keys *rule,
                          : "in full floats");
 }
 
-/* Those that reduce nothing have all ranks send to all others, which is fewest bytes
- * where ranks are few, or to owners, or those of a group to owners. Sums of integers
- * are few bits, and go by owners. */
+/* Sets the reduction of compressors that have one of their own: each rank sends
+ * to all others (fewest bytes with few ranks), to owners, or to owners of its
+ * group. Sums of integers have few bits, and use owners. */
 static void settle_reduce(const struct aps_rule_keys *rule,
                           const struct aps_yaml_node *node,
                           struct aps_plan *plan)
@@ -283,7 +285,7 @@ static void settle_reduce(const struct aps_rule_keys *rule,
                          name, ops->integers ? "integers" : "full floats");
 }
 
-/* Of a format with feedback: of all values, or of chunks. */
+/* Sets the reduction of a format with feedback, of all values or of chunks. */
 static void settle_rounded(const struct aps_rule_keys *rule,
                            struct aps_plan *plan)
 {
@@ -305,8 +307,8 @@ static void settle_rounded(const struct aps_rule_keys *rule,
     plan->reduce = APS_REDUCE_DIRECT;
 }
 
-/* What a vote leaves out grows from call to call, where most ranks have one sign and
- * the sum has the other. */
+/* Warns of feedback with a vote: the residual grows from call to call if most
+ * ranks have one sign and the sum has the other. */
 static void check_feedback(const struct aps_rule_keys *rule,
                            const struct aps_plan *plan)
 {
@@ -318,7 +320,7 @@ static void check_feedback(const struct aps_rule_keys *rule,
                          aps_compressor_name(&plan->compressor));
 }
 
-/* Are chunks rounded, and is what that loses remembered? */
+/* True if chunks are rounded and have residuals. */
 static bool rounds_chunks(const struct aps_plan *plan)
 {
     return aps_compressor_ops_of(&plan->compressor)->chunk && plan->feedback &&

@@ -18,7 +18,7 @@ enum gemm_key {
     KEYS
 };
 
-/* Not in blocks, and without an exponent. */
+/* True for a format without blocks and without exponent. */
 static bool is_integer(const struct aps_format *format)
 {
     return format->block == 1 && format->exponent_bits == 0;
@@ -34,7 +34,7 @@ static void no_integers(const struct aps_reader *reader,
                      format->name);
 }
 
-/* Operands are rounded to nearest. */
+/* Reports a format with random rounding; operands are rounded to nearest. */
 static bool is_drawn(const struct aps_reader *reader,
                      const struct aps_yaml_node *at,
                      const struct aps_format *format)
@@ -49,7 +49,7 @@ static bool is_drawn(const struct aps_reader *reader,
     return true;
 }
 
-/* Sums are floats; factors may be in blocks, too. */
+/* Reports sums that are not floats; factors may also be in blocks. */
 static void check_floats(const struct aps_reader *reader,
                          const struct aps_yaml_node *at,
                          const struct aps_format *sums)
@@ -64,7 +64,7 @@ static void check_floats(const struct aps_reader *reader,
         no_integers(reader, at, sums);
 }
 
-/* Returns whether there is a format. */
+/* Returns true if there is a format. */
 static bool read_format(const struct aps_reader *reader,
                         const struct aps_yaml_node *key,
                         struct aps_policy_gemm *gemm)
@@ -92,13 +92,13 @@ static bool read_format(const struct aps_reader *reader,
         return false;
     gemm->format_b = gemm->format;
     gemm->accumulator = gemm->format;
-    /* HBFP: integers inside a block, full floats between blocks. */
+    /* HBFP: integers inside a block, FP32 between blocks. */
     if (gemm->format.block > 1)
         (void)aps_format_parse("fp32", &gemm->accumulator, NULL);
     return true;
 }
 
-/* The format of B; after that of A. */
+/* Reads the format of B, after that of A. */
 static void read_format_b(const struct aps_reader *reader,
                           const struct aps_yaml_node *key,
                           struct aps_policy_gemm *gemm)
@@ -125,7 +125,7 @@ static void read_format_b(const struct aps_reader *reader,
     gemm->format_b = b.format;
 }
 
-/* Nothing else can be said of products that are left alone. */
+/* Reports other keys with `format: fp32`, which have no effect. */
 static void check_native(const struct aps_reader *reader,
                          const struct aps_yaml_node *const *keys)
 {
@@ -170,7 +170,7 @@ static void read_accumulate(const struct aps_reader *reader,
     }
 }
 
-/* The old keys `accumulator` and `kahan`. */
+/* Reads the old keys `accumulator` and `kahan`. */
 static void read_old(const struct aps_reader *reader,
                      const struct aps_yaml_node *const *keys,
                      struct aps_policy_gemm *gemm)

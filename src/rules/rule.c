@@ -50,7 +50,7 @@ static const struct aps_hint hints[] = {
 };
 static const struct aps_keywords rule_words = {.known = known, .hints = hints};
 
-/* A rule while it is read. */
+/* A rule during parsing. */
 struct reading {
     const struct aps_reader *reader;
     const struct aps_rule_context *context;
@@ -121,8 +121,9 @@ static void read_counts(struct reading *reading)
             rule->max_count, rule->min_count);
 }
 
-/* A rule for layers below min_count matches none. One that leaves them to MPI says
- * what happens anyway. */
+/* Reports a rule that is only for layers below min_count, which no rule
+ * matches. With format fp32 it is not an error: such layers go to MPI
+ * anyway. */
 static void check_small(struct reading *reading)
 {
     const struct aps_yaml_node *key = reading->keys[APS_RULE_MAX_COUNT];
@@ -236,7 +237,7 @@ bool aps_rule_matches(const struct aps_rule *rule,
         return false;
     if (place->count < rule->min_count || place->count > rule->max_count)
         return false;
-    /* Other calls have no layers: the condition is about all-reduces. */
+    /* Other calls have no layers; the condition concerns all-reduces only. */
     if (rule->by_layer && place->call == APS_CALL_ALLREDUCE &&
         !aps_selection_holds(&rule->layers, place->layer, place->layers))
         return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One rule of a policy: conditions, and the plan where they all hold.
+ * One rule of a policy: conditions, and the plan of calls that meet them all.
  */
 #ifndef APS_RULES_RULE_H
 #define APS_RULES_RULE_H
@@ -8,8 +8,9 @@
 #include "rules/rule_keys.h"
 
 /*
- * Read a rule from its node. `rule` starts as {0}; index is its place in the
- * list. 0 or -1 with errors reported; aps_rule_clear is due in either case.
+ * Reads a rule from its node. `rule` is {0} before; `index` is its place in the
+ * list. Returns 0, or -1 after errors were reported; the caller calls
+ * aps_rule_clear in both cases.
  */
 int aps_rule_read(const struct aps_reader *reader,
                   const struct aps_rule_context *context,
@@ -20,8 +21,8 @@ void aps_rule_clear(struct aps_rule *rule);
 bool aps_rule_matches(const struct aps_rule *rule,
                       const struct aps_plan_key *place);
 
-/* Of the calls that it is for, as bits too: those that it always matches if
- * they have at least min_count elements. */
+/* Returns the kinds of calls, as bits, that the rule is for and always matches
+ * if they have at least min_count elements. */
 unsigned aps_rule_matches_all(const struct aps_rule *rule, size_t min_count);
 
 #endif

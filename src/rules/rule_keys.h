@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One rule of a policy, and its keys while it is read.
+ * One rule of a policy, and its keys during parsing.
  */
 #ifndef APS_RULES_RULE_KEYS_H
 #define APS_RULES_RULE_KEYS_H
@@ -16,9 +16,9 @@
 struct aps_rule {
     int line, column;
     char *name;     /* owned; NULL: none */
-    unsigned calls; /* 1 << enum aps_call_kind, of those it is for; 0: the key
-                       is wrong */
-    bool by_layer, by_epoch, by_step; /* is there such a condition? */
+    unsigned calls; /* 1 << enum aps_call_kind for each kind; 0: the key is
+                       wrong */
+    bool by_layer, by_epoch, by_step; /* the rule has such a condition */
     struct aps_selection layers;
     struct aps_ranges epochs;
     struct aps_ranges steps;
@@ -27,27 +27,28 @@ struct aps_rule {
     struct aps_plan plan;
     struct aps_shadow shadow; /* its plans are owned */
     struct aps_auto_format
-        auto_format; /* of plan.auto_format, if that is set */
+        auto_format; /* if plan.auto_format is set, that points here */
 };
 
-/* What the rest of the policy says and a rule depends on. */
+/* Settings of the policy on which a rule depends. */
 struct aps_rule_context {
     struct aps_step_layers layers;
-    bool per_epoch;   /* steps: {per_epoch: N} is given */
-    bool knows_steps; /* the library will see where a step ends */
-    size_t min_count; /* of the policy */
-    const struct aps_policy_log *log; /* of the policy */
+    bool per_epoch;   /* the policy has steps: {per_epoch: N} */
+    bool knows_steps; /* the library will know where a step ends */
+    size_t min_count; /* the policy's */
+    const struct aps_policy_log *log; /* the policy's */
     const struct aps_rule
-        *rules; /* of the policy: those before have been read */
-    /* Of all rules, and of layers that no rule matches; key NULL: none. */
+        *rules; /* the policy's; earlier rules have been read */
+    /* Candidates of all rules, and of layers that no rule matches; key NULL:
+     * none. */
     struct {
         struct aps_reader reader;
         const struct aps_yaml_node *key;
-        const struct aps_shadow *read; /* without what rules say */
+        const struct aps_shadow *read; /* without the settings of rules */
     } shadow;
 };
 
-/* The keys of a rule. */
+/* Keys of a rule. */
 enum aps_rule_key {
     APS_RULE_NAME,
     APS_RULE_CALLS,
@@ -70,14 +71,15 @@ enum aps_rule_key {
     APS_RULE_KEYS
 };
 
-/* A rule whose keys are sorted: keys[i], or NULL where it is missing. */
+/* A rule with sorted keys: keys[i], or NULL if it is missing. */
 struct aps_rule_keys {
     const struct aps_reader *reader;
     const struct aps_yaml_node *node;
     const struct aps_yaml_node *keys[APS_RULE_KEYS];
     const struct aps_rule_context *context;
-    const struct aps_rule *rule; /* whose conditions have been read */
-    unsigned calls; /* that the rule is for; 0: the key `calls` is wrong */
+    const struct aps_rule *rule; /* its conditions have been read */
+    unsigned calls; /* calls that the rule is for; 0: the key `calls` is
+                       wrong */
 };
 
 #endif

@@ -12,8 +12,8 @@
 _Static_assert(APS_SCALE_PARAMETERS >= APS_ARGUMENTS_MAX,
                "a scale keeps all parameters that a word may have");
 
-/* Scales with a state learn from what comes back to all ranks of a call: only
- * an all-reduce brings it. */
+/* Reports a scale with a state for other calls: it learns from results that all
+ * ranks receive, and only an all-reduce has such results. */
 static int scales_check_calls(const struct aps_rule_keys *rule,
                               const struct aps_value *value,
                               const struct aps_scale *scale)
@@ -31,7 +31,8 @@ static int scales_check_calls(const struct aps_rule_keys *rule,
     return -1;
 }
 
-/* A state of the whole model changes from step to step. */
+/* Reports a state of the whole model without steps, at whose ends it
+ * changes. */
 static int scales_settle_scope(const struct aps_rule_keys *rule,
                                const struct aps_value *value,
                                struct aps_scale *scale)
@@ -52,7 +53,7 @@ static int scales_settle_scope(const struct aps_rule_keys *rule,
     return -1;
 }
 
-/* May the rule be for layer i of the table? */
+/* True if the rule may be for layer i of the table. */
 static bool scales_is_for(const struct aps_rule *rule,
                           const struct aps_layers *table, size_t i)
 {
@@ -64,7 +65,7 @@ static bool scales_is_for(const struct aps_rule *rule,
             aps_selection_holds(&rule->layers, (long)i, (long)table->count));
 }
 
-/* Do rules before it leave layer i to the rule, at any time? */
+/* True if earlier rules leave layer i to the rule at some time. */
 static bool scales_reaches(const struct aps_rule_keys *keys,
                            const struct aps_layers *table, size_t i)
 {
@@ -79,8 +80,8 @@ static bool scales_reaches(const struct aps_rule_keys *keys,
     return scales_is_for(rule, table, i);
 }
 
-/* The first layer that the rule may be for and that the table gives no value, or
- * NULL. */
+/* Returns the first layer that the rule may be for and that has no value in the
+ * table, or NULL. */
 static const struct aps_layer_row *
 scales_missing_layer(const struct aps_rule_keys *rule,
                      const struct aps_layers *table)
@@ -92,7 +93,7 @@ scales_missing_layer(const struct aps_rule_keys *rule,
     return NULL;
 }
 
-/* Values of the layer table's column `scale`. */
+/* Checks the values of the layer table's column `scale`. */
 static int scales_check_table(const struct aps_rule_keys *rule,
                               const struct aps_value *value,
                               const struct aps_scale *scale)

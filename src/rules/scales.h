@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The scale of a rule: the key `scale`, and what scales with a state ask of the
- * rest of the policy.
+ * Scale of a rule: the key `scale`, and the conditions of scales with a state
+ * on the rest of the policy.
  */
 #ifndef APS_RULES_SCALES_H
 #define APS_RULES_SCALES_H
 
 #include "rules/rule_keys.h"
 
-/* Read the value of the rule's key `scale`; the plan has its format. Doubts
- * about the two are warnings. 0, or -1 with the errors reported. */
+/* Reads the value of the rule's key `scale`; the plan has its format. Warns of
+ * a scale that does not suit the format. Returns 0, or -1 after errors were
+ * reported. */
 int aps_scales_read(const struct aps_rule_keys *rule, struct aps_plan *plan);
 
-/* Warn, at the node, of a doubt about the plan's scale and format. */
+/* Warns, at the node, if the plan's scale does not suit its format. */
 void aps_scales_warn(const struct aps_rule_keys *rule,
                      const struct aps_yaml_node *at,
                      const struct aps_plan *plan);

@@ -11,7 +11,7 @@
 
 /* --- steps ---------------------------------------------------------------- */
 
-/* `order`, inside `steps` or, as an old place, at the top. */
+/* Reads `order`, inside `steps` or in its old place at the top. */
 static void read_order(const struct aps_reader *reader,
                        const struct aps_yaml_node *top,
                        const struct aps_yaml_node *inside,
@@ -39,7 +39,7 @@ static void read_order(const struct aps_reader *reader,
 
 enum { CALLS, PER_EPOCH, ORDER, KEYS };
 
-/* keys[]: those of the mapping, NULL where it lacks one. */
+/* Reads the mapping into keys[], NULL for each key that is missing. */
 static void read_mapping(const struct aps_reader *reader,
                          const struct aps_yaml_node *mapping,
                          const struct aps_yaml_node *keys[KEYS],
@@ -87,7 +87,7 @@ bool aps_policy_steps_read(const struct aps_reader *reader,
 
 #define DEFAULT_EVERY 100
 
-/* The value of `key` is the log's file. */
+/* Stores the log's file, the value of `key`. */
 static void keep_file(const struct aps_reader *reader,
                       const struct aps_yaml_node *key,
                       struct aps_policy_log *log)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sections `steps` and `log` of a policy.
+ * Sections `steps` and `log` of a policy.
  */
 #ifndef APS_RULES_SECTIONS_H
 #define APS_RULES_SECTIONS_H
@@ -10,17 +10,17 @@
 #include "policy/policy.h"
 #include "yaml/value.h"
 
-/* auto, none, or {calls: N, per_epoch: N, order: backward}; `order` is the old
- * place of that key, at the top. Both may be NULL. Errors are reported. All of
- * *steps but its kind, which depends on the rules. Is the length of an epoch stated,
- * be it wrongly? */
+/* Reads auto, none, or {calls: N, per_epoch: N, order: backward}; `order` is
+ * the old place of that key, at the top. Both may be NULL. Reports errors. Sets
+ * all of *steps but its kind, which depends on the rules. True if the length of
+ * an epoch is stated, even wrongly. */
 bool aps_policy_steps_read(const struct aps_reader *reader,
                            const struct aps_yaml_node *key,
                            const struct aps_yaml_node *order,
                            struct aps_policy_steps *steps);
 
-/* FILE, or {file: FILE, every: N}. `key` may be NULL: no log. Errors are
- * reported; the caller frees log->file. */
+/* Reads FILE, or {file: FILE, every: N}. `key` may be NULL: no log. Reports
+ * errors. The caller frees log->file. */
 void aps_policy_log_read(const struct aps_reader *reader,
                          const struct aps_yaml_node *key,
                          struct aps_policy_log *log);

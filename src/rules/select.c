@@ -23,8 +23,8 @@ struct taker {
     aps_errors_add((taker)->reader->errors, (taker)->reader->path,             \
                    (item)->line, (item)->column, __VA_ARGS__)
 
-/* One end of a range. `last` without a known number of layers is the open end:
- * no index lies beyond the last layer. */
+/* One end of a range. `last` with an unknown number of layers is an open end,
+ * because no index exceeds the last layer. */
 enum end_kind { END_NONE, END_INDEX, END_LAST, END_TOO_LARGE };
 
 static enum end_kind parse_end(const char *text, size_t length, long *index)
@@ -43,7 +43,8 @@ static enum end_kind parse_end(const char *text, size_t length, long *index)
     return END_INDEX;
 }
 
-/* N, A-B, A-, with first and last as words for N, A and B; false: none. */
+/* Reads N, A-B or A-, where N, A and B may be `first` or `last`. False if the
+ * text is not a range. */
 static bool parse_span(const char *text, enum end_kind ends[2], long index[2])
 {
     const char *dash = strchr(text, '-');
@@ -160,7 +161,7 @@ static int take_name(const struct taker *taker, const struct aps_item *item)
     for (size_t i = 0; table && i < table->count; i++) {
         const char *name = table->list[i].name;
 
-        /* A name that looks like a pattern still names its layer. */
+        /* A name that looks like a pattern matches its layer too. */
         if (strcmp(item->text, name) == 0 ||
             (glob && aps_glob_match(item->text, name))) {
             found = true;

@@ -15,8 +15,7 @@
 
 #define ALLREDUCE (1u << APS_CALL_ALLREDUCE)
 
-/* What `group` and `node` were given as: a key of the rule, or a parameter of
- * `reduce`. */
+/* Keys for `group` and `node`: of the rule, or parameters of `reduce`. */
 struct group_keys {
     const struct aps_yaml_node *group;
     const struct aps_yaml_node *node;
@@ -24,8 +23,7 @@ struct group_keys {
 
 /* --- reading ------------------------------------------------------------- */
 
-/* INF and NaN of the program must arrive as such. Returns whether the format at
- * `word` would hide them. */
+/* True if the format at `word` would hide INF and NaN; reports the error. */
 static bool refuse_saturating(const struct aps_reader *reader,
                               const struct aps_yaml_node *word)
 {
@@ -41,8 +39,8 @@ static bool refuse_saturating(const struct aps_reader *reader,
     return true;
 }
 
-/* `format`, as which word; returns whether the plan has one. A rule with
- * `compress` need not say one, and fp32 means full floats there. */
+/* Reads `format`; *word is its text. True if the plan has a format. A rule with
+ * `compress` needs none, and fp32 means uncompressed values there. */
 static bool read_format(const struct aps_rule_keys *rule, bool compressed,
                         struct aps_plan *plan, const char **word)
 {
@@ -75,7 +73,8 @@ static bool read_format(const struct aps_rule_keys *rule, bool compressed,
         return aps_format_parse("e8m23", &plan->format, NULL) == 0;
     }
     if (value.word != APS_WORD_FORMAT) {
-        /* By its name only: e8m23 is our reduction on full floats. */
+        /* Only the name `fp32` means MPI: e8m23 is a reduction of the
+         * library. */
         plan->rewrite = false;
         return aps_format_parse("fp32", &plan->format, NULL) == 0;
     }
@@ -92,8 +91,8 @@ static const struct aps_yaml_node *later_of(const struct aps_yaml_node *a,
     return a->column > b->column ? a : b;
 }
 
-/* A format whose blocks scale themselves has no scale; aps-tight, which scales
- * blocks by their largest value, too, says the same. */
+/* Removes the scale of a format whose blocks have scales of their own.
+ * aps-tight, which scales blocks by their maximum too, is allowed. */
 static void settle_own_scale(const struct aps_rule_keys *rule,
                              struct aps_plan *plan)
 {
@@ -112,7 +111,8 @@ static void settle_own_scale(const struct aps_rule_keys *rule,
                      scale ? scale->text : aps->text);
 }
 
-/* `scale`, `aps`, or what `accumulate` implies; after format and accumulate. */
+/* Sets the scale from `scale`, `aps` or `accumulate`, after format and
+ * accumulate. */
 static void settle_scale(const struct aps_rule_keys *rule,
                          struct aps_plan *plan)
 {
@@ -162,8 +162,8 @@ static void set_group(const struct aps_argument *group, struct aps_plan *plan)
     plan->group_size = (int)group->whole;
 }
 
-/* A key of the rule that is short for a parameter of `reduce`: the argument
- * takes its value. */
+/* Reads a key of the rule that abbreviates a parameter of `reduce` into its
+ * argument. */
 static void read_short(const struct aps_rule_keys *rule, enum aps_rule_key at,
                        const struct aps_parameter *parameter,
                        struct aps_argument *argument)
@@ -207,8 +207,7 @@ static void read_reduce(const struct aps_rule_keys *rule, struct aps_plan *plan,
     given->node = node.key;
 }
 
-/* Partial sums have the scale of the rule's format, which integers of another
- * one would not fit. */
+/* Reports integer sums in another format, which would need another scale. */
 static bool refuse_integer_sums(const struct aps_reader *reader,
                                 const struct aps_yaml_node *word,
                                 const struct aps_plan *plan)
@@ -224,8 +223,9 @@ static bool refuse_integer_sums(const struct aps_reader *reader,
     return true;
 }
 
-/* Blocks that scale themselves leave their sums without a scale: these need the
- * range of FP32, or blocks of their own. */
+/* Reports partial sums without range: blocks with scales of their own leave
+ * their sums without a scale, so that these need the range of FP32, or
+ * blocks. */
 static bool refuse_unscaled_sums(const struct aps_reader *reader,
                                  const struct aps_yaml_node *word,
                                  const struct aps_plan *plan)
@@ -306,7 +306,7 @@ static void check_native(const struct aps_rule_keys *rule, const char *word)
     }
 }
 
-/* "direct, hierarchical or gather": the reductions with that setting. */
+/* Lists the reductions with that setting: "direct, hierarchical or gather". */
 static void list_reductions(enum aps_setting setting, char *list, size_t size)
 {
     unsigned takers = 0;
@@ -318,7 +318,6 @@ static void list_reductions(enum aps_setting setting, char *list, size_t size)
     aps_keywords_list(&aps_keywords_reduce, takers, " or ", list, size);
 }
 
-/* Settings that mean nothing with the rule's reduction. */
 static void check_reduce(const struct aps_rule_keys *rule,
                          const struct aps_plan *plan,
                          const struct group_keys *given)
@@ -371,7 +370,8 @@ void aps_settings_check_calls(const struct aps_rule_keys *rule,
 {
     char calls[64], others[64];
 
-    /* 0: `calls` is wrong, and the error has been reported. */
+    /* If calls is 0, the key `calls` is wrong, and its error has been
+     * reported. */
     if (!at || rule->calls == 0 || (rule->calls & takers) != 0)
         return;
     aps_keywords_list(&aps_keywords_call, rule->calls, ", ", calls,
@@ -383,8 +383,7 @@ void aps_settings_check_calls(const struct aps_rule_keys *rule,
                      others);
 }
 
-/* Settings that mean nothing with the rule's calls: calls other than an
- * all-reduce have a single algorithm each. */
+/* Reports settings that only all-reduces have. */
 static void check_calls(const struct aps_rule_keys *rule,
                         const struct aps_plan *plan)
 {
@@ -408,7 +407,6 @@ static void check_calls(const struct aps_rule_keys *rule,
     aps_settings_check_calls(rule, rule->keys[APS_RULE_ACCUMULATE], name, sums);
 }
 
-/* What the format's own rounding excludes. */
 static void check_rounding(const struct aps_rule_keys *rule,
                            const struct aps_yaml_node *at,
                            const struct aps_plan *plan)
@@ -429,8 +427,8 @@ static void check_rounding(const struct aps_rule_keys *rule,
                          name);
 }
 
-/* Partial sums are rounded to nearest, and what overflows there is INF or NaN where
- * that is wanted. */
+/* Reports formats of partial sums that cannot be rounded to nearest, or that
+ * saturate: an overflow must become INF or NaN. */
 static void check_sums(const struct aps_rule_keys *rule,
                        const struct aps_plan *plan)
 {
@@ -476,7 +474,7 @@ void aps_settings_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
     struct group_keys given;
     bool compressed, has_format;
 
-    /* Where `compress` is wrong, nothing is missing. */
+    /* If `compress` is wrong, its error has been reported. */
     compressed = aps_compressors_read(rule, plan) < 0 ||
                  plan->compressor.kind != APS_COMPRESSOR_NONE;
     has_format = read_format(rule, compressed, plan, &word);

@@ -17,10 +17,10 @@
 #define BLANKS " \t"
 #define SEPARATORS "," BLANKS
 
-/* A rule's own plan stands before its candidates. */
+/* A rule's own plan precedes its candidates. */
 #define PLANS_MAX (APS_SHADOW_MAX + 1)
 
-/* The settings of a rule, which follow each other in enum aps_rule_key. */
+/* Settings of a rule, consecutive in enum aps_rule_key. */
 #define SETTINGS (APS_RULE_FEEDBACK - APS_RULE_FORMAT + 1)
 static const char *const settings[] = {
     "format",     "scale",    "aps",      "reduce",   "group", "node",
@@ -36,20 +36,20 @@ static const struct aps_hint hints[] = {
 };
 static const struct aps_keywords words = {.known = settings, .hints = hints};
 
-/* A list while it is read. */
+/* A list during parsing. */
 struct list {
     const struct aps_reader *reader;
     const struct aps_yaml_node *key;
-    const struct aps_rule_keys *rule; /* that the candidates are for */
-    bool inherit;                     /* its settings are without errors */
+    const struct aps_rule_keys *rule; /* rule that the candidates are for */
+    bool inherit;                     /* the rule's settings have no errors */
     struct aps_shadow *shadow;
-    size_t before; /* plans that stand in front of the list */
+    size_t before; /* plans before those of the list */
 };
 
 /* --- one candidate -------------------------------------------------------- */
 
-/* What the rule says holds, too: of `group` and `node` only where the reduction is
- * the rule's. */
+/* Adds the rule's settings to the candidate's, `group` and `node` only if the
+ * candidate has the rule's reduction. */
 static void inherit(const struct aps_rule_keys *rule,
                     struct aps_rule_keys *candidate)
 {
@@ -65,7 +65,7 @@ static void inherit(const struct aps_rule_keys *rule,
         candidate->keys[APS_RULE_REDUCE] = rule->keys[APS_RULE_REDUCE];
 }
 
-/* Does the candidate stand in the list before? */
+/* Warns if the list already has the candidate. */
 static void warn_twice(const struct list *list, const struct aps_yaml_node *at,
                        const struct aps_plan *plan)
 {
@@ -85,7 +85,7 @@ static void warn_twice(const struct list *list, const struct aps_yaml_node *at,
     }
 }
 
-/* The candidate whose settings stand in keys[SETTINGS]; `at` is its place. */
+/* Adds the candidate with the settings keys[SETTINGS]; `at` is its place. */
 static void add(struct list *list, const struct aps_yaml_node *at,
                 const struct aps_yaml_node *const *keys)
 {
@@ -102,7 +102,7 @@ static void add(struct list *list, const struct aps_yaml_node *at,
                          "'shadow' has more than %d candidates: each of them "
                          "costs a reduction",
                          APS_SHADOW_MAX);
-        list->shadow = NULL; /* no more */
+        list->shadow = NULL; /* stop here */
         return;
     }
     memcpy(candidate.keys + APS_RULE_FORMAT, keys, SETTINGS * sizeof *keys);
@@ -128,7 +128,7 @@ static void add(struct list *list, const struct aps_yaml_node *at,
     list->shadow->plans[list->shadow->count++] = plan;
 }
 
-/* A key and its value, of text[length] inside a scalar. */
+/* A key and its value, in text[length] of a scalar. */
 struct pair {
     struct aps_yaml_node key, value;
     char name[8];
@@ -153,7 +153,7 @@ static void make_pair(struct pair *pair, const char *name,
     pair->key.value = &pair->value;
 }
 
-/* FORMAT or FORMAT:SCALE, text[length] of a scalar. */
+/* Adds FORMAT or FORMAT:SCALE, in text[length] of a scalar. */
 static void add_word(struct list *list, const struct aps_yaml_node *scalar,
                      size_t offset, size_t length)
 {
@@ -180,7 +180,7 @@ static void add_word(struct list *list, const struct aps_yaml_node *scalar,
     add(list, &pairs[0].value, keys);
 }
 
-/* A comma at text[at] without a candidate in front of it or behind it. */
+/* Reports a comma at text[at] without a candidate before or after it. */
 static void refuse_comma(const struct list *list,
                          const struct aps_yaml_node *scalar, size_t at)
 {
@@ -217,7 +217,7 @@ static void add_words(struct list *list, const struct aps_yaml_node *scalar)
     }
 }
 
-/* {format: F, ...} */
+/* Adds {format: F, ...}. */
 static void add_mapping(struct list *list, const struct aps_yaml_node *node)
 {
     const struct aps_yaml_node *keys[SETTINGS];
@@ -258,7 +258,7 @@ static void read_list(struct list *list)
     }
 }
 
-/* Room for all plans. */
+/* Allocates memory for all plans. */
 static bool make_room(const struct aps_reader *reader,
                       const struct aps_yaml_node *key,
                       struct aps_shadow *shadow)
@@ -293,7 +293,7 @@ void aps_shadow_read_top(struct aps_rule_context *context,
     context->shadow.read = &rest->shadow;
 }
 
-/* Settings that say nothing where the rule itself has no format. */
+/* Reports settings that have no effect in a rule without a format. */
 static void refuse_settings(const struct aps_rule_keys *keys)
 {
     static const enum aps_rule_key own[] = {APS_RULE_SCALE, APS_RULE_APS,
@@ -308,7 +308,7 @@ static void refuse_settings(const struct aps_rule_keys *keys)
                              keys->keys[own[i]]->text);
 }
 
-/* Does the rule say anything that holds of candidates, too? */
+/* True if the rule has a setting that also applies to candidates. */
 static bool is_inherited_from(const struct aps_rule_keys *keys)
 {
     return keys->keys[APS_RULE_REDUCE] || keys->keys[APS_RULE_GROUP] ||
@@ -316,7 +316,8 @@ static bool is_inherited_from(const struct aps_rule_keys *keys)
            keys->keys[APS_RULE_ROUNDING];
 }
 
-/* The policy's candidates, as read before, with the number of the rule. */
+/* Copies the policy's candidates, as read before, with the number of the
+ * rule. */
 static void copy_top(const struct aps_rule_keys *keys,
                      struct aps_shadow *shadow)
 {
@@ -330,8 +331,8 @@ static void copy_top(const struct aps_rule_keys *keys,
     }
 }
 
-/* The same under the rule's settings. What is wrong with a candidate by itself has
- * been reported. */
+/* Reads the policy's candidates with the rule's settings. Errors in a candidate
+ * itself have been reported. */
 static void read_top_again(const struct aps_rule_keys *keys, bool good,
                            struct list *list)
 {
