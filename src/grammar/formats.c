@@ -8,10 +8,10 @@
 #include "base/nearest.h"
 #include "number/parse.h"
 
-/* Longer names are none. */
+/* No format has a longer name. */
 #define NAME_MAX_LENGTH 63
 
-/* What people write, and what is meant. */
+/* Spellings that people write, and the name that is meant. */
 static const struct {
     const char *name;
     const char *hint;
@@ -74,7 +74,7 @@ bool aps_format_is_auto(const struct aps_yaml_node *key)
            aps_yaml_find(key->value, "auto");
 }
 
-/* ASCII only: what tolower does depends on the program's locale. */
+/* ASCII only, because tolower depends on the program's locale. */
 static void lower(const char *text, char small[NAME_MAX_LENGTH + 1])
 {
     size_t i;
@@ -85,7 +85,7 @@ static void lower(const char *text, char small[NAME_MAX_LENGTH + 1])
     small[i] = '\0';
 }
 
-/* Names are written with hyphens. */
+/* Replaces underscores by hyphens, as names are written. */
 static void spell(const char *text, char name[NAME_MAX_LENGTH + 1])
 {
     size_t i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of number formats in a policy, and what is said of names that are none.
+ * Names of number formats in a policy, and messages about wrong names.
  */
 #ifndef APS_GRAMMAR_FORMATS_H
 #define APS_GRAMMAR_FORMATS_H
@@ -8,17 +8,18 @@
 #include "number/format.h"
 #include "yaml/value.h"
 
-/* The format that a word names. 0, or -1 with the error reported at the word:
- * the right spelling, or that a later version will know it. */
+/* Sets the format that a word names. Returns 0, or -1 after the error was
+ * reported at the word, with the right spelling or a note that a later version
+ * will have the format. */
 int aps_read_format_word(const struct aps_reader *reader,
                          const struct aps_yaml_node *word,
                          struct aps_format *format);
 
-/* Does a rule's key `format` (NULL: none) hold {auto: ...}: several formats, of
- * which one is chosen while the program runs (auto_format.h)? */
+/* True if a rule's key `format` (NULL: none) is {auto: ...}: one of several
+ * formats is chosen while the program runs (auto_format.h). */
 bool aps_format_is_auto(const struct aps_yaml_node *key);
 
-/* Does the name ask for saturation (-sat)? */
+/* True if the name asks for saturation (-sat). */
 bool aps_format_name_saturates(const char *name);
 
 #endif

@@ -96,7 +96,7 @@ double aps_argument_number(const struct aps_parameter *parameter,
     }
 }
 
-/* on, yes or true: 1 is a number, too. */
+/* True for on, yes and true; 1 is a number too. */
 static bool is_on(const struct aps_yaml_node *node)
 {
     bool on;
@@ -105,7 +105,7 @@ static bool is_on(const struct aps_yaml_node *node)
            on;
 }
 
-/* Is it given, and not switched off? */
+/* True if the parameter is given and not off. */
 static bool is_there(const struct aps_parameter *parameter,
                      const struct aps_argument *argument)
 {
@@ -113,7 +113,7 @@ static bool is_there(const struct aps_parameter *parameter,
            (parameter->kind != APS_PARAMETER_SWITCH || argument->on);
 }
 
-/* Parameters that exclude each other. */
+/* Reports parameters that exclude each other. */
 static int check_excluded(const struct aps_reader *reader,
                           const struct aps_parameter *parameters,
                           const struct aps_value *value)
@@ -137,7 +137,7 @@ static int check_excluded(const struct aps_reader *reader,
     return result;
 }
 
-/* The parameter of that name; -1: there is none. */
+/* Returns the index of the parameter with that name, or -1. */
 static int find_parameter(const struct aps_parameter *parameters,
                           const char *name)
 {
@@ -147,7 +147,7 @@ static int find_parameter(const struct aps_parameter *parameters,
     return -1;
 }
 
-/* Parameters without effect, because another one has another word. */
+/* Reports parameters that have no effect because of another one's word. */
 static int check_needed(const struct aps_reader *reader,
                         const struct aps_parameter *parameters,
                         const struct aps_value *value)
@@ -173,7 +173,7 @@ static int check_needed(const struct aps_reader *reader,
     return result;
 }
 
-/* The mapping of parameters; `name` is the word's or the key's. */
+/* Reads the mapping of parameters; `name` is the word or the key. */
 static int read_parameters(const struct aps_reader *reader,
                            const struct aps_yaml_node *mapping,
                            const char *name,
@@ -190,7 +190,7 @@ static int read_parameters(const struct aps_reader *reader,
     if (aps_read_parameter_keys(reader, mapping, name, &words, keys) < 0)
         result = -1;
     for (int i = 0; names[i]; i++) {
-        /* {format: on}: the format that it is without the key */
+        /* {format: on} means the default format */
         if (!keys[i] ||
             (parameters[i].kind == APS_PARAMETER_FORMAT &&
              keys[i]->value->kind == APS_YAML_SCALAR && is_on(keys[i]->value)))
@@ -205,7 +205,7 @@ static int read_parameters(const struct aps_reader *reader,
     return result;
 }
 
-/* Are the parameters there that must be? */
+/* Reports required parameters that are missing. */
 static int check_required(const struct aps_reader *reader,
                           const struct aps_yaml_node *word,
                           const struct aps_choice *choice,
@@ -221,8 +221,8 @@ static int check_required(const struct aps_reader *reader,
     return 0;
 }
 
-/* The parameter whose value parameter i has: its own, or, where it is not given
- * and follows another one, that one's. */
+/* Returns the index of the parameter whose value parameter i has: i itself, or
+ * the one that it follows if it is not given. */
 static int source_of(const struct aps_parameter *parameters,
                      const struct aps_value *value, int i)
 {
@@ -239,7 +239,7 @@ static void follow(const struct aps_parameter *parameters,
             value->arguments[source_of(parameters, value, i)].real;
 }
 
-/* Is no parameter above the one that it may not exceed? */
+/* Reports parameters that exceed their upper bound, another parameter. */
 static int check_order(const struct aps_reader *reader,
                        const struct aps_parameter *parameters,
                        const struct aps_value *value)
@@ -265,7 +265,7 @@ static int check_order(const struct aps_reader *reader,
     return 0;
 }
 
-/* After the parameters have been read: what holds of all of them. */
+/* Checks all parameters together, after they have been read. */
 static int settle(const struct aps_reader *reader,
                   const struct aps_yaml_node *word,
                   const struct aps_choice *choice, struct aps_value *value)
@@ -276,8 +276,8 @@ static int settle(const struct aps_reader *reader,
     return check_order(reader, choice->parameters, value);
 }
 
-/* The parameter whose value may stand alone behind the word: the one that must be
- * given, or else the first. */
+/* Returns the parameter whose value may follow the word alone: the required
+ * one, or else the first. */
 static int lone_parameter(const struct aps_choice *choice)
 {
     for (int i = 0; choice->parameters && choice->parameters[i].name; i++)
@@ -286,7 +286,7 @@ static int lone_parameter(const struct aps_choice *choice)
     return 0;
 }
 
-/* A single value behind a word: one parameter, or `on`. */
+/* Reads a single value after a word: one parameter, or `on`. */
 static int read_single(const struct aps_reader *reader,
                        const struct aps_yaml_node *word,
                        const struct aps_choice *choice, struct aps_value *value)
@@ -296,7 +296,7 @@ static int read_single(const struct aps_reader *reader,
         choice->parameters ? &choice->parameters[lone] : NULL;
     bool on;
 
-    if (word->value->text[0] == '\0') /* {aps} is YAML, too */
+    if (word->value->text[0] == '\0') /* {aps} is a mapping in YAML */
         return 0;
     if (parameter && (parameter->required || !is_on(word->value)))
         return aps_read_argument(reader, word, parameter,
@@ -311,7 +311,7 @@ static int read_single(const struct aps_reader *reader,
     return -1;
 }
 
-/* Of a word that takes a number, or NULL. */
+/* Returns an example of a word with a number, or NULL. */
 static const char *example_of(const struct aps_grammar *grammar)
 {
     for (int i = 0; grammar->choices && grammar->words->known[i]; i++) {
@@ -321,8 +321,8 @@ static const char *example_of(const struct aps_grammar *grammar)
     return NULL;
 }
 
-/* A word and its parameters as logs and explain write them, "powersgd rank 4": says how
- * a policy does. */
+/* Reports a word with its parameters as logs and explain write them, "powersgd
+ * rank 4", with the form of a policy. True if it did. */
 static bool refuse_described(const struct aps_reader *reader,
                              const struct aps_yaml_node *key,
                              const struct aps_yaml_node *at,
@@ -348,7 +348,7 @@ static bool refuse_described(const struct aps_reader *reader,
     return true;
 }
 
-/* The word at `at`, of the value of `key`. */
+/* Reads the word at `at`, in the value of `key`. */
 static int read_choice(const struct aps_reader *reader,
                        const struct aps_yaml_node *key,
                        const struct aps_yaml_node *at,
@@ -375,7 +375,7 @@ static int read_choice(const struct aps_reader *reader,
     return value->word < 0 ? -1 : 0;
 }
 
-/* {WORD: ...} */
+/* Reads {WORD: ...}. */
 static int read_word_mapping(const struct aps_reader *reader,
                              const struct aps_yaml_node *key,
                              const struct aps_yaml_node *word,
@@ -397,14 +397,15 @@ static int read_word_mapping(const struct aps_reader *reader,
     case APS_YAML_SCALAR:
         result = read_single(reader, word, choice, value);
         break;
-    default: /* a list is refused there */
+    default: /* reports a list */
         result = read_parameters(reader, word->value, word->text,
                                  choice->parameters, value);
     }
     return result < 0 ? -1 : settle(reader, word, choice, value);
 }
 
-/* The first key of a mapping that is not the reader's own, or NULL. */
+/* Returns the first key of a mapping that is not reserved for others, or
+ * NULL. */
 static const struct aps_yaml_node *first_key(const struct aps_yaml_node *node)
 {
     const struct aps_yaml_node *key = node->first;
@@ -414,7 +415,7 @@ static const struct aps_yaml_node *first_key(const struct aps_yaml_node *node)
     return key;
 }
 
-/* Is it a parameter of the key itself, or a misspelt one? */
+/* True if the key is a parameter of the key itself, or a misspelt one. */
 static bool is_own(const struct aps_grammar *grammar,
                    const struct aps_yaml_node *key)
 {

@@ -45,8 +45,7 @@ static int find(const struct aps_parameter *parameters, const char *name)
     return i;
 }
 
-/* Does parameter i have the value that it has where it is not given, or none that
- * counts? */
+/* True if parameter i has its default, or has no effect. */
 static bool is_default(const struct aps_parameter *parameters,
                        const double *values, int i)
 {
@@ -74,7 +73,7 @@ static void add_value(struct text *text, const struct aps_parameter *parameter,
         add(text, "%s", aps_real_format(value, number));
 }
 
-/* WORD, or {WORD: {parameter: value, ...}}. */
+/* Appends WORD, or {WORD: {parameter: value, ...}}. */
 static void add_word(struct text *text, const char *word,
                      const struct aps_parameter *parameters,
                      const double *values)
@@ -125,7 +124,7 @@ static void add_rounding(struct text *text, const struct aps_plan *plan)
         add(text, "{%s: {seed: %lu}}", word, (unsigned long)plan->seed);
 }
 
-/* How values travel. Messages of integers have none of it. */
+/* Appends the format and scale of values. Messages of integers have neither. */
 static void add_format(struct text *text, const struct aps_plan *plan)
 {
     if (aps_compressor_ops_of(&plan->compressor)->integers)
@@ -141,8 +140,7 @@ static void add_format(struct text *text, const struct aps_plan *plan)
     add_rounding(text, plan);
 }
 
-/* Where something else than values travels, the reduction that a rule has by itself
- * depends on what that is. */
+/* Appends the reduction. The default depends on the compressor. */
 static void add_reduce(struct text *text, const struct aps_plan *plan)
 {
     if (plan->reduce != APS_REDUCE_HIERARCHICAL ||

@@ -53,7 +53,7 @@ static const struct aps_parameter sums[] = {
     [APS_SUM_KAHAN] = {.name = "kahan", .kind = APS_PARAMETER_SWITCH},
     [APS_SUM_CHUNK] = {.name = "chunk",
                        .kind = APS_PARAMETER_WHOLE,
-                       .min = 2, /* a chunk of one is no chunk */
+                       .min = 2, /* a chunk of one value has no effect */
                        .max = INT_MAX,
                        .excludes = "kahan"},
     END};
@@ -82,8 +82,8 @@ static const struct aps_parameter fixed[] = {{.name = "factor",
                                               .min = 0,
                                               .max = INFINITY},
                                              END};
-/* What a scale with a state does where a value overflows, and whose state it
- * is. */
+/* Treatment of an overflow by a scale with a state, and the owner of the
+ * state. */
 #define ON_OVERFLOW                                                            \
     {                                                                          \
         .name = "on_overflow", .kind = APS_PARAMETER_WORD,                     \
@@ -94,13 +94,13 @@ static const struct aps_parameter fixed[] = {{.name = "factor",
         .name = "scope", .kind = APS_PARAMETER_WORD,                           \
         .words = &aps_keywords_scope, .otherwise = -1                          \
     }
-/* A scale itself: a float above 0. */
+/* A scale: a float above 0. */
 #define SCALE .kind = APS_PARAMETER_REAL, .above = true, .max = INFINITY
 
 /* A number of calls. */
 #define CALLS .kind = APS_PARAMETER_WHOLE, .min = 1, .max = INT_MAX
 
-/* What a moving average keeps: less than 1. */
+/* Weight of the old value in a moving average: less than 1. */
 #define WEIGHT .kind = APS_PARAMETER_REAL, .max = 1 - 0x1p-20
 
 static const struct aps_parameter backoff[] = {
