@@ -12,16 +12,16 @@
 #include "base/digits.h"
 #include "base/real.h"
 
-/* A value that is wrong anyway is quoted up to here. */
+/* Messages quote at most this much of a wrong value. */
 #define QUOTE "'%.80s'"
 
-/* The units of base/digits.h. */
+/* Units of base/digits.h. */
 static const char *const units[] = {"Ki", "Mi", "Gi"};
 
-/* Units that people write where Ki, Mi or Gi is meant, and where bytes are. */
+/* Units that people write for Ki, Mi or Gi, and units of bytes. */
 static const struct {
     const char *unit;
-    int meant; /* of `units` */
+    int meant; /* index in `units` */
     bool bytes;
 } near[] = {
     {"k", 0, false},  {"K", 0, false},  {"ki", 0, false}, {"m", 1, false},
@@ -90,8 +90,7 @@ int aps_read_number(const struct aps_reader *reader,
     return 0;
 }
 
-/* A number that doubles have and FP32 has not, or not even these. Returns
- * whether it is one. */
+/* Reports a number that FP32, or even a double, cannot hold. True if it did. */
 static bool refuse_range(const struct aps_reader *reader,
                          const struct aps_yaml_node *key, double value,
                          const char *text)

@@ -52,7 +52,7 @@ static int no_unit(const struct aps_reader *reader,
     return -1;
 }
 
-/* The exponent of 2 that is meant by the unit, or -1. */
+/* Returns the exponent of 2 that the unit means, or -1. */
 static int shift_of(const char *unit)
 {
     if (unit[0] == '\0')
@@ -82,7 +82,7 @@ int aps_read_size(const struct aps_reader *reader,
     }
     digits = strspn(text, "0123456789");
     unit = text + digits + strspn(text + digits, " ");
-    /* Signs, points and exponents are no misspelt units. */
+    /* Signs, points and exponents are not misspelt units. */
     if (digits == 0 || unit[strspn(unit, "abcdefghijklmnopqrstuvwxyz"
                                          "ABCDEFGHIJKLMNOPQRSTUVWXYZ")] != '\0')
         return no_size(reader, key);

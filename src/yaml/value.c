@@ -10,11 +10,12 @@
 #include "base/nearest.h"
 #include "base/switch.h"
 
-/* A value that is wrong anyway is quoted up to here. */
+/* Messages quote at most this much of a wrong value. */
 #define QUOTE "'%.80s'"
 
-/* The hint for the word, or "did you mean 'X'?", or else "one of A, B, C". A `lone`
- * key has no value: in braces, what stands behind a comma is a key. */
+/* Writes the hint for the word, or "did you mean 'X'?", or else "one of A,
+ * B, C". `lone`: a key without a value, as each word after a comma in braces
+ * is. */
 static void suggest(const struct aps_keywords *words, const char *word,
                     bool lone, char *buffer, size_t size)
 {
@@ -160,7 +161,8 @@ static int read_keys(const struct aps_reader *reader,
     return result;
 }
 
-/* No keys yet, and a mapping to read them from? `what` names the mapping. */
+/* Sets all keys to NULL. Returns -1 if the node is not a mapping; `what` names
+ * it. */
 static int begin_keys(const struct aps_reader *reader,
                       const struct aps_yaml_node *mapping, const char *what,
                       const struct aps_keywords *words,
@@ -299,7 +301,7 @@ static int take_part(const struct aps_reader *reader,
     return take(data, item);
 }
 
-/* "a, b, c" */
+/* Reads "a, b, c". */
 static int read_parts(const struct aps_reader *reader,
                       const struct aps_yaml_node *key, aps_item_fn take,
                       void *data)

@@ -9,8 +9,8 @@
 #define LANGUAGE 1
 #define DIGITS "0123456789"
 
-/* The number at *text, without leading zeros, and *text behind it and behind a
- * point that another number follows. */
+/* Returns the length of the number at *text, without leading zeros, and moves
+ * *text past it and past a point that another number follows. */
 static size_t next_number(const char **text, const char **digits)
 {
     size_t length;
@@ -43,7 +43,7 @@ int aps_version_compare(const char *a, const char *b)
     return 0;
 }
 
-/* Numbers with points between them. */
+/* True for numbers with points between them. */
 static bool is_version(const char *text)
 {
     for (;;) {
@@ -59,7 +59,7 @@ static bool is_version(const char *text)
     }
 }
 
-/* The text of a key at the top of the file, or NULL. */
+/* Returns the text of a key at the top of the file, or NULL. */
 static const char *text_of(const struct aps_yaml_node *root, const char *name,
                            const struct aps_yaml_node **value)
 {

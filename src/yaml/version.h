@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a policy is for this library: the keys `version`, of the policy
- * language, and `needs`, the least version of the library.
+ * Versions that a policy is for: the keys `version`, of the policy language,
+ * and `needs`, the least version of the library.
  */
 #ifndef APS_YAML_VERSION_H
 #define APS_YAML_VERSION_H
@@ -11,21 +11,21 @@
 #include "yaml/value.h"
 
 /*
- * False for another version of the language, or if the policy needs a newer
- * library than this one; `error` (may be NULL) says so. What else is wrong with
- * the text is of no interest then. Values of the two keys that are no versions are
- * left to aps_version_check.
+ * False if the policy is for another version of the language, or needs a newer
+ * library; `error` (may be NULL) then gives the reason, and other errors of the
+ * text do not matter. Values that are not versions are left to
+ * aps_version_check.
  */
 bool aps_version_is_ours(const char *path, const struct aps_yaml_node *root,
                          struct aps_error *error);
 
-/* Report a missing `version`, and values that are no versions. */
+/* Reports a missing `version`, and values that are not versions. */
 void aps_version_check(const struct aps_reader *reader,
                        const struct aps_yaml_node *root);
 
-/* The order of two version numbers N, N.N, N.N.N and so on by their numbers,
- * 0.9 before 0.10; what follows the last number ("-rc1") does not count. As
- * strcmp. */
+/* Compares two version numbers N, N.N, N.N.N and so on, number by number: 0.9
+ * before 0.10. Text after the last number ("-rc1") does not count. Returns a
+ * value like strcmp. */
 int aps_version_compare(const char *a, const char *b);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "base/nearest.h"
 
-/* Far more than a policy needs, far less than the stack allows. */
+/* Far more than a policy needs, and far less than the stack allows. */
 #define MAX_DEPTH 16
 
 struct builder {
@@ -22,8 +22,8 @@ struct builder {
     const char *text;
     size_t length;
     struct aps_errors *errors;
-    const struct aps_yaml_node *open; /* the innermost brace or bracket that is
-                                         not closed, or NULL */
+    const struct aps_yaml_node *open; /* innermost brace or bracket that is not
+                                         closed, or NULL */
 };
 
 static bool starts_character(char byte)
@@ -67,7 +67,7 @@ static bool tab_at(const struct builder *builder, yaml_mark_t mark)
     return false;
 }
 
-/* The reader (encoding) knows no mark yet, only a byte offset. */
+/* The encoding error of libyaml has no mark yet, only a byte offset. */
 static void add_reader_error(struct builder *builder)
 {
     const yaml_parser_t *parser = &builder->parser;
@@ -90,7 +90,7 @@ static void add_reader_error(struct builder *builder)
         "not UTF-8 text: %s", parser->problem);
 }
 
-/* What the reader of a message may not guess from the problem. */
+/* Returns a hint that the problem alone does not give, or "". */
 static const char *syntax_hint(const struct builder *builder)
 {
     const yaml_parser_t *parser = &builder->parser;
@@ -103,8 +103,8 @@ static const char *syntax_hint(const struct builder *builder)
     return "";
 }
 
-/* Returns libyaml's problem. In a text of one line, such as that of candidates,
- * a misplaced key has nothing to do with indentation. */
+/* Returns libyaml's problem. In a text of one line, such as candidates, a
+ * misplaced key is not a matter of indentation. */
 static const char *syntax_problem(const struct builder *builder)
 {
     const char *problem = builder->parser.problem;
@@ -120,7 +120,7 @@ static const char *syntax_problem(const struct builder *builder)
     return problem ? problem : "not YAML";
 }
 
-/* Is there nothing but blanks from the mark on? */
+/* True if only blanks follow the mark. */
 static bool ends_at(const struct builder *builder, yaml_mark_t mark)
 {
     size_t index = 0;
@@ -133,8 +133,8 @@ static bool ends_at(const struct builder *builder, yaml_mark_t mark)
     return true;
 }
 
-/* What libyaml stumbled over; where the file ends too early, the place of what
- * is not closed. */
+/* Reports a syntax error: at the place where libyaml stopped, or, if the file
+ * ends too early, at the opening that is not closed. */
 static int syntax_error(struct builder *builder)
 {
     const yaml_parser_t *parser = &builder->parser;
@@ -194,7 +194,7 @@ static struct aps_yaml_node *new_node(struct builder *builder,
     return node;
 }
 
-/* Column of the text if it stands in the file letter by letter, or 0. */
+/* Returns the column of the text if the file has it letter by letter, or 0. */
 static int find_text_column(const yaml_event_t *event, const char *text,
                             size_t length)
 {
@@ -211,8 +211,8 @@ static int find_text_column(const yaml_event_t *event, const char *text,
 }
 
 /*
- * An anchor, or a tag: without aliases the former is useless, and types come
- * from the key.
+ * Reports anchors and tags: anchors have no use without aliases, and the key
+ * determines the type.
  */
 static void check_properties(struct builder *builder, const yaml_event_t *event,
                              const void *anchor, const void *tag)
@@ -256,7 +256,7 @@ static struct aps_yaml_node *build(struct builder *builder,
                                    const yaml_event_t *event, int depth);
 
 /*
- * Append the children of a list, or the keys and values of a mapping, up to
+ * Appends the children of a list, or the keys and values of a mapping, up to
  * the event that ends it.
  */
 static int build_children(struct builder *builder, struct aps_yaml_node *parent,
@@ -303,7 +303,8 @@ static int build_children(struct builder *builder, struct aps_yaml_node *parent,
     }
 }
 
-/* The node that starts with `event`; NULL after a fatal error. */
+/* Builds the node that starts with `event`. Returns NULL after a fatal
+ * error. */
 static struct aps_yaml_node *build(struct builder *builder,
                                    const yaml_event_t *event, int depth)
 {
@@ -326,7 +327,7 @@ static struct aps_yaml_node *build(struct builder *builder,
         node = new_node(builder, APS_YAML_MAPPING, event->start_mark);
         flow = event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
         break;
-    default: /* nothing else than an alias can stand here */
+    default: /* only an alias remains */
         add_error(
             builder, event->start_mark,
             "aliases (*name) are not accepted; repeat the keys, or quote a "
@@ -343,7 +344,7 @@ static struct aps_yaml_node *build(struct builder *builder,
     return node;
 }
 
-/* Pass over events up to the first node; false when there is none. */
+/* Skips events up to the first node. Returns false if there is none. */
 static int find_root(struct builder *builder, yaml_event_t *event)
 {
     for (;;) {
@@ -365,7 +366,7 @@ static int find_root(struct builder *builder, yaml_event_t *event)
     }
 }
 
-/* What follows the root must be the end of the stream. */
+/* Reports text after the root, where the stream must end. */
 static int check_rest(struct builder *builder)
 {
     for (;;) {
@@ -397,8 +398,8 @@ int aps_yaml_parse(const char *path, const char *text, size_t length,
         errno = ENOMEM;
         return -1;
     }
-    /* Said, not guessed: a UTF-16 byte order mark is an error here. One of
-     * UTF-8 would count as a column. */
+    /* The encoding is set, not guessed, so that a UTF-16 byte order mark is an
+     * error; that of UTF-8 would count as a column. */
     yaml_parser_set_encoding(&builder.parser, YAML_UTF8_ENCODING);
     if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
         builder.text += 3;
@@ -428,7 +429,7 @@ void aps_yaml_destroy(struct aps_yaml_node *root)
     while (root) {
         struct aps_yaml_node *next = root->next;
 
-        /* As deep as the builder went at most. */
+        /* The depth is at most that of the builder. */
         aps_yaml_destroy(root->first);
         aps_yaml_destroy(root->value);
         free(root->text);
