@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is predicted, and what is said of it.
+ * A call whose time is predicted, and the prediction.
  */
 #ifndef APS_PREDICT_CALL_H
 #define APS_PREDICT_CALL_H
@@ -10,16 +10,16 @@
 #include "policy/policy.h"
 #include "predict/machine.h"
 
-/* One all-reduce of `count` values, as a plan says. */
+/* One all-reduce of `count` values under a plan. */
 struct aps_predicted_call {
     const struct aps_machine *machine;
     const struct aps_plan *plan;
-    struct aps_codec_rates rates; /* of the plan's format */
+    struct aps_codec_rates rates; /* rates of the plan's format */
     size_t count;
-    int group; /* ranks of a group: of hierarchical and master */
+    int group; /* ranks of a group, for hierarchical and master */
 };
 
-/* What most of the time goes into. */
+/* Resource that takes most of the time. */
 enum aps_bound { APS_BOUND_CORE, APS_BOUND_LINK, APS_BOUND_LATENCY };
 
 struct aps_prediction {

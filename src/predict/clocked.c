@@ -11,8 +11,8 @@
 #include "codec/codec.h"
 #include "number/parse.h"
 
-/* Floats of the arrays, of the part of them that caches keep, and of a piece, which is
- * a message. Pages that nobody touches are none. */
+/* Floats of the arrays, of the part of them that caches hold, and of a piece,
+ * which stands for a message. Pages that are never written take no memory. */
 #define MOST ((size_t)16 * 1024 * 1024)
 #define FLOATS ((size_t)APS_MEMORY_CACHED)
 #define PIECE ((size_t)16 * 1024)
@@ -22,9 +22,9 @@
 struct aps_clocked {
     float *x;
     float *y;
-    unsigned char *wire; /* of a piece */
+    unsigned char *wire; /* size of a piece */
     struct aps_codec codec;
-    float sink; /* so that nothing is left out */
+    float sink; /* keeps the compiler from removing the sums */
 };
 
 void aps_clocked_destroy(struct aps_clocked *clocked)
@@ -37,7 +37,7 @@ void aps_clocked_destroy(struct aps_clocked *clocked)
     free(clocked);
 }
 
-/* Spread over many binades, both signs. */
+/* Values in many binades, of both signs. */
 static void fill(float *x, size_t count)
 {
     uint32_t state = 1;
@@ -87,7 +87,7 @@ static void run_decode(struct aps_clocked *c, float *x)
     c->codec.decode(&c->codec, c->wire, PIECE, scaling, 0, c->y + (x - c->x));
 }
 
-/* To a sum that stays in the cache. */
+/* Adds to a sum that stays in the cache. */
 static void run_add(struct aps_clocked *c, float *x)
 {
     (void)x;
@@ -105,7 +105,8 @@ static void run_copy(struct aps_clocked *c, float *x)
     memcpy(c->y + (x - c->x), x, PIECE * sizeof *x);
 }
 
-/* Of what came to what has just been copied: both are in the cache. */
+/* Adds a piece that has just been copied to another one; both are in the
+ * cache. */
 static void run_add_fp32(struct aps_clocked *c, float *x)
 {
     (void)x;
@@ -113,7 +114,7 @@ static void run_add_fp32(struct aps_clocked *c, float *x)
         c->y[i] += c->x[i];
 }
 
-/* All of a vector is read, and all of another is written. */
+/* Reads all of a vector, and writes all of another. */
 static void run_both_ways(struct aps_clocked *c, float *x)
 {
     run_encode(c, x);
@@ -127,14 +128,14 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Seconds of the core for a value, whoever else uses the core: the median of some
- * passes over so many floats of the arrays. */
+/* Returns the seconds of core time for a value, whatever else uses the core:
+ * the median of some passes over `floats` floats of the arrays. */
 static double seconds_of(struct aps_clocked *c, size_t floats,
                          void (*run)(struct aps_clocked *c, float *x))
 {
     int64_t passes[REPEATS];
 
-    for (int i = -1; i < REPEATS; i++) { /* the first one warms up */
+    for (int i = -1; i < REPEATS; i++) { /* the first pass warms up */
         const int64_t begin = aps_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
         for (size_t k = 0; k < floats; k += PIECE)
@@ -203,7 +204,7 @@ void aps_clocked_memory(struct aps_clocked *clocked,
     memset(clocked->y, 0, MOST * sizeof(float));
     cached = seconds(clocked, run_both_ways);
     for (int i = 0; i < APS_MEMORY_SIZES; i++) {
-        /* Between two calls a program touches as much again. */
+        /* A program touches as many floats again between two calls. */
         const double twice = 2 * aps_memory_floats[i];
         const double all = seconds_of(
             clocked, twice < MOST ? (size_t)twice : MOST, run_both_ways);

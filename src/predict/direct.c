@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmpi/reduce/direct.c: a slice a rank; encoded slices to their owner, the
- * owner's sum, encoded, to all.
+ * Predicts pmpi/reduce/direct.c: each rank owns a slice, receives it encoded
+ * from all ranks, and sends the encoded sum to all.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmpi/reduce/allgather_sum.c: every rank sends all of its values to all others
- * and adds up what it gets.
+ * Predicts pmpi/reduce/allgather_sum.c: each rank sends all its values to all
+ * other ranks and sums all that it receives.
  */
 #include "config.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmpi/reduce/hierarchical.c: inside a group through shared memory, each rank
- * summing its slice; between groups `direct` on it; and back.
+ * Predicts pmpi/reduce/hierarchical.c: inside a group each rank sums its slice
+ * through shared memory; between groups `direct` sums each slice; the results
+ * return through shared memory.
  */
 #include "config.h"
 
@@ -26,7 +27,8 @@ static double group_chunk(const struct aps_plan *plan, int ranks, int groups)
                                                       APS_PIPELINE_GROUP_SLICE);
 }
 
-/* Groups that exchange the sums of their slices; each rank with its peers. */
+/* Adds the exchange of slice sums between groups; each rank exchanges with its
+ * peers. */
 static void add_across(const struct aps_predicted_call *call, int groups,
                        double slice, struct aps_stage *offer,
                        struct aps_stage *turn)
@@ -77,7 +79,8 @@ aps_predict_hierarchical(const struct aps_predicted_call *call)
     stages[SUM].work += machine->mark;
     stages[COLLECT].work += machine->mark + aps_predict_memory(call, n);
     if (groups > 1 && aps_scale_ops_of(&call->plan->scale)->agreed) {
-        /* Of the sums, chunk by chunk, under way while others are summed. */
+        /* Agreement on the sums, for each chunk, while other chunks are
+         * summed. */
         agreement =
             aps_predict_agreement(machine, groups, machine->ranks_per_host / k);
         stages[OFFER].core += (groups <= 16 ? groups - 1 : ceil(log2(groups))) *

@@ -1,50 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A cluster and its cores, in the few numbers that the time of a reduction
- * depends on. Times are in seconds, sizes in bytes; what a core needs is for one
- * rank's core while all ranks of its host are at work.
+ * A cluster and its cores, in the few numbers that determine the time of a
+ * reduction. Times are in seconds, sizes in bytes. A core time is that of one
+ * rank while all ranks of its host are busy.
  */
 #ifndef APS_PREDICT_MACHINE_H
 #define APS_PREDICT_MACHINE_H
 
 #include <stdbool.h>
 
-/* How two ranks exchange messages. */
+/* Messages between two ranks. */
 struct aps_link {
-    /* Until a short message that is sent has been received; the time of both cores
-     * is part of it. */
+    /* From sending a short message to its receipt, with the time of both
+     * cores. */
     double latency;
-    /* Bytes a second that a host sends while it receives as many, in messages of 16
-     * KiB; of ranks of one host, that they exchange. */
+    /* Bytes per second that a host sends while it receives as many, in
+     * messages of 16 KiB; among ranks of one host, bytes per second that
+     * they exchange. */
     double rate;
-    double bulk;    /* of native MPI's all-reduces, the same */
+    double bulk;    /* the rate of native MPI's all-reduces */
     double burst;   /* bytes that a host's link passes at once after a rest */
-    double wait;    /* of a step of native MPI's all-reduces */
-    double message; /* of a core, for a message sent and one received */
-    double byte;    /* of a core, for each byte of them */
+    double wait;    /* wait in each step of native MPI's all-reduces */
+    double message; /* core time of sending and receiving a message */
+    double byte;    /* core time of each of its bytes */
 };
 
-/* Vectors of so many floats lie in caches as well as they ever do; longer ones are
- * measured with these counts. */
+/* Vectors of at most this many floats have the full benefit of caches; longer
+ * ones are measured with these counts. */
 #define APS_MEMORY_CACHED (1 << 20)
 #define APS_MEMORY_SIZES 2
 extern const double aps_memory_floats[APS_MEMORY_SIZES];
 
 struct aps_machine {
     int hosts;
-    int ranks_per_host; /* numbered host by host */
+    int ranks_per_host; /* ranks are numbered host by host */
     struct aps_link between;
     struct aps_link inside;
     double copy; /* of a byte in memory */
     double add;  /* of an FP32 value to a sum */
-    /* What a byte of vectors with aps_memory_floats[] takes of a core when it is read
-     * or written, beyond what it takes in caches, where `copy`, `add` and codecs are
-     * measured. */
+    /* Core time of reading or writing a byte of vectors with
+     * aps_memory_floats[], beyond the time in caches, in which `copy`, `add`
+     * and codecs are measured. */
     double memory[APS_MEMORY_SIZES];
-    double mark; /* of a rank that waits for those of its host */
+    double mark; /* wait of a rank for the ranks of its host */
 };
 
-/* What a codec needs for a value. */
+/* Core times of a codec for a value. */
 struct aps_codec_rates {
     double magnitude;
     double encode;
@@ -53,8 +54,7 @@ struct aps_codec_rates {
     double round;
 };
 
-/* Another link of that rate: native MPI has the same share of it as before, but
- * never more than all. */
+/* Sets another rate. Native MPI keeps its share of it, at most all. */
 static inline void aps_link_set_rate(struct aps_link *link, double rate)
 {
     const double share = link->bulk / link->rate;
@@ -63,8 +63,9 @@ static inline void aps_link_set_rate(struct aps_link *link, double rate)
     link->rate = rate;
 }
 
-/* Seconds of the link that are saved after it has rested so long: it passes at once
- * what it could have carried meanwhile, up to its burst. */
+/* Returns the seconds that a link saves after it has rested for `rest` seconds:
+ * it passes at once the bytes that it could have sent in that time, up to its
+ * burst. */
 static inline double aps_link_ahead(const struct aps_link *link, double rest)
 {
     const double most = link->burst / link->rate;
@@ -72,7 +73,7 @@ static inline double aps_link_ahead(const struct aps_link *link, double rest)
     return rest < most ? rest : most;
 }
 
-/* `memory` for vectors of `count` floats. */
+/* Returns `memory` for vectors of `count` floats. */
 double aps_machine_memory(const struct aps_machine *machine, double count);
 
 static inline int aps_machine_ranks(const struct aps_machine *machine)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmpi/reduce/master.c: the members of a group send to its master, the masters
- * sum round a ring, and send the result to their members: the paper's
- * 4 (k - 1) + 2 (p / k - 1) steps.
+ * Predicts pmpi/reduce/master.c: the members of a group send to its master, the
+ * masters sum in a ring and send the result to their members: 4 (k - 1) + 2 (p
+ * / k - 1) steps, as in the paper.
  */
 #include "config.h"
 
@@ -12,8 +12,8 @@
 #include "predict/stages.h"
 #include "wire/buffer_depth.h"
 
-/* A stage in which the master of each group sends or receives `count` messages
- * of `bytes`, and every member one. */
+/* Sets a stage in which the master of each group sends or receives `count`
+ * messages of `bytes` bytes, and each member one. */
 static void master_send(struct aps_stage *stage,
                         const struct aps_machine *machine, int group,
                         double count, double bytes)
@@ -24,8 +24,7 @@ static void master_send(struct aps_stage *stage,
     const double masters = group < ranks ? (double)ranks / group : 1;
     struct aps_stage one = {0};
 
-    /* A message is sent at one end and received at the other, at half the cost of
-     * both each. */
+    /* Sending and receiving have half of the cost each. */
     aps_stage_send(&one, machine, bytes, far * count, near * count);
     stage->core += one.core / 2;
     stage->between += one.between / ranks;

@@ -15,9 +15,10 @@
 
 #define MEASURED_VERSION 1
 #define FILE_MAX ((size_t)1024 * 1024)
-#define LEAST 1e-15 /* seconds: nothing takes no time */
+#define LEAST 1e-15 /* seconds; no rate is 0 */
 
-/* Not by its own latency: a step of native MPI may ask before it sends. */
+/* Does not use the link's own latency, because a step of native MPI may
+ * exchange requests before data. */
 static bool measured_waits(const struct aps_link *link)
 {
     return link->wait > APS_MEASURED_BUSY_WAIT + 4 * link->latency;
@@ -30,7 +31,7 @@ bool aps_measured_is_busy(const struct aps_measured *measured)
            measured_waits(&measured->machine.inside);
 }
 
-/* The longest wait of the links that wait so long; 0: none does. */
+/* Returns the longest wait of the links beyond the limit, or 0. */
 static double longest_wait(const struct aps_machine *machine)
 {
     const struct aps_link *const links[] = {&machine->between,
@@ -77,7 +78,7 @@ aps_measured_codec(const struct aps_measured *measured,
 
 /* --- numbers of a mapping ------------------------------------------------ */
 
-/* A key and where its number goes. */
+/* A key and the destination of its number. */
 struct field {
     const char *name;
     double *value;
@@ -122,7 +123,8 @@ static void read_field(const struct reading *reading,
         *field->value = value;
 }
 
-/* All of the fields must be there; `optional`, or NULL, need not. */
+/* Reads the fields, which must all be given, except `optional` (may be
+ * NULL). */
 static void read_fields(const struct reading *reading,
                         const struct aps_yaml_node *mapping, const char *what,
                         const struct field *fields, size_t count,
@@ -261,7 +263,7 @@ static void read_tree(const struct reading *reading,
         wrong(reading, keys[CODECS], "codecs", "is no mapping");
 }
 
-/* The file's text, for free(); NULL with an error. */
+/* Returns the file's text, which the caller frees, or NULL after an error. */
 static char *read_text(const char *path, size_t *length,
                        struct aps_errors *errors)
 {

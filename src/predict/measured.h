@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file that apsmpi-measure writes: a machine and the rates of its codecs, as
- * YAML, so that a user can read and change it.
+ * File of apsmpi-measure: a machine and the rates of its codecs, in YAML, so
+ * that users can read and change it.
  */
 #ifndef APS_PREDICT_MEASURED_H
 #define APS_PREDICT_MEASURED_H
@@ -15,19 +15,19 @@
 
 #define APS_MEASURED_FORMATS 64
 
-/* Repetitions that disagree by more are no measure: predictions say so. */
+/* If repetitions disagree by more, predictions name it. */
 #define APS_MEASURED_SPREAD 0.2
 
-/* Where they disagree by more, or native MPI waits longer in a step than four times
- * the link's latency and this, the machines were so busy that predictions are of no
- * use. */
+/* If repetitions disagree by more, or native MPI waits in a step for longer
+ * than four times the link's latency and this, the machines were too busy for
+ * predictions. */
 #define APS_MEASURED_BUSY_SPREAD 0.3
 #define APS_MEASURED_BUSY_WAIT 1e-3 /* seconds */
 
 struct aps_measured {
     struct aps_machine machine;
-    double
-        spread; /* the most that repetitions disagreed by, of 1; 0: unknown */
+    double spread; /* greatest disagreement of repetitions, as a fraction; 0:
+                   unknown */
     int formats;
     struct {
         struct aps_format format;
@@ -35,26 +35,26 @@ struct aps_measured {
     } codecs[APS_MEASURED_FORMATS];
 };
 
-/* Were the machines so busy? */
+/* True if the machines were too busy. */
 bool aps_measured_is_busy(const struct aps_measured *measured);
 
-/* What says so, as "repetitions disagree by 34 %, and a step of native MPI waits 5
- * ms": that alone which is beyond its limit. `what` has disagreed, or NULL. Writes
- * at most `size` bytes, returns `buffer`. */
+/* Writes the measurements that exceed their limits: "repetitions disagree by 34
+ * %, and a step of native MPI waits 5 ms". `what` names what disagreed, or is
+ * NULL. Writes at most `size` bytes. Returns `buffer`. */
 char *aps_measured_busy(const struct aps_measured *measured, const char *what,
                         char *buffer, size_t size);
 
-/* The rates of that format, or NULL. */
+/* Returns the rates of that format, or NULL. */
 const struct aps_codec_rates *
 aps_measured_codec(const struct aps_measured *measured,
                    const struct aps_format *format);
 
-/* 0, or -1 with all that is wrong with the file. */
+/* Returns 0, or -1 after all errors of the file were reported. */
 int aps_measured_read(const char *path, struct aps_measured *measured,
                       struct aps_errors *errors);
 
-/* What aps_measured_read reads. `comment` is a line without its #. Errors of the
- * stream are left to ferror(). */
+/* Writes a file for aps_measured_read. `comment` is a line without its #. The
+ * caller checks ferror(). */
 void aps_measured_write(const struct aps_measured *measured,
                         const char *comment, FILE *stream);
 

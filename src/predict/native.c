@@ -3,14 +3,14 @@
 
 #include "predict/native.h"
 
-/* Where MPICH 4.0.2's tables of algorithms for blocking calls change. */
+/* Bounds in MPICH 4.0.2's tables of algorithms for blocking calls. */
 #define ALLREDUCE_SHORT_BYTES 8
 #define REDUCE_SHORT_BYTES 2048
 #define BROADCAST_SHORT_BYTES 12288
 #define BROADCAST_LONG_BYTES 524288
 #define BROADCAST_FEW_RANKS 8
 
-/* So many ranks of a host send `floats` each to others of it. */
+/* `sending` ranks of a host send `floats` floats each to other ranks of it. */
 static double send_inside(const struct aps_machine *machine, double sending,
                           double floats)
 {
@@ -18,8 +18,8 @@ static double send_inside(const struct aps_machine *machine, double sending,
            sending * floats * sizeof(float) / machine->inside.bulk;
 }
 
-/* Ranks exchange `floats` each with a rank `distance` away. Those of a host share
- * its link. */
+/* Each rank exchanges `floats` floats with a rank at `distance`. The ranks of a
+ * host share its link. */
 static double exchange(const struct aps_machine *machine, double distance,
                        double floats)
 {
@@ -31,8 +31,8 @@ static double exchange(const struct aps_machine *machine, double distance,
     return send_inside(machine, ranks, floats);
 }
 
-/* The ranks beyond the greatest power of two give their values to others, and get
- * the result from them. */
+/* Ranks beyond the greatest power of two give their values to other ranks, and
+ * receive the result from them. */
 static double fold(const struct aps_machine *machine, double n, int beyond)
 {
     return beyond == 0 ? 0 : 2 * exchange(machine, 1, n) + n * machine->add;
@@ -87,15 +87,15 @@ static double ring(const struct aps_machine *machine, double n)
 
 /* --- the composition ----------------------------------------------------- */
 
-/* All of n to or from one rank of a host, by a binomial tree; who receives spends
- * `add` on a value. */
+/* Sends all n floats from or to one rank of a host, by a binomial tree; a
+ * receiver takes `add` for a value. */
 static double tree(const struct aps_machine *machine, double n, double add)
 {
     const int ranks = machine->ranks_per_host;
     double seconds = 0;
 
     for (int distance = 1; distance < ranks; distance *= 2) {
-        /* distance, 3 distance, ... */
+        /* ranks at `distance`, 3 `distance`, ... */
         const int sending = (ranks + distance - 1) / (2 * distance);
 
         seconds += send_inside(machine, sending, n) + n * add;
@@ -103,8 +103,8 @@ static double tree(const struct aps_machine *machine, double n, double add)
     return seconds;
 }
 
-/* Slices of n from one rank to `ranks` of its host, or back: in each step of a
- * binomial tree half of n travels. */
+/* Sends slices of n floats from one rank to `ranks` ranks of its host, or back:
+ * each step of a binomial tree sends half of the rest. */
 static double scatter(const struct aps_machine *machine, double n, int ranks)
 {
     double seconds = 0;
@@ -147,7 +147,8 @@ static double broadcast(const struct aps_machine *machine, double n)
     return seconds;
 }
 
-/* The all-reduce of ranks that are alone on their hosts, or all on one. */
+/* Chooses the all-reduce of ranks that are all on different hosts, or all on
+ * one. */
 static enum aps_native_kind flat_kind(int ranks, double n)
 {
     return n * sizeof(float) <= ALLREDUCE_SHORT_BYTES ||
@@ -156,7 +157,7 @@ static enum aps_native_kind flat_kind(int ranks, double n)
                : APS_NATIVE_RABENSEIFNER;
 }
 
-/* Of each host one rank takes part in the all-reduce between hosts. */
+/* One rank of each host takes part in the all-reduce between hosts. */
 static double composition(const struct aps_machine *machine, double n)
 {
     struct aps_machine roots = *machine;
@@ -189,10 +190,11 @@ double aps_predict_native(const struct aps_machine *machine,
     struct aps_machine far = *machine;
     double copied;
 
-    /* A copy reads and writes; adding to a sum reads two values and writes one. */
+    /* A copy reads and writes one value; an addition reads two and writes
+     * one. */
     far.copy += 2 * memory;
     far.add += 3 * sizeof(float) * memory;
-    /* From the program's send buffer. */
+    /* The copy from the program's send buffer. */
     copied = (double)count * sizeof(float) * far.copy;
     return copied + natives[kind].seconds(&far, (double)count);
 }

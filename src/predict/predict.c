@@ -20,7 +20,7 @@ static double native_seconds(const struct aps_predicted_call *call)
 
 static aps_predict_fn predict_auto;
 
-/* By enum aps_reduce_kind. */
+/* Indexed by enum aps_reduce_kind. */
 static aps_predict_fn *const reductions[APS_REDUCE_KINDS] = {
     [APS_REDUCE_DIRECT] = aps_predict_direct,
     [APS_REDUCE_HIERARCHICAL] = aps_predict_hierarchical,
@@ -130,7 +130,7 @@ size_t aps_predict_least_count(const struct aps_predicted_call *call,
 
     if (!pays_with_count(call, pays))
         return SIZE_MAX;
-    /* The last change from the greatest count down. */
+    /* The last change, from the greatest count down. */
     while (not >= 1 && pays_with_count(call, not )) {
         pays = not ;
         not /= 2;

@@ -21,7 +21,7 @@ struct unit {
     bool any_case;
 };
 
-/* Each ends with the empty name. */
+/* Each list ends with an empty name. */
 static const struct unit rates[] = {
     {"bit", 1 / 8., true},
     {"kbit", 1e3 / 8, true},
@@ -80,7 +80,8 @@ double aps_quantity_time(const char *text)
     return seconds >= 0 && seconds < INFINITY ? seconds : NAN;
 }
 
-/* With the greatest of the units that is not more, or the least. */
+/* Writes the value with the greatest unit that does not exceed it, or the
+ * least. */
 static char *format(double value, const struct unit *units, const char *suffix,
                     char *buffer, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmpi/reduce/ring.c: some chunks at a time go round, as partial sums and then
- * as results: 2 (p - 1) steps.
+ * Predicts pmpi/reduce/ring.c: some chunks at a time travel round the ring,
+ * first as partial sums and then as results, in 2 (p - 1) steps.
  */
 #include "config.h"
 
@@ -19,9 +19,9 @@ static double greater(double a, double b)
     return a > b ? a : b;
 }
 
-/* A hop to a rank of another host, or of the same: what it takes of the core and
- * of the link, and until it has gone and come. A message's own time is part of its
- * latency. */
+/* One hop to a rank of another host, or of the same: its core and link times,
+ * and the time until the message has arrived. The time of the message itself is
+ * part of its latency. */
 struct hop {
     double core;
     double link;
@@ -41,15 +41,15 @@ static struct hop hop_by(const struct aps_link *link, double sharing,
     return hop;
 }
 
-/* One way round: in each of ranks - 1 steps each rank sends a message for each chunk
- * of the window. A rank goes on when its message has come, which has passed as many
- * hops out of hosts, and inside, as lie on its way; the chunks of the window fill the
- * time of a hop. */
+/* One round: in each of ranks - 1 steps each rank sends a message for each
+ * chunk of the window. A rank continues when its message has arrived. That
+ * message has passed all hops on its way, between and inside hosts; the chunks
+ * of the window fill the time of a hop. */
 struct way {
     double steps;
-    double chain;  /* of a hop, on average */
-    double pace;   /* of a step of all chunks */
-    double behind; /* the last chunk's message comes in, after the steps */
+    double chain;  /* mean time of a hop */
+    double pace;   /* time of a step, for all chunks */
+    double behind; /* after the steps: until the last chunk's message arrives */
     enum aps_bound bound;
 };
 
@@ -58,16 +58,16 @@ static struct way way_of(const struct aps_machine *machine, int ranks,
 {
     const struct hop far = hop_by(&machine->between, 1, bytes, work);
     const struct hop near = hop_by(&machine->inside, per_host - 1, bytes, work);
-    const double out =
-        ranks > per_host ? 1 : 0;           /* are there hops out of hosts, */
-    const double in = per_host > 1 ? 1 : 0; /* and inside? */
+    const double out = ranks > per_host ? 1 : 0; /* hops between hosts exist */
+    const double in = per_host > 1 ? 1 : 0;      /* hops inside hosts exist */
     const double core = greater(out * far.core, in * near.core);
     const double link = greater(out * far.link, in * near.link);
-    const double outward = in == 0 ? 1 : out / per_host; /* of the hops */
+    const double outward = in == 0 ? 1 : out / per_host; /* share of hops
+                                                            between hosts */
     const double chain = outward * far.chain + (1 - outward) * in * near.chain;
     const double each = greater(core, link), through = window * each;
     const bool hidden =
-        through > chain; /* the latency, but for the last one's */
+        through > chain; /* the latencies of all hops but the last */
 
     return (struct way){
         .steps = ranks - 1,
@@ -80,8 +80,8 @@ static struct way way_of(const struct aps_machine *machine, int ranks,
     };
 }
 
-/* Results follow the partial sums chunk by chunk, at their pace; those of the last
- * chunk not before its partial sums have come in. */
+/* Results follow the partial sums chunk by chunk, at their pace; those of the
+ * last chunk follow the arrival of its partial sums. */
 static struct aps_prediction ways_run(const struct way *sums,
                                       const struct way *results)
 {
@@ -95,12 +95,13 @@ static struct aps_prediction ways_run(const struct way *sums,
     };
 }
 
-/* A lap that begins after the link between hosts has rested, in which each host
- * sends `bytes`: the link is as fast as if the burst were no part of them. */
+/* Returns the machine for a lap in which each host sends `bytes` bytes after
+ * the link between hosts has rested: its rate is as if the burst took no
+ * time. */
 static struct aps_machine rested(const struct aps_machine *machine,
                                  double bytes)
 {
-    const double most = 1e6; /* times the rate: at once */
+    const double most = 1e6; /* times the rate: practically at once */
     struct aps_machine other = *machine;
 
     if (bytes > 0)
@@ -136,7 +137,7 @@ struct aps_prediction aps_predict_lap(const struct aps_predicted_call *call,
     if (rest > lap.seconds)
         lap.bound = APS_BOUND_CORE;
     lap.seconds += rest;
-    /* Of many laps each takes at least what the link needs for its bytes. */
+    /* With many laps, each takes at least the link's time for its bytes. */
     if (call->machine->between.burst > 0 &&
         lap.seconds < bytes / call->machine->between.rate)
         lap = (struct aps_prediction){bytes / call->machine->between.rate,
@@ -160,7 +161,7 @@ struct aps_prediction aps_predict_ring(const struct aps_predicted_call *call)
     chunks = aps_predict_chunks(call, most, &n);
     windows = ceil(chunks / APS_RING_WINDOW);
     window = chunks / windows;
-    /* The first slice of each chunk begins a sum, the last ends one. */
+    /* The first slice of each chunk begins a sum, and the last one ends it. */
     ends = window * (n * rates->decode + n / ranks * rates->encode +
                      aps_predict_memory(call, n + n / ranks));
     if (fp32)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time of a ring, which is all of the reduction `ring` and part of `master`.
+ * Time of a ring, which is all of the reduction `ring` and a part of `master`.
  */
 #ifndef APS_PREDICT_RING_H
 #define APS_PREDICT_RING_H
@@ -8,9 +8,10 @@
 #include "predict/call.h"
 
 /*
- * A ring of `ranks` ranks, of which `per_host` run on each host, over `window`
- * chunks of `slice` values a rank: partial sums there, results back. It is one of
- * many, between which the links rest for `rest` seconds, which are part of its time.
+ * Returns the time of a ring of `ranks` ranks, `per_host` on each host, over
+ * `window` chunks of `slice` values for each rank: partial sums one way,
+ * results back. It is one of many laps, between which the links rest for `rest`
+ * seconds, which are part of its time.
  */
 struct aps_prediction aps_predict_lap(const struct aps_predicted_call *call,
                                       int ranks, int per_host, double window,

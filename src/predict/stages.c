@@ -9,11 +9,11 @@
 #include "wire/pipeline_sizes.h"
 #include "wire/buffer_depth.h"
 
-/* Of a block; pmpi/block/block.h. */
+/* Size of a block's header; see pmpi/block/block.h. */
 #define HEADER 4
 
-/* Up to so many ranks all send to all, above that in log2 p rounds
- * (pmpi/message/agree.h). */
+/* Up to this number of ranks an agreement takes one round, with more log2 p
+ * rounds (pmpi/message/agree.h). */
 #define AGREEMENT_DIRECT 16
 #define AGREEMENT_BYTES 4
 
@@ -22,8 +22,8 @@ static double greater(double a, double b)
     return a > b ? a : b;
 }
 
-/* Receives are posted first; sends follow each other while the link carries
- * them. */
+/* Receives are posted first; sends follow each other while the link
+ * transmits. */
 static void send_by(struct aps_stage *stage, const struct aps_link *link,
                     double bytes, double count)
 {
@@ -97,7 +97,7 @@ struct aps_prediction aps_predict_agreement(const struct aps_machine *machine,
 
     if (ranks <= 1)
         return all;
-    /* A message's own time is part of its latency. */
+    /* The time of a message itself is part of its latency. */
     if (direct)
         aps_stage_send(&stage, machine, AGREEMENT_BYTES, far > 0 ? far - 1 : 0,
                        far > 0 ? per_host - 1 : per_host - 2);

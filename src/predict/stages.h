@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the reductions are put together from: the stages of a chunk, of which each
- * is work of the core and messages, and pipelines of them.
+ * Parts of a reduction: the stages of a chunk, each with core time and
+ * messages, and pipelines of stages.
  */
 #ifndef APS_PREDICT_STAGES_H
 #define APS_PREDICT_STAGES_H
@@ -10,73 +10,77 @@
 
 #include "predict/call.h"
 
-/* Seconds of one chunk. */
+/* One stage of one chunk, in seconds. */
 struct aps_stage {
-    double work;    /* of a rank's core before its messages leave */
-    double core;    /* of a rank's core while they leave */
-    double between; /* of a host's link */
-    double inside;  /* of what ranks of a host send each other */
-    double latency; /* until the last of them has come */
+    double work;    /* core time of a rank before its messages leave */
+    double core;    /* core time of a rank while they leave */
+    double between; /* time of a host's link */
+    double inside;  /* time of messages between ranks of one host */
+    double latency; /* until the last message has arrived */
 };
 
-/* The messages of every rank in a stage, of `bytes` each: so many to ranks of
- * other hosts, so many to its own. */
+/* Adds the messages that each rank sends in a stage, of `bytes` bytes each:
+ * `between` messages to other hosts, `inside` to its own. */
 void aps_stage_send(struct aps_stage *stage, const struct aps_machine *machine,
                     double bytes, double between, double inside);
 
-/* The stages of `chunks` chunks, one chunk after the other; those of a later one
- * overlap with an earlier one's, except that a core and a link do one thing at a
- * time, and that a message has the time of APS_PIPELINE_WIRE_LAG rounds to come. The
- * link between hosts is `ahead` by so many seconds (aps_link_ahead). */
+/* Returns the time of the stages of `chunks` chunks, one chunk after the other.
+ * Stages of a later chunk overlap with those of an earlier one. However, a core
+ * and a link do one thing at a time, and a message may take
+ * APS_PIPELINE_WIRE_LAG rounds to arrive. The link between hosts saves `ahead`
+ * seconds (aps_link_ahead). */
 struct aps_prediction aps_stages_run(const struct aps_stage *stages,
                                      size_t count, double chunks, double ahead);
 
-/* b follows a. */
+/* Returns the time of a, and then b. */
 struct aps_prediction aps_prediction_add(struct aps_prediction a,
                                          struct aps_prediction b);
 
-/* All ranks agree on small numbers, such as scale exponents: `ranks` of them,
- * as many on each host as there are in all divided by the machine's hosts. */
+/* Returns the time of an agreement of `ranks` ranks on small numbers, such as
+ * scale exponents; `per_host` of the ranks are on each host. */
 struct aps_prediction aps_predict_agreement(const struct aps_machine *machine,
                                             int ranks, int per_host);
 
-/* What precedes the data: a search for the exponents on which ranks agree, where
- * the scale needs that. */
+/* Returns the time before the data: the search for the exponents on which ranks
+ * agree, if the scale has such exponents. */
 struct aps_prediction
 aps_predict_exponents(const struct aps_predicted_call *call, int ranks,
                       int per_host);
 
-/* Seconds of a core for n values of the program's vectors that are read or written
- * once, beyond those in caches. */
+/* Returns the core seconds of reading or writing n values of the program's
+ * vectors once, beyond those in caches. */
 double aps_predict_memory(const struct aps_predicted_call *call, double n);
 
-/* Bytes of a block of n values of the plan's format, with its header. */
+/* Returns the bytes of a block of n values in the plan's format, with its
+ * header. */
 double aps_predict_block(const struct aps_plan *plan, double n);
 
-/* Of so many slices of n values, which are cut where the plan's codec can cut them, how
- * many have any values; their owners send and receive. */
+/* Returns the number of `slices` slices of n values that are not empty, cut as
+ * the plan's codec allows; their owners send and receive. */
 double aps_predict_owners(const struct aps_plan *plan, double n, double slices);
 
-/* What part of the messages of a rank that exchanges slices with all of `ranks` ranks
- * is left where so many of them own one. An owner sends to all and receives of owners,
- * or the other way round. */
+/* Returns the share of messages that remain of an exchange of slices between
+ * all of `ranks` ranks if only `owners` own a slice. An owner sends to all and
+ * receives from owners, or the reverse. */
 double aps_predict_owned(double owners, double ranks);
 
-/* Seconds of a core that adds up k blocks of n values as the plan says. */
+/* Returns the core seconds of summing k blocks of n values as planned. */
 double aps_predict_sum(const struct aps_predicted_call *call, double k,
                        double n);
 
-/* Of p ranks that a rank sends to, how many are on other hosts. */
+/* Returns the ranks on other hosts. */
 double aps_predict_others(const struct aps_machine *machine);
 
-/* Chunks of `most` elements that a call has, and the elements of each. */
+/* Returns the number of chunks of at most `most` elements of a call, and sets
+ * the elements of each. */
 double aps_predict_chunks(const struct aps_predicted_call *call, double most,
                           double *elements);
 
-/* The values of a message of a chunk with one for each of `parts`. */
+/* Returns the values of a message of a chunk that has one for each of
+ * `parts`. */
 double aps_predict_message(const struct aps_plan *plan, int parts);
 
-/* The rows of the table. */
+/* Rows of the table. */
 typedef struct aps_prediction
 aps_predict_fn(const struct aps_predicted_call *call);
 aps_predict_fn aps_predict_direct;

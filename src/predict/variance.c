@@ -5,14 +5,15 @@
 
 #include <math.h>
 
-/* 2 Q(x): that a standard normal value is beyond x on either side. */
+/* Returns 2 Q(x): the probability that a standard normal value is beyond x on
+ * either side. */
 static double beyond(double x)
 {
     return erfc(x * M_SQRT1_2);
 }
 
-/* The variance lost, in values, once a partial sum has passed the stages 1 to
- * `stages`, in each of which one more low bit of what is added gets lost. */
+/* Returns the variance lost, in values, after a partial sum has passed the
+ * stages 1 to `stages`; in each stage the terms lose one more low bit. */
 static double lost(int sum_bits, int value_bits, int stages)
 {
     double sum = 0;
@@ -26,11 +27,11 @@ double aps_variance_retained(int sum_bits, int value_bits, size_t n)
 {
     const double all = lost(sum_bits, value_bits, value_bits);
     const double count = (double)n, root = sqrt(count);
-    /* No bit is ever lost. */
+    /* No bit is lost. */
     double total = 1 - beyond(exp2(sum_bits - value_bits + 1) / root);
     double kept = count * total;
 
-    /* From value i on nothing that is added changes the sum. */
+    /* From value i on the terms do not change the sum. */
     for (size_t i = 2; i < n; i++) {
         const double limit = exp2(sum_bits);
         const double part = beyond(limit / sqrt((double)i)) *
@@ -41,7 +42,7 @@ double aps_variance_retained(int sum_bits, int value_bits, size_t n)
             kept += ((double)i - all) * part;
         }
     }
-    /* The sum ends where some bits are lost. */
+    /* The sum ends in the stage where some bits are lost. */
     for (int j = 2; j <= value_bits; j++) {
         const double less = lost(sum_bits, value_bits, j - 1);
         const double limit = exp2(sum_bits - value_bits + j);
