@@ -19,7 +19,7 @@
 
 #define HOSTS_MAX 1000000
 #define RANKS_MAX 4096
-#define ALL_RANKS_MAX 1000000000 /* twice as many are an int, too */
+#define ALL_RANKS_MAX 1000000000 /* twice the number is an int too */
 
 static const char *const options[] = {"hosts", "ranks-per-host", "cores",
                                       "rate",  "latency",        "measured",
@@ -31,7 +31,8 @@ static const char *option(const struct aps_arguments *arguments,
     return aps_arguments_option(arguments, name);
 }
 
-/* A whole number, unless the option is not given. 0 or -1. */
+/* Reads a whole number; leaves *value if the option is not given. Returns 0 or
+ * -1. */
 static int read_whole(const struct aps_arguments *arguments, const char *name,
                       int most, int *value)
 {
@@ -51,7 +52,7 @@ static int read_whole(const struct aps_arguments *arguments, const char *name,
     return 0;
 }
 
-/* A quantity, by one of quantity.h's functions. 0 or -1. */
+/* Reads a quantity by a function of quantity.h. Returns 0 or -1. */
 static int read_quantity(const struct aps_arguments *arguments,
                          const char *name, double (*parse)(const char *),
                          const char *what, const char *takes, double *value)
@@ -153,7 +154,7 @@ static struct aps_clocked *clocked(struct aps_cluster *cluster)
     return cluster->clocked;
 }
 
-/* After the file: what its options say otherwise. */
+/* Reads the options that replace numbers of the file. */
 static int read_machine(const struct aps_arguments *arguments,
                         struct aps_cluster *cluster)
 {
@@ -166,7 +167,7 @@ static int read_machine(const struct aps_arguments *arguments,
                    &machine->ranks_per_host) < 0 ||
         read_cores(arguments, cluster) < 0)
         return -1;
-    /* The file of one host has the costs of its shared memory there. */
+    /* A file of one host has its costs of shared memory. */
     cluster->file_links |= machine->hosts == 1;
     if (!cluster->file_links) {
         machine->between.latency = machine->between.wait = APS_ASSUMED_LATENCY;

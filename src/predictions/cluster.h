@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cluster that `apsmpi explain` predicts times for: what its options and the
- * file of `apsmpi measure` say, and what is measured on the spot.
+ * Cluster for which `apsmpi explain` predicts times: from its options, from a
+ * file of `apsmpi measure`, and from measurements on the spot.
  */
 #ifndef APS_PREDICTIONS_CLUSTER_H
 #define APS_PREDICTIONS_CLUSTER_H
@@ -18,31 +18,32 @@
 struct aps_cluster {
     struct aps_machine machine;
     struct aps_measured
-        *measured;    /* codecs of the file, then those measured now */
-    int from_file;    /* so many of them; 0: there is no file */
+        *measured;    /* codecs of the file first, then those measured now */
+    int from_file;    /* number of codecs of the file; 0: no file */
     const char *file; /* or NULL */
-    bool file_links;  /* false: the file is of one host, and there are more */
-    bool rate_given;  /* by their options */
+    bool file_links;  /* false: the file has one host, and the cluster has
+                         several */
+    bool rate_given;  /* by an option */
     bool latency_given;
-    double crowd;                      /* ranks of a core */
-    struct aps_clocked *clocked;       /* NULL until something is measured */
+    double crowd;                      /* ranks per core */
+    struct aps_clocked *clocked;       /* NULL before the first measurement */
     size_t counts[APS_CLUSTER_COUNTS]; /* for policies without a layer table */
     int count_count;
     bool counts_given; /* by --counts */
 };
 
-/* 1 with a cluster for aps_cluster_clear, 0 if the options ask for no prediction;
- * or -1 after what is wrong has been told, with the exit status. */
+/* Returns 1 with a cluster for aps_cluster_clear, 0 if the options ask for no
+ * prediction, or -1 with the exit status after errors were reported. */
 int aps_cluster_read(const struct aps_arguments *arguments,
                      struct aps_cluster *cluster, int *status);
 void aps_cluster_clear(struct aps_cluster *cluster);
 
-/* What a core needs for values of that format, measured now if need be. */
+/* Returns the core times of that format, measured now if necessary. */
 const struct aps_codec_rates *
 aps_cluster_rates(struct aps_cluster *cluster, const struct aps_format *format);
 
-/* What it is, what was measured and what is assumed: a note on standard output, after
- * all rates have been asked for. */
+/* Prints a note on the cluster, its measurements and its assumptions on
+ * standard output, after all rates have been asked for. */
 void aps_cluster_print(const struct aps_cluster *cluster);
 
 #endif

@@ -47,7 +47,7 @@ struct aps_predicted aps_predicted_of(struct aps_cluster *cluster,
     return one;
 }
 
-/* Of what a compressor takes. */
+/* Returns the time of a call that a compressor takes. */
 static struct aps_predicted compressed_of(struct aps_cluster *cluster,
                                           size_t count)
 {
@@ -119,7 +119,7 @@ struct aps_predicted aps_predicted_rule(struct aps_cluster *cluster,
     return aps_predicted_of(cluster, plan->auto_format ? NULL : plan, count, 0);
 }
 
-/* A count that the rule takes, if it takes any: the greatest, if there is one. */
+/* Returns a count that the rule takes, the greatest if there is one; or 0. */
 static size_t any_count(const struct aps_policy *policy, int rule)
 {
     size_t least, most;
@@ -167,7 +167,7 @@ const char *aps_predicted_nothing(const struct aps_policy *policy)
 
 /* --- advice -------------------------------------------------------------- */
 
-/* All layers of a rule in a span. */
+/* Returns the time of all layers of a rule in a span. */
 static double seconds_of(struct aps_cluster *cluster,
                          const struct aps_policy *policy,
                          const struct aps_schedule *schedule, long span,
@@ -199,8 +199,8 @@ static size_t largest_of(const struct aps_policy *policy,
     return largest;
 }
 
-/* Without a layer table: of the counts that are shown, or another one that the rule
- * takes. */
+/* Without a layer table: returns the greatest of the counts that are shown, or
+ * another one that the rule takes. */
 static size_t largest_shown(const struct aps_cluster *cluster,
                             const struct aps_policy *policy, int rule)
 {
@@ -231,7 +231,7 @@ static void advise_groups(struct aps_cluster *cluster,
     for (int group = 1, step = 1; group <= ranks; group += step) {
         double seconds;
 
-        /* Beyond a host groups are of whole hosts. */
+        /* Groups larger than a host consist of whole hosts. */
         if (group >= machine->ranks_per_host)
             step = machine->ranks_per_host;
         if (!aps_predict_takes_group(machine, plan, group))
@@ -248,8 +248,8 @@ static void advise_groups(struct aps_cluster *cluster,
     }
 }
 
-/* The rounded sums of the plan; groups of 1 value are not summed, and neither are
- * those whose sums stay FP32. */
+/* Returns the rounded sums of the plan; groups of 1 value, and groups with FP32
+ * sums, have none. */
 static struct aps_variance_sum sum_of(const struct aps_machine *machine,
                                       const struct aps_plan *plan, int group)
 {
@@ -301,7 +301,7 @@ bool aps_advice_of(struct aps_cluster *cluster, const struct aps_policy *policy,
         !aps_policy_rule_counts(policy, rule, &advice->least, &advice->most))
         return false;
     advice->least_count = SIZE_MAX;
-    if (plan->auto_format) /* FP32 by MPI: what native is */
+    if (plan->auto_format) /* FP32 by MPI, like native */
         return true;
     call = call_of(cluster, plan, advice->largest, 0);
     advice->least_count = aps_predict_least_count(&call, advice->most);

@@ -9,8 +9,8 @@
 #include "policy/policy.h"
 #include "predictions/cluster.h"
 
-/* A paragraph for each rule, or for each format that it chooses from: where it pays
- * in a span, its groups and its sums. */
+/* Prints a paragraph for each rule, or for each format that it chooses from:
+ * the counts for which it is faster than native, its groups and its sums. */
 void aps_predictions_print_advice(struct aps_cluster *cluster,
                                   const struct aps_policy *policy,
                                   const struct aps_schedule *schedule,

@@ -60,7 +60,7 @@ static void write_known(struct aps_json *json, const char *key, bool known,
         aps_json_null(json, key);
 }
 
-/* The times; null, with a reason, of those that a compressor takes. */
+/* Writes the times; null, with a reason, for calls that a compressor takes. */
 static void write_times(struct aps_json *json, const struct aps_predicted *one)
 {
     static const char *const keys[APS_NATIVE_KINDS] = {
@@ -97,7 +97,8 @@ static void write_range(struct aps_json *json, const struct aps_range *range)
         aps_json_unsigned(json, "last", (uintmax_t)range->last);
 }
 
-/* What a rule chooses from; none: null. The count itself is of FP32. */
+/* Writes the times of the formats that a rule chooses from; null if there are
+ * none. The time of the count itself is that of FP32. */
 static void write_formats(struct aps_json *json, struct aps_cluster *cluster,
                           const struct aps_shadow *formats, size_t count)
 {
@@ -171,7 +172,7 @@ static void write_counts(struct aps_json *json, struct aps_cluster *cluster,
     aps_json_close_array(json);
 }
 
-/* Counts that the user named and no rule takes, with the reason. */
+/* Writes the counts that the user named and no rule takes, with the reason. */
 static void write_left(struct aps_json *json, struct aps_cluster *cluster,
                        const struct aps_policy *policy)
 {
@@ -193,7 +194,7 @@ static void write_left(struct aps_json *json, struct aps_cluster *cluster,
     aps_json_close_array(json);
 }
 
-/* A count that is beyond all, and groups and sums that are not there, are null. */
+/* A count beyond all bounds, and missing groups and sums, are null. */
 static void write_advice(struct aps_json *json, const struct aps_advice *advice)
 {
     if (advice->least_count == SIZE_MAX)
@@ -231,7 +232,8 @@ static void write_advice(struct aps_json *json, const struct aps_advice *advice)
     }
 }
 
-/* The same of each format that the rule chooses from; none: null. */
+/* Writes the advice on each format that the rule chooses from; null if there
+ * are none. */
 static void write_formats_advice(struct aps_json *json,
                                  struct aps_cluster *cluster,
                                  const struct aps_policy *policy,
@@ -258,7 +260,7 @@ static void write_formats_advice(struct aps_json *json,
     aps_json_close_array(json);
 }
 
-/* Rules whose compressor has no prediction, with the reason. */
+/* Writes the rules whose compressor has no prediction, with the reason. */
 static void write_not_predicted(struct aps_json *json,
                                 const struct aps_policy *policy)
 {

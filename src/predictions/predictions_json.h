@@ -10,7 +10,7 @@
 #include "policy/policy.h"
 #include "predictions/cluster.h"
 
-/* The member `prediction`. */
+/* Writes the member `prediction`. */
 void aps_predictions_write(struct aps_json *json, struct aps_cluster *cluster,
                            const struct aps_policy *policy,
                            const struct aps_schedule *schedule,

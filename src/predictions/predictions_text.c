@@ -16,11 +16,11 @@
 
 #define TIME_MAX 24
 
-/* What all rows share. */
+/* Data that all rows share. */
 struct report {
     struct aps_cluster *cluster;
     const struct aps_policy *policy;
-    const struct aps_schedule *schedule; /* NULL: without a layer table */
+    const struct aps_schedule *schedule; /* NULL: no layer table */
     bool each_layer;
     struct aps_columns *columns;
 };
@@ -30,7 +30,7 @@ enum { BOUND = FASTER + 1, CELLS };
 
 /* --- rows ---------------------------------------------------------------- */
 
-/* "direct", "auto (direct)", "auto (native)" */
+/* Returns "direct", "auto (direct)", "auto (native)". */
 static const char *reduce_of(const struct aps_plan *plan,
                              const struct aps_predicted *sum, char *buffer,
                              size_t size)
@@ -45,7 +45,7 @@ static const char *reduce_of(const struct aps_plan *plan,
     return buffer;
 }
 
-/* The times of a row whose other cells are there. */
+/* Adds the times to a row with all other cells. */
 static void add_times(const struct report *report, const char *cells[CELLS],
                       const struct aps_predicted *sum)
 {
@@ -63,7 +63,7 @@ static void add_times(const struct report *report, const char *cells[CELLS],
     aps_columns_add(report->columns, cells);
 }
 
-/* Of calls that are left to MPI; `format` says so. */
+/* Adds a row of calls that go to MPI; `format` says why. */
 static void add_native(const struct report *report, const char *cells[CELLS],
                        const char *format, const struct aps_predicted *sum)
 {
@@ -81,7 +81,8 @@ static void add_plan(const struct report *report, const char *cells[CELLS],
     char format[APS_COMMAND_FORMAT_MAX], group[16] = "-", reduce[32];
     struct aps_plan shown;
 
-    /* Layers that have no format yet, or none that is good enough, are MPI's. */
+    /* Layers without a format yet, or without one that is good enough, go to
+     * MPI. */
     if (plan && plan->auto_format && !chosen) {
         add_native(report, cells, "auto (fp32)", sum);
         return;
@@ -113,7 +114,8 @@ static void add_row(const struct report *report, const char *cells[CELLS],
     add_plan(report, cells, plan, false, sum);
 }
 
-/* Layers first to last, which share their rule or are small. */
+/* Adds a row for the layers `first` to `last`, which share their rule or are
+ * small. */
 static void add_layers(const struct report *report, size_t first, size_t last,
                        size_t count, int rule, const char *time,
                        const struct aps_predicted *sum)
@@ -146,13 +148,13 @@ static int rule_of(const struct report *report, size_t layer, long span)
                : aps_schedule_layer(report->schedule, layer)[span];
 }
 
-/* Layers that share their rule, small ones passed over; or small ones. */
+/* Consecutive layers with one rule, without small ones; or small layers. */
 struct run {
     size_t layers;
     size_t first;
     size_t last;
     size_t count; /* elements */
-    size_t taken; /* of them, in layers that a compressor takes */
+    size_t taken; /* elements in layers that a compressor takes */
     struct aps_predicted sum;
 };
 
@@ -168,7 +170,7 @@ static void run_add(struct run *run, const struct report *report, size_t layer,
     aps_predicted_add(&run->sum, one);
 }
 
-/* The layers of a run that its compressor does not take. */
+/* Adds a row for the layers of a run that its compressor does not take. */
 static void add_untaken(const struct report *report, const struct run *run,
                         int rule, const char *time)
 {
@@ -186,7 +188,8 @@ static void add_untaken(const struct report *report, const struct run *run,
     add_row(report, cells, aps_policy_rule_plan(report->policy, rule), &sum);
 }
 
-/* The layers of a run in each of the formats that its rule chooses from. */
+/* Adds a row for the layers of a run in each of the formats that its rule
+ * chooses from. */
 static void add_formats(const struct report *report, const struct run *run,
                         int rule, long span, const char *time)
 {
@@ -212,7 +215,7 @@ static void add_formats(const struct report *report, const struct run *run,
     }
 }
 
-/* The run ends here. */
+/* Adds the rows of a run, and ends it. */
 static void run_end(struct run *run, const struct report *report, long span,
                     const char *time)
 {
@@ -245,7 +248,7 @@ static void add_small(const struct report *report, const struct run *run,
     add_row(report, cells, NULL, &run->sum);
 }
 
-/* Without a prediction of any layer, native is what all of them take as FP32. */
+/* If no layer has a prediction, native is the time of all of them as FP32. */
 static void add_total(const struct report *report, const char *time,
                       const struct aps_predicted *sum)
 {
@@ -301,7 +304,7 @@ static struct aps_predicted add_span(const struct report *report, long span)
     return all;
 }
 
-/* Counts that the user named and no rule takes. */
+/* Adds the counts that the user named and no rule takes. */
 static void add_left(const struct report *report)
 {
     const struct aps_cluster *cluster = report->cluster;
@@ -323,8 +326,8 @@ static void add_left(const struct report *report)
     }
 }
 
-/* Without a layer table: each rule for all-reduces, some counts that it takes. Are
- * any left to a compressor? */
+/* Without a layer table: adds rows for each rule for all-reduces, with some
+ * counts that it takes. True if a compressor takes any. */
 static bool add_rules(const struct report *report)
 {
     bool compressed = false;

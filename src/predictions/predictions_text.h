@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The times as text, after the explanation of a policy.
+ * Times as text, after the explanation of a policy.
  */
 #ifndef APS_PREDICTIONS_PREDICTIONS_TEXT_H
 #define APS_PREDICTIONS_PREDICTIONS_TEXT_H
@@ -9,7 +9,7 @@
 #include "policy/policy.h"
 #include "predictions/cluster.h"
 
-/* After the explanation. `schedule` is NULL without a layer table. */
+/* Prints the times. `schedule` is NULL without a layer table. */
 void aps_predictions_print(struct aps_cluster *cluster,
                            const struct aps_policy *policy,
                            const struct aps_schedule *schedule,
