@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "explain/traffic.h"
 
-/* "e3m2, e4m3". */
+/* Writes "e3m2, e4m3". */
 static void list_names(const struct aps_shadow *formats, char *buffer,
                        size_t size)
 {

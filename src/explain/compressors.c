@@ -12,18 +12,18 @@
 #include "explain/traffic.h"
 #include "compress/lowrank.h"
 
-/* A layer whose bytes stand for those of others where there is no table. */
+/* Elements of the example layer whose bytes are shown without a layer table. */
 #define EXAMPLE ((size_t)1 << 20)
 
-/* The layers that a rule is for at some time. */
+/* Layers that have a rule at some time. */
 struct layers {
     size_t all;
-    size_t taken; /* by the compressor */
+    size_t taken; /* taken by the compressor */
     size_t vectors;
-    size_t squares;  /* taken without a shape */
-    double elements; /* of those taken */
-    double bytes;    /* that travel for them */
-    double kept;     /* floats of their Q */
+    size_t squares;  /* taken without a shape in the table */
+    double elements; /* elements of the layers taken */
+    double bytes;    /* bytes that ranks send for them */
+    double kept;     /* floats of their warm starts Q */
 };
 
 struct note {
@@ -46,7 +46,8 @@ static __attribute__((format(printf, 2, 3))) void add(struct note *note,
         note->used = sizeof note->text - 1;
 }
 
-/* Does a compressor of low rank begin with the Q of the layer's last call? */
+/* True if a compressor of low rank begins with the Q of the layer's last
+ * call. */
 static bool keeps_q(const struct aps_plan *plan)
 {
     const struct aps_compressor_ops *ops =
@@ -66,7 +67,8 @@ static bool applies(const struct aps_schedule *schedule,
     return false;
 }
 
-/* Floats of a layer's Q (powersgd_kept in pmpi/compressed/powersgd.c). */
+/* Returns the floats of a layer's Q (powersgd_kept in
+ * pmpi/compressed/powersgd.c). */
 static double kept_floats(const struct aps_plan *plan)
 {
     const double *parameters = plan->compressor.parameters;
@@ -107,7 +109,7 @@ static struct layers count_layers(const struct aps_policy *policy,
     return layers;
 }
 
-/* Matrices of low rank, and what becomes of layers that are none. */
+/* Describes matrices of low rank, and layers that are not matrices. */
 static void add_factors(const struct aps_plan *plan,
                         const struct layers *layers, bool table,
                         const char *form, struct note *note)
@@ -156,13 +158,15 @@ static void add_varies(const struct aps_plan *plan, bool table,
                   "most elements.");
 }
 
-/* Behind "the bytes shown": without a layer table the column has none. */
+/* Returns the end of "the bytes shown"; without a layer table the column has
+ * none. */
 static const char *where_shown(bool table)
 {
     return table ? "" : " by apsmpi explain with a layer table";
 }
 
-/* To owners, and what they add up to all. */
+/* Describes selected elements that go to owners, and the sums that these
+ * send. */
 static void add_selected_direct(const struct aps_plan *plan, bool table,
                                 const char *form, struct note *note)
 {
@@ -179,8 +183,7 @@ static void add_selected_direct(const struct aps_plan *plan, bool table,
     add_varies(plan, table, note);
 }
 
-/* Full floats inside a group; the owners of a group send as one rank does by
- * gather. */
+/* Describes FP32 inside a group, whose owners send like one rank by gather. */
 static void add_selected_hierarchical(const struct aps_plan *plan, bool table,
                                       const char *form, struct note *note)
 {
@@ -194,7 +197,8 @@ static void add_selected_hierarchical(const struct aps_plan *plan, bool table,
     add_varies(plan, table, note);
 }
 
-/* FP32 sends 2 (p - 1) / p copies, a rank that sends to all others p - 1. */
+/* FP32 sends 2 (p - 1) / p copies; a rank that sends to all others sends p -
+ * 1. */
 static void add_selected(const struct aps_plan *plan,
                          const struct layers *layers, const char *form,
                          struct note *note)
@@ -214,7 +218,7 @@ static void add_selected(const struct aps_plan *plan,
     add_varies(plan, known, note);
 }
 
-/* Chunks, that all ranks choose alike. */
+/* Describes chunks, which all ranks select identically. */
 static void add_chunks(const struct aps_plan *plan, const char *form,
                        struct note *note)
 {
@@ -226,7 +230,7 @@ static void add_chunks(const struct aps_plan *plan, const char *form,
         plan->compressor.parameters[APS_CHUNKS_DENSITY], form);
 }
 
-/* Digits or signs, and their sums. */
+/* Describes digits or signs, and their sums. */
 static void add_integers(const struct aps_plan *plan, bool table,
                          struct note *note)
 {
@@ -253,7 +257,7 @@ static void add_integers(const struct aps_plan *plan, bool table,
         add(note, ".");
 }
 
-/* Of a plain format. */
+/* Writes the note on feedback with a plain format. */
 static void write_feedback(const struct aps_policy *policy, int rule,
                            struct note *note)
 {
@@ -267,7 +271,7 @@ static void write_feedback(const struct aps_policy *policy, int rule,
         aps_command_rule(policy, rule, line));
 }
 
-/* What warm: on takes beside feedback. */
+/* Describes the memory that `warm: on` takes in addition to feedback. */
 static void add_kept(const struct aps_plan *plan, const struct layers *layers,
                      bool table, struct note *note)
 {
@@ -317,7 +321,8 @@ static void write_note(const struct aps_policy *policy, int rule,
         add_kept(plan, layers, table, note);
 }
 
-/* Are a plan's bytes those of APS_TRAFFIC_RANKS? */
+/* True if the bytes of a plan depend on the ranks, and are those of
+ * APS_TRAFFIC_RANKS. */
 static bool counts_ranks(const struct aps_plan *plan)
 {
     const struct aps_compressor_ops *ops =
@@ -329,7 +334,8 @@ static bool counts_ranks(const struct aps_plan *plan)
            (ops->integers && plan->reduce != APS_REDUCE_GATHER);
 }
 
-/* Bytes of one column that are those of different numbers of ranks. */
+/* Prints a note if the bytes of one column are for different numbers of
+ * ranks. */
 static void print_ranks(const struct aps_policy *policy, const bool *shown,
                         FILE *stream)
 {

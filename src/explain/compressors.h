@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compressors, for `apsmpi explain`: what travels in place of layers, and which
- * layers travel uncompressed.
+ * Compressors, for `apsmpi explain`: the data that replace layers, and the
+ * layers that are not compressed.
  */
 #ifndef APS_EXPLAIN_COMPRESSORS_H
 #define APS_EXPLAIN_COMPRESSORS_H
@@ -12,8 +12,8 @@
 #include "policy/policy.h"
 #include "text/ranges.h"
 
-/* An empty line and a paragraph for each rule i with shown[i] that has a
- * compressor, or feedback; `schedule` and its `window` are NULL without a layer
+/* Prints an empty line and a paragraph for each rule i with shown[i] that has a
+ * compressor or feedback. `schedule` and its `window` are NULL without a layer
  * table. */
 void aps_compressors_notes(const struct aps_policy *policy,
                            const struct aps_schedule *schedule,

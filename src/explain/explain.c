@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apsmpi explain: what a policy does to each layer, and when.
+ * apsmpi explain: the effect of a policy on each layer, over time.
  */
 #include "config.h"
 
@@ -15,7 +15,8 @@
 #include "cli/schedule.h"
 #include "text/ranges.h"
 
-/* A policy without errors; `epochs` and `cluster` may be NULL. Frees nothing. */
+/* Explains a policy without errors; `epochs` and `cluster` may be NULL. Frees
+ * nothing. */
 static int explain(const struct aps_arguments *arguments,
                    const struct aps_policy *policy,
                    const struct aps_range *epochs, struct aps_cluster *cluster,

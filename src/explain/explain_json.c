@@ -19,7 +19,7 @@
 #include "policy/keywords.h"
 #include "scale/explain.h"
 
-/* The object that is written, and of what. */
+/* The object that is written, and its source. */
 struct writing {
     struct aps_json json;
     const struct aps_policy *policy;
@@ -32,7 +32,7 @@ static void write_size(struct aps_json *json, const char *key, size_t size)
     aps_json_unsigned(json, key, size);
 }
 
-/* first and last, which is null if the range has no end. */
+/* Writes first and last; last is null if the range has no end. */
 static void write_range(struct aps_json *json, const struct aps_range *range)
 {
     aps_json_unsigned(json, "first", (uintmax_t)range->first);
@@ -42,8 +42,8 @@ static void write_range(struct aps_json *json, const struct aps_range *range)
         aps_json_unsigned(json, "last", (uintmax_t)range->last);
 }
 
-/* Whose the state of a scale is, and what becomes of an overflow; null where the
- * scale keeps no state. */
+/* Writes the scope of a scale's state, and its treatment of an overflow; null
+ * if the scale has no state. */
 static void write_state(struct aps_json *json, const struct aps_scale *scale,
                         bool layers)
 {
@@ -60,7 +60,7 @@ static void write_state(struct aps_json *json, const struct aps_scale *scale,
                   aps_keywords_overflow.known[aps_scale_on_overflow(scale)]);
 }
 
-/* A parameter that has no effect beside another one's word is null. */
+/* A parameter that has no effect because of another one's word is null. */
 static void write_parameter(struct aps_json *json,
                             const struct aps_parameter *parameters,
                             const double *values, int i)
@@ -82,7 +82,7 @@ static void write_parameter(struct aps_json *json,
         aps_json_double(json, parameter->name, values[i]);
 }
 
-/* All but those that are members of the plan: on_overflow and scope. Null where
+/* Writes all but on_overflow and scope, which are members of the plan. Null if
  * there are none. */
 static void write_parameters(struct aps_json *json, const char *key,
                              const struct aps_parameter *parameters,
@@ -101,7 +101,7 @@ static void write_parameters(struct aps_json *json, const char *key,
     aps_json_close_object(json);
 }
 
-/* Null where the values themselves travel, and nothing is remembered of them. */
+/* Null if ranks send the values themselves and layers have no residuals. */
 static void write_compressor(struct aps_json *json, const struct aps_plan *plan)
 {
     const struct aps_compressor *compressor = &plan->compressor;
@@ -119,7 +119,7 @@ static void write_compressor(struct aps_json *json, const struct aps_plan *plan)
                      compressor->parameters);
 }
 
-/* What a plan does, in the keys of a rule; a key that means nothing with it is
+/* Writes a plan in the keys of a rule; a key without a meaning for it is
  * null. */
 static void write_plan(struct writing *writing, const struct aps_plan *plan)
 {
@@ -163,13 +163,13 @@ static void write_plan(struct writing *writing, const struct aps_plan *plan)
     write_compressor(json, plan);
 }
 
-/* For aps_shadows_write and aps_auto_formats_write. */
+/* Called by aps_shadows_write and aps_auto_formats_write. */
 static void write_candidate(void *data, const struct aps_plan *plan)
 {
     write_plan(data, plan);
 }
 
-/* The member `plan`: null if the calls are left to MPI. */
+/* Writes the member `plan`, null if the calls go to MPI. */
 static void write_plan_or_null(struct writing *writing,
                                const struct aps_plan *plan)
 {
@@ -220,7 +220,7 @@ static void write_rule(struct writing *writing, int rule)
                   aps_policy_rule_when(policy, rule, first, when, sizeof when));
     write_plan_or_null(writing, plan);
     aps_auto_formats_write(json, plan, write_candidate, writing);
-    /* What a compressor sends depends on layers. */
+    /* The bytes of a compressor depend on layers. */
     if (plan->compressor.kind != APS_COMPRESSOR_NONE)
         aps_json_null(json, "bytes_per_element");
     else
@@ -231,8 +231,8 @@ static void write_rule(struct writing *writing, int rule)
 
 /* --- layers -------------------------------------------------------------- */
 
-/* Whether a compressor takes the layer, and the matrix as which it sees it; null
- * where there is none. */
+/* Writes whether a compressor takes the layer, and the layer's matrix; null
+ * without a compressor. */
 static void write_compressed(struct writing *writing, int rule, size_t layer)
 {
     struct aps_json *json = &writing->json;
@@ -251,7 +251,7 @@ static void write_compressed(struct writing *writing, int rule, size_t layer)
     aps_json_close_object(json);
 }
 
-/* Spans i to `last` with the same rule. */
+/* Writes the spans i to `last`, with one rule. */
 static void write_span(struct writing *writing, size_t layer, int rule,
                        const struct aps_range *time)
 {
@@ -264,7 +264,7 @@ static void write_span(struct writing *writing, size_t layer, int rule,
 
     aps_json_open_object(json, NULL);
     write_range(json, time);
-    /* The place of the rule in `rules`. */
+    /* Index of the rule in `rules`. */
     if (rule >= 0)
         aps_json_unsigned(json, "rule", (uintmax_t)rule);
     else
@@ -314,7 +314,7 @@ static void write_layer(struct writing *writing, size_t layer)
     aps_json_close_object(json);
 }
 
-/* Bytes of one encoded copy of all layers in a span. */
+/* Writes the bytes of one encoded copy of all layers in a span. */
 static void write_total(struct writing *writing, long span)
 {
     const struct aps_layers *table = aps_policy_layers(writing->policy);

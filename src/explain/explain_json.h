@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apsmpi explain --json: the rules of a policy, and the plan of every layer at
- * every time. apsmpi(1) describes the object.
+ * apsmpi explain --json: the rules of a policy, and the plan of each layer over
+ * time. apsmpi(1) describes the object.
  */
 #ifndef APS_EXPLAIN_EXPLAIN_JSON_H
 #define APS_EXPLAIN_EXPLAIN_JSON_H
@@ -14,10 +14,9 @@
 #include "text/ranges.h"
 
 /*
- * Write the object to standard output. `policy` is NULL if it has errors,
- * `schedule` if the policy has no layer table, `cluster` if no times are to be
- * predicted; `window` are the indices of the
- * schedule's spans to write.
+ * Writes the object to standard output. `policy` is NULL if it has errors,
+ * `schedule` if the policy has no layer table, `cluster` if no times are
+ * predicted; `window` has the indices of the schedule's spans to write.
  */
 void aps_explain_json(const struct aps_arguments *arguments, const char *path,
                       const struct aps_policy *policy,

@@ -22,7 +22,7 @@
 
 /* --- cells --------------------------------------------------------------- */
 
-/* The columns of a plan, the same in both tables. */
+/* Columns of a plan, equal in both tables. */
 enum plan_cell { FORMAT, SCALE, REDUCE, GROUP, NODE, ACCUMULATE, PLAN_CELLS };
 #define PLAN_COLUMNS                                                           \
     {"format", false}, {"scale", false}, {"reduce", false}, {"group", false},  \
@@ -31,7 +31,7 @@ enum plan_cell { FORMAT, SCALE, REDUCE, GROUP, NODE, ACCUMULATE, PLAN_CELLS };
         "accumulate", false                                                    \
     }
 
-/* Where cells that are made up stand until the table has copied them. */
+/* Texts of cells, until the table has copied them. */
 struct cell_text {
     char native[80];
     char format[APS_COMMAND_FORMAT_MAX];
@@ -61,7 +61,8 @@ static void fill_plan(const struct aps_plan *plan, struct cell_text *text,
         aps_plan_accumulate(plan, text->accumulate, sizeof text->accumulate);
 }
 
-/* Of a rule whose layers get one of several formats: the settings of the first. */
+/* Fills the cells of a rule that chooses formats, with the settings of the
+ * first. */
 static void fill_auto_format(const struct aps_plan *plan,
                              struct cell_text *text, const char **cells)
 {
@@ -70,7 +71,7 @@ static void fill_auto_format(const struct aps_plan *plan,
                                           sizeof text->format);
 }
 
-/* "native (why)" over all columns of a plan. */
+/* Fills all columns of a plan with "native (why)". */
 static void fill_native(const char *why, struct cell_text *text,
                         const char **cells)
 {
@@ -80,8 +81,8 @@ static void fill_native(const char *why, struct cell_text *text,
         cells[i] = NULL;
 }
 
-/* Plan or native, of the rule; `bytes` of an element too, unless they depend on
- * layers. */
+/* Fills the cells of a rule, planned or native, and the bytes of an element
+ * unless they depend on layers. */
 static void fill_rule(const struct aps_policy *policy, int rule,
                       struct cell_text *text, const char **cells)
 {
@@ -114,13 +115,13 @@ struct explanation {
     const struct aps_policy *policy;
     const struct aps_layers *table;
     const struct aps_schedule *schedule;
-    struct aps_range window; /* of spans to show, as indices */
-    bool each_layer;         /* one row a layer */
-    bool *shown;             /* rules that stand in the table */
+    struct aps_range window; /* spans to show, as indices */
+    bool each_layer;         /* one row for each layer */
+    bool *shown;             /* rules that have a row */
     struct aps_columns *columns;
 };
 
-/* Layers that share their rules from first to last, small ones passed over. */
+/* Consecutive layers with equal rules, without small ones. */
 struct group {
     size_t first;
     size_t last;
@@ -144,7 +145,8 @@ static bool same_rules(const struct explanation *explanation, size_t a,
     return memcmp(x + first, y + first, count * sizeof *x) == 0;
 }
 
-/* Bytes of its layers under a rule, and how many fewer than FP32's they are. */
+/* Fills the bytes of its layers under a rule, and the bytes saved against
+ * FP32. */
 static void fill_bytes(const struct explanation *explanation,
                        const struct group *group, int rule,
                        struct cell_text *text)
@@ -205,12 +207,12 @@ static void add_group(const struct explanation *explanation,
         cells[BYTES] = text.bytes;
         cells[SAVED] = text.saved;
         aps_columns_add(explanation->columns, cells);
-        /* Say once what a group is. */
+        /* A group is described once. */
         cells[LAYERS] = cells[NAME] = cells[COUNT] = "";
     }
 }
 
-/* All layers below min_count in one row. */
+/* Adds one row for all layers below min_count. */
 static void add_small(const struct explanation *explanation, size_t layers,
                       size_t count)
 {
@@ -262,7 +264,7 @@ static void add_layers(const struct explanation *explanation)
         add_small(explanation, small_layers, small_count);
 }
 
-/* Bytes of one encoded copy of all layers, span by span. */
+/* Prints the bytes of one encoded copy of all layers, for each span. */
 static void print_totals(const struct explanation *explanation)
 {
     const struct aps_schedule *schedule = explanation->schedule;
@@ -339,7 +341,7 @@ static void explain_layers(const struct aps_policy *policy,
 
 /* --- without a layer table ----------------------------------------------- */
 
-/* The rules for all-reduces. */
+/* Prints the rules for all-reduces. */
 static void print_rules(const struct aps_policy *policy)
 {
     enum { RULE_LINE, WHEN, RULE_ARROW, RULE_PLAN };
@@ -399,8 +401,8 @@ static void explain_rules(const struct aps_policy *policy)
 
 /* --- both ---------------------------------------------------------------- */
 
-/* What becomes of layers that steps: auto takes for one: a list, joined as in a
- * sentence. Empty: nothing is kept of a layer. */
+/* Consequences for layers that steps: auto takes for one: a list, joined as in
+ * a sentence. Empty: layers have no state. */
 struct fates {
     const char *list[4];
     size_t count;
@@ -435,7 +437,7 @@ static struct fates fates_of(const struct aps_policy *policy)
     return fates;
 }
 
-/* Where nothing but the sizes of calls tells layers apart. */
+/* Prints the note if only the sizes of calls distinguish layers. */
 static void print_auto_note(const struct aps_policy *policy)
 {
     const struct fates fates = fates_of(policy);
@@ -458,7 +460,7 @@ static void print_auto_note(const struct aps_policy *policy)
     aps_command_note(note, stdout);
 }
 
-/* What layers are to the library, where there is no table. */
+/* Prints the library's notion of layers, without a layer table. */
 static void print_layers_note(const struct aps_policy *policy)
 {
     const enum aps_steps_kind kind = aps_policy_steps(policy)->kind;

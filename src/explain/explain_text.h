@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apsmpi explain: its tables, for people to read.
+ * apsmpi explain: its tables as text.
  */
 #ifndef APS_EXPLAIN_EXPLAIN_TEXT_H
 #define APS_EXPLAIN_EXPLAIN_TEXT_H
@@ -12,9 +12,9 @@
 #include "text/ranges.h"
 
 /*
- * Print what the policy of the file `path` does. `schedule` is NULL if it has no
- * layer table; `window` are the indices of the schedule's spans to print. With
- * `each_layer` each layer has a row.
+ * Prints the effect of the policy in the file `path`. `schedule` is NULL
+ * without a layer table; `window` has the indices of the schedule's spans to
+ * print. With `each_layer` each layer has a row.
  */
 void aps_explain_text(const char *path, const struct aps_policy *policy,
                       const struct aps_schedule *schedule,

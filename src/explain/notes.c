@@ -37,7 +37,7 @@ static const char *const notes[APS_CALL_KINDS] = {
         "calls do the same.",
 };
 
-/* The first of the calls in `mask`, which is not empty. */
+/* Returns the first of the calls in `mask`, which is not 0. */
 static enum aps_call_kind first_of(unsigned mask)
 {
     int call = 0;
@@ -163,7 +163,7 @@ size_t aps_nonblocking_groups(const struct aps_policy *policy,
 
         if (rule < 0 || !aps_policy_rule_plan(policy, rule)->rewrite)
             continue;
-        /* One that has the size by itself goes alone. */
+        /* A layer that has the size by itself is reduced alone. */
         if (open && table->list[layer].count >= enough) {
             open = false;
             count = 0;
@@ -172,7 +172,7 @@ size_t aps_nonblocking_groups(const struct aps_policy *policy,
             groups++;
         if (__builtin_add_overflow(count, table->list[layer].count, &count))
             count = SIZE_MAX;
-        /* The one that reaches the size closes the group. */
+        /* The layer that reaches the size closes the group. */
         open = count < enough;
         if (!open)
             count = 0;

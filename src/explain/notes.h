@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Notes of `apsmpi explain` after its tables: rules for calls other than all-reduces,
- * scales with a state, and nonblocking all-reduces.
+ * Notes of `apsmpi explain` after its tables: on rules for calls other than
+ * all-reduces, on scales with a state, and on nonblocking all-reduces.
  */
 #ifndef APS_EXPLAIN_NOTES_H
 #define APS_EXPLAIN_NOTES_H
@@ -13,24 +13,26 @@
 #include "cli/schedule.h"
 #include "policy/policy.h"
 
-/* An empty line, a table of these rules, and a paragraph for each kind of call
- * that says what travels; or nothing where there is no such rule. */
+/* Prints an empty line, a table of the rules for calls other than all-reduces,
+ * and a paragraph on the data of each kind of call; or nothing without such a
+ * rule. */
 void aps_others_print(const struct aps_policy *policy, FILE *stream);
 
-/* An empty line and a paragraph for each rule i with shown[i] whose scale keeps
- * a state. */
+/* Prints an empty line and a paragraph for each rule i with shown[i] whose
+ * scale has a state. */
 void aps_scales_notes(const struct aps_policy *policy, const bool *shown,
                       FILE *stream);
 
 /*
- * The groups in which the layers of a step go together under `fuse`, in the
- * span-th span of the schedule: where the program sums every layer by a call of
- * its own, in the policy's order. Layers that are left to MPI are in none.
+ * Returns the number of batches that `fuse` makes of a step's layers in the
+ * span-th span of the schedule, if the program reduces each layer by one call,
+ * in the policy's order. Layers that go to MPI are in no batch.
  */
 size_t aps_nonblocking_groups(const struct aps_policy *policy,
                               const struct aps_schedule *schedule, size_t span);
 
-/* A paragraph each for `progress` and `fuse` where they are not the default. */
+/* Prints a paragraph for `progress` and one for `fuse`, unless they are
+ * defaults. */
 void aps_nonblocking_notes(const struct aps_policy *policy, FILE *stream);
 
 #endif

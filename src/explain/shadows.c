@@ -10,7 +10,8 @@
 #include "cli/command.h"
 #include "explain/traffic.h"
 
-/* What a candidate sends for its layers of the table in a step, and FP32. */
+/* Bytes that a candidate sends for its layers of the table in a step, and bytes
+ * of FP32. */
 struct bytes {
     size_t wire;
     size_t fp32;
@@ -44,7 +45,7 @@ static bool is_measured(const struct aps_policy *policy, int rule)
     return aps_policy_shadow(policy, rule)->count > 0;
 }
 
-/* The elements of the longest layer that is measured; 0: not known. */
+/* Returns the elements of the longest layer that is measured; 0: not known. */
 static size_t longest(const struct aps_policy *policy,
                       const struct aps_schedule *schedule)
 {

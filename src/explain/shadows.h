@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Candidates (`shadow`) in `apsmpi explain`: what each of them would send, and what
- * measuring them needs.
+ * Candidates (`shadow`), for `apsmpi explain`: the bytes that each would send,
+ * and the memory that measuring them takes.
  */
 #ifndef APS_EXPLAIN_SHADOWS_H
 #define APS_EXPLAIN_SHADOWS_H
@@ -12,13 +12,13 @@
 #include "cli/schedule.h"
 #include "policy/policy.h"
 
-/* A table of all candidates and a note, or nothing where there are none. With a
- * layer table `schedule` says which layers they are for; otherwise NULL. */
+/* Prints a table of all candidates and a note, or nothing without candidates.
+ * `schedule` tells the layers that they are for; NULL without a layer table. */
 void aps_shadows_print(const struct aps_policy *policy,
                        const struct aps_schedule *schedule, FILE *stream);
 
-/* The member `shadow`, null where there are none; `write_plan` writes the members
- * of a plan. */
+/* Writes the member `shadow`, null without candidates; `write_plan` writes the
+ * members of a plan. */
 void aps_shadows_write(struct aps_json *json, const struct aps_policy *policy,
                        const struct aps_schedule *schedule,
                        void (*write_plan)(void *data,

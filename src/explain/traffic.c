@@ -14,8 +14,8 @@
 #define FP32_BITS 32
 #define NOTE_MAX 400
 
-/* The formats of elements on their way to the sum, and of the sum on its way
- * back; NULL: FP32. */
+/* Formats of elements on their way to the sum, and of the sum on its way back;
+ * NULL: FP32. */
 struct ways {
     const struct aps_format *there;
     const struct aps_format *back;
@@ -28,7 +28,7 @@ static struct ways ways_of(const struct aps_plan *plan)
     if (!plan || !plan->rewrite)
         return ways;
     ways.back = &plan->format;
-    /* A ring's partial sums. */
+    /* A ring sends partial sums. */
     if (plan->reduce != APS_REDUCE_RING ||
         plan->accumulate != APS_ACCUMULATE_FP32)
         ways.there = &plan->format;
@@ -61,9 +61,9 @@ size_t aps_traffic_bytes(const struct aps_plan *plan, size_t count)
     return back + (there - back + 1) / 2;
 }
 
-/* The parts of a message of selected elements (pmpi/compressed/selected.c) are
- * multiples of this: a header, indices, and values behind a header of their
- * own. */
+/* The parts of a message of selected elements (pmpi/compressed/selected.c)
+ * are multiples of PART: a header, indices, and values with a header of
+ * their own. */
 #define PART 16
 #define VALUES_HEADER 4
 
@@ -72,8 +72,8 @@ static size_t parts(size_t bytes)
     return (bytes + PART - 1) / PART * PART;
 }
 
-/* A section of k elements of a slice of n (pmpi/compressed/elements.h): without
- * indices where all are fewer bytes. */
+/* A section of k elements of a slice of n (pmpi/compressed/elements.h), without
+ * indices if sending all elements takes fewer bytes. */
 #define SECTION_HEADER 8
 
 static size_t words(size_t bytes)
@@ -91,7 +91,7 @@ static size_t section(const struct aps_plan *plan, size_t k, size_t n)
     return some < all ? some : all;
 }
 
-/* Ranks that select different elements, as many of each slice. */
+/* Ranks select different elements, equally many of each slice. */
 static size_t direct_bytes(const struct aps_plan *plan, size_t k, size_t n)
 {
     const size_t slice = (n + APS_TRAFFIC_RANKS - 1) / APS_TRAFFIC_RANKS;
@@ -112,7 +112,7 @@ size_t aps_traffic_compressed(const struct aps_plan *plan,
     /* A format with feedback. */
     if (compressor->kind == APS_COMPRESSOR_NONE)
         return aps_traffic_bytes(plan, matrix->count);
-    /* Norms are full floats. */
+    /* Norms are FP32. */
     if (ops->chunk) {
         const size_t floats = ops->floats(compressor, matrix);
         size_t keep, size = ops->chunk(compressor, matrix->count, &keep);
@@ -206,8 +206,8 @@ static void write_note(const struct aps_plan *plan, char *note, size_t size)
         if (plan->compressor.kind != APS_COMPRESSOR_NONE &&
             !aps_compressor_ops_of(&plan->compressor)->floats)
             break;
-        /* p - 1 copies, where others send (p - 1) / p of one there and as much
-         * back, FP32 too. */
+        /* Each rank sends p - 1 copies; other reductions, FP32 too, send (p -
+         * 1) / p of a copy each way. */
         snprintf(note, size,
                  "gather: every rank gets the %s of all p ranks and adds it up "
                  "itself. That takes p/2 times the bytes shown, which is no "
@@ -228,7 +228,7 @@ static void write_note(const struct aps_plan *plan, char *note, size_t size)
     }
 }
 
-/* What travels inside a group; empty if it is the format. */
+/* Writes the format inside a group; empty if it is the rule's. */
 static void write_node_note(const struct aps_plan *plan, char *note,
                             size_t size)
 {
@@ -242,7 +242,7 @@ static void write_node_note(const struct aps_plan *plan, char *note,
                  "accumulate and rounding have no effect.");
 }
 
-/* The notes of all rules that are shown, each once. */
+/* Prints the notes of all rules that are shown, each once. */
 static void print_notes(const struct aps_policy *policy, const bool *shown,
                         void (*write)(const struct aps_plan *plan, char *note,
                                       size_t size),
