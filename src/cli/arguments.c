@@ -7,10 +7,10 @@
 
 #include "base/nearest.h"
 
-/* The width of "--option ARGUMENT" in the help. */
+/* Width of "--option ARGUMENT" in the help. */
 #define OPTION_WIDTH 16
 
-/* What every subcommand has. */
+/* Options of every subcommand. */
 static const struct aps_subcommand_option common[] = {
     {"help", NULL, "this text; -h is the same"},
     {"version", NULL, "the version"},
@@ -50,8 +50,8 @@ static int unknown(const struct aps_subcommand *subcommand, const char *word,
     return -1;
 }
 
-/* The option at argv[*i], which begins with --; a value that is an argument of
- * its own is stepped over. */
+/* Reads the option at argv[*i], which begins with --, and moves *i past a value
+ * that is an argument of its own. */
 static int take_option(struct aps_arguments *arguments, char **argv, int *i,
                        char *cause, size_t size)
 {
@@ -87,8 +87,8 @@ static int take_option(struct aps_arguments *arguments, char **argv, int *i,
     return 0;
 }
 
-/* Whether --json is among the words: messages depend on it, whatever the other
- * words are. */
+/* True if --json is one of the words; messages depend on it even if others are
+ * wrong. */
 static bool wants_json(const struct aps_subcommand *subcommand, char **argv)
 {
     if (!find(subcommand->options, "json", 4))

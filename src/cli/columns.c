@@ -12,14 +12,14 @@
 
 struct row {
     struct row *next;
-    char *cells[]; /* one a column */
+    char *cells[]; /* one for each column */
 };
 
 struct aps_columns {
     const struct aps_column *columns;
     size_t count;
     struct row *first;
-    struct row **link; /* where the next row goes */
+    struct row **link; /* address of the link to the next row */
 };
 
 struct aps_columns *aps_columns_create(const struct aps_column *columns,
@@ -63,7 +63,7 @@ void aps_columns_add(struct aps_columns *columns, const char *const *cells)
     columns->link = &row->next;
 }
 
-/* How many columns the cell at `at` takes. */
+/* Returns the number of columns of the cell at `at`. */
 static size_t extent(const struct aps_columns *columns, const struct row *row,
                      size_t at)
 {
@@ -74,7 +74,8 @@ static size_t extent(const struct aps_columns *columns, const struct row *row,
     return end - at;
 }
 
-/* Width of `count` columns from `at` on, with the gaps between them. */
+/* Returns the width of `count` columns from `at` on, with the gaps between
+ * them. */
 static size_t width_of(const size_t *widths, size_t at, size_t count)
 {
     size_t width = (count - 1) * GAP;
@@ -90,7 +91,8 @@ static size_t *measure(const struct aps_columns *columns)
 
     for (size_t i = 0; i < columns->count; i++)
         widths[i] = strlen(columns->columns[i].title);
-    /* Cells of one column first; wider ones then only add what is missing. */
+    /* Cells of one column come first; wider cells then add only the missing
+     * width. */
     for (size_t wide = 0; wide < 2; wide++) {
         for (const struct row *row = columns->first; row; row = row->next) {
             size_t taken;
@@ -109,8 +111,8 @@ static size_t *measure(const struct aps_columns *columns)
     return widths;
 }
 
-/* Text and padding; `owed` are the blanks due before the next text, so that no
- * line ends in blanks. */
+/* Prints text and padding; `owed` is the number of blanks due before the next
+ * text, so that no line ends in blanks. */
 static void print_cell(FILE *stream, const char *text, size_t width, bool right,
                        size_t *owed)
 {

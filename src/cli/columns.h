@@ -11,7 +11,7 @@
 
 struct aps_column {
     const char *title;
-    bool right; /* flush right: numbers */
+    bool right; /* right-aligned: numbers */
 };
 
 struct aps_columns;
@@ -21,11 +21,11 @@ struct aps_columns *aps_columns_create(const struct aps_column *columns,
                                        size_t count);
 void aps_columns_destroy(struct aps_columns *columns);
 
-/* Append a row; its cells are copied. A NULL cell lets the cell on its left
- * run over it. */
+/* Appends a row, and copies its cells. A cell extends over NULL cells on its
+ * right. */
 void aps_columns_add(struct aps_columns *columns, const char *const *cells);
 
-/* Titles and rows, two blanks between columns. */
+/* Prints titles and rows, with two blanks between columns. */
 void aps_columns_print(const struct aps_columns *columns, FILE *stream);
 
 #endif

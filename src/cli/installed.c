@@ -15,11 +15,12 @@
 
 #include "cli/command.h"
 
-/* As the command what(1) finds it; pmpi/native/foreign.c writes it. */
+/* In the form that the command what(1) finds; pmpi/native/foreign.c writes
+ * it. */
 #define MARK "@(#)apsmpi "
 #define FOR " for "
 
-/* The same of pmpi/world/build.c: what stands for the sources. */
+/* Identifies the sources; pmpi/world/build.c writes it. */
 #define SOURCES_MARK "@(#)sources of apsmpi 0x"
 #define SOURCES_DIGITS 16
 
@@ -31,7 +32,8 @@ static char *copy(const char *text, size_t length)
     return copied;
 }
 
-/* The directory of this command, without the final slash; "" if unknown. */
+/* Writes the directory of this command, without the final slash; "" if
+ * unknown. */
 static void own_directory(char path[PATH_MAX])
 {
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
@@ -43,8 +45,8 @@ static void own_directory(char path[PATH_MAX])
         *slash = '\0';
 }
 
-/* Where the libraries are, as a pattern for glob(3). `make install DESTDIR=...`
- * puts another directory in front of ours. */
+/* Writes the place of the libraries as a pattern for glob(3). `make install
+ * DESTDIR=...` puts a directory before that of this command. */
 static void make_pattern(char pattern[2 * PATH_MAX])
 {
     const size_t bin = strlen(APS_BINDIR);
@@ -61,7 +63,7 @@ static void make_pattern(char pattern[2 * PATH_MAX])
         snprintf(pattern, 2 * PATH_MAX, "%s/apsmpi/*/libapsmpi.so", APS_LIBDIR);
 }
 
-/* "MARK VERSION for MPI" in the bytes of the file. */
+/* Reads "MARK VERSION for MPI" in the bytes of the file. */
 static void read_mark(struct aps_installed *library, const char *bytes,
                       size_t size)
 {
@@ -81,7 +83,7 @@ static void read_mark(struct aps_installed *library, const char *bytes,
     library->mpi = copy(mpi + strlen(FOR), (size_t)(end - mpi) - strlen(FOR));
 }
 
-/* "SOURCES_MARK" and hexadecimal digits. */
+/* Reads "SOURCES_MARK" and hexadecimal digits. */
 static void read_sources(struct aps_installed *library, const char *bytes,
                          size_t size)
 {

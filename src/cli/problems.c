@@ -10,10 +10,12 @@
 #include "base/plural.h"
 #include "cli/command.h"
 
-/* Raised when a member changes its meaning or goes; new members do not count. */
+/* Incremented when a member changes its meaning or is removed, not for new
+ * members. */
 #define SCHEMA 1
 
-/* What goes before a message: the command, if the message names no file. */
+/* Returns the prefix of a message: the command, unless the message names a
+ * file. */
 static const char *prefix(const struct aps_error *error)
 {
     return error->file[0] ? "" : "apsmpi: ";

@@ -7,7 +7,8 @@
 
 #include "cli/command.h"
 
-/* When something may change next after `now`, in steps or epochs; -1: never. */
+/* Returns the next step or epoch after `now` at which a plan may change; -1:
+ * none. */
 static long next_change(const struct aps_policy *policy, bool by_step, long now)
 {
     long per_epoch = aps_policy_steps(policy)->per_epoch;
@@ -150,8 +151,8 @@ size_t aps_schedule_longest(const struct aps_schedule *schedule,
     return most;
 }
 
-/* Does the rule's compressor leave all layers that get the rule as they are? One that
- * keeps something is of low rank, and is for some shapes only. */
+/* True if the rule's compressor takes none of the layers that have the rule. A
+ * compressor with state is of low rank, and takes only some shapes. */
 static bool takes_none(const struct aps_schedule *schedule,
                        const struct aps_policy *policy, int rule)
 {
@@ -203,7 +204,7 @@ void aps_schedule_warn(const struct aps_schedule *schedule,
             used[schedule->rules[i]] = true;
     }
     for (size_t i = 0; i < rules; i++) {
-        /* A rule for other calls too may be there for these. */
+        /* A rule for other calls too may be meant for those. */
         if (!used[i] &&
             aps_policy_rule_calls(policy, (int)i) == 1u << APS_CALL_ALLREDUCE)
             aps_errors_warn(
