@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apsmpi cast: values rounded to a number format.
+ * apsmpi cast: rounds values to a number format.
  */
 #include "config.h"
 
@@ -33,26 +33,28 @@ static const struct {
 };
 #define ROUNDINGS (sizeof roundings / sizeof roundings[0])
 
-/* What the command line asks for. */
+/* Request of the command line. */
 struct job {
     struct aps_format format;
-    struct aps_cast_options options; /* offset: values cast so far */
-    struct aps_cast_values all;      /* of a format in blocks */
+    struct aps_cast_options options; /* offset: number of values before this
+                                        one */
+    struct aps_cast_values all;      /* for a format in blocks */
     int status;
 };
 
 /* --- values -------------------------------------------------------------- */
 
 /*
- * A decimal or hexadecimal number, "inf", "infinity" or "nan", with or without
- * a sign, rounded to float. What is wrong with the text, or NULL.
+ * Reads a decimal or hexadecimal number, "inf", "infinity" or "nan", with or
+ * without a sign, rounded to float. Returns NULL, or a description of the
+ * error.
  */
 static const char *parse_value(const char *text, float *value)
 {
     const char *digits = text + (*text == '+' || *text == '-');
     char *end;
 
-    /* strtof skips blanks and takes nan(...) */
+    /* strtof skips blanks, and accepts nan(...) */
     if (strchr(BLANKS, *digits) || strchr(digits, '('))
         return "is not a number";
     errno = 0;
@@ -64,7 +66,7 @@ static const char *parse_value(const char *text, float *value)
     return NULL;
 }
 
-/* value - input, rounded to double; 0 if they are the same, INF included. */
+/* Returns value - input, rounded to double; 0 if they are equal, INF too. */
 static double error_of(float input, float value)
 {
     if (isnan(input) || isnan(value))
@@ -72,7 +74,8 @@ static double error_of(float input, float value)
     return value == input ? 0 : (double)value - (double)input;
 }
 
-/* Print one line for one value; `place` goes before what is wrong with it. */
+/* Prints one line for one value; `place` precedes the description of an
+ * error. */
 static void cast(struct job *job, const char *place, const char *text)
 {
     const struct aps_format *format = &job->format;
@@ -103,7 +106,7 @@ static void cast(struct job *job, const char *place, const char *text)
            (double)value, error_of(input, value));
 }
 
-/* The values on standard input, apart by blanks or on lines of their own. */
+/* Reads values from standard input, separated by blanks or newlines. */
 static void cast_stdin(struct job *job)
 {
     char *line = NULL;
@@ -168,7 +171,7 @@ static int parse_seed(const struct aps_arguments *arguments, const char *text,
     return 0;
 }
 
-/* "RANK/RANKS", of correlated rounding. */
+/* Reads "RANK/RANKS", for correlated rounding. */
 static int parse_rank(const struct aps_arguments *arguments, const char *text,
                       struct aps_cast_options *options)
 {

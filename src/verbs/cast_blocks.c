@@ -34,7 +34,7 @@ int aps_cast_values_add(struct aps_cast_values *all, const char *word,
     return 0;
 }
 
-/* Code i of the packed bytes, and the scale of its block. */
+/* Returns code i of the packed bytes, and sets the scale of its block. */
 static uint32_t code_of(const struct aps_format *format,
                         const unsigned char *packed, size_t i, uint32_t *scale)
 {
@@ -56,7 +56,7 @@ static uint32_t code_of(const struct aps_format *format,
     return code;
 }
 
-/* "0x3b124925:" of a format whose piece has a scale, or nothing. */
+/* Returns "0x3b124925:" for a format whose pieces have a scale, or "". */
 static const char *piece_text(const struct aps_format *format,
                               const unsigned char *packed, char buffer[16])
 {

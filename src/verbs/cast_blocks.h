@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Values that apsmpi cast is given for a format in blocks: they are one array,
- * rounded when all are known.
+ * Values for apsmpi cast in a format in blocks: they form one array, which is
+ * rounded when all values are known.
  */
 #ifndef APS_VERBS_CAST_BLOCKS_H
 #define APS_VERBS_CAST_BLOCKS_H
@@ -10,19 +10,19 @@
 
 #include "number/format.h"
 
-/* All zeros: none. */
+/* {0} has no values. */
 struct aps_cast_values {
-    char **words; /* as they were given */
+    char **words; /* as given */
     float *values;
     size_t count, room;
 };
 
-/* -1 if memory is out. */
+/* Returns 0, or -1 if memory is missing. */
 int aps_cast_values_add(struct aps_cast_values *all, const char *word,
                         float value);
 
-/* One line for each: the word, scale:code (of nvfp4 scale:scale:code), the
- * value, the error. -1 if memory is out. */
+/* Prints a line for each value: the word, scale:code (for nvfp4
+ * scale:scale:code), the value, the error. Returns -1 if memory is missing. */
 int aps_cast_values_print(const struct aps_cast_values *all,
                           const struct aps_format *format,
                           const struct aps_cast_options *options);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apsmpi check: is a policy right?
+ * apsmpi check: checks policies.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 #include "cli/problems.h"
 #include "cli/schedule.h"
 
-/* One file: what its object and its line tell. */
+/* Writes the object of one file. */
 static void write_result(struct aps_json *json, const char *path,
                          const struct aps_policy *policy, const char *summary,
                          const struct aps_errors *errors)
@@ -35,8 +35,8 @@ static void write_result(struct aps_json *json, const char *path,
     aps_json_close_object(json);
 }
 
-/* The policy at `path`, or, where that is NULL, one of the candidates alone.
- * `json`: where its object goes; NULL: print lines. */
+/* Checks the policy at `path`, or, if it is NULL, one with the candidates
+ * alone. `json`: the object is written there; NULL: prints lines. */
 static int check(const char *path, const char *candidates,
                  struct aps_json *json)
 {
@@ -83,8 +83,8 @@ static int check_all(const struct aps_arguments *arguments,
     return status;
 }
 
-/* The objects of the files are written first, to memory: whether all are right
- * stands before them. */
+/* Writes the objects of the files to memory first, because `ok`, for all of
+ * them, precedes them. */
 static int check_json(const struct aps_arguments *arguments)
 {
     char *text = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apsmpi formats: what a number format can hold.
+ * apsmpi formats: the range and precision of number formats.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 #include "cli/command.h"
 #include "number/parse.h"
 
-/* Shown if none is named. */
+/* Formats that are shown if none is named. */
 static const char *const common[] = {
     "e3m0",      "e2m1",      "e3m2",    "e4m3",     "e5m2",      "e2m1fn",
     "e2m3fn",    "e3m2fn",    "e4m3fn",  "fp16",     "bf16",      "tf32",
@@ -35,7 +35,7 @@ static const struct aps_column columns[] = {
 };
 #define COLUMNS (sizeof columns / sizeof columns[0])
 
-/* A value with all its digits, or that there is none. */
+/* Writes a value with all its digits, or a mark that it does not exist. */
 static void print_value(char *cell, size_t size, bool exists, double value)
 {
     if (exists)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apsmpi info: what is installed, and what the environment makes of it.
+ * apsmpi info: shows the installation, and the effect of the environment.
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 #include "cli/installed.h"
 #include "cli/problems.h"
 
-/* Without a GPU compiler, why there is none. */
+/* The reason why there is no GPU support. */
 #ifdef APS_CUDA_BUILT
 #define CUDA_BUILT true
 #define CUDA_TEXT APS_CUDA_BUILT
@@ -24,7 +24,8 @@
 #define CUDA_TEXT APS_CUDA_MISSING
 #endif
 
-/* Errors and warnings about variables, as the library would find them. */
+/* Returns errors and warnings about variables, as the library would report
+ * them. */
 static struct aps_errors *read_problems(void)
 {
     struct aps_errors *errors = aps_command_alloc(1, sizeof *errors);

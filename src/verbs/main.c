@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apsmpi: look at policies and number formats without running anything.
+ * apsmpi: examines policies and number formats without running a program.
  */
 #include "config.h"
 
@@ -76,11 +76,11 @@ static int unknown(const char *name)
     return APS_EXIT_USAGE;
 }
 
-/* Become the program apsmpi-NAME with argv[1] and the arguments after it; argv[0]
- * is the name of the subcommand. Returns only if that fails: the exit status, after
- * a line on standard error. The program's name begins with this file's own: with it
- * a prefix that `make install` was told to put in front of all commands is in front
- * of that program's name, too. */
+/* Runs the program apsmpi-NAME in place of this one, with argv[1] and the
+ * arguments after it; argv[0] is the name of the subcommand. Returns only if
+ * that fails: the exit status, after a line on standard error. The path begins
+ * with that of this program, so that a prefix that `make install` was given
+ * applies to both. */
 static int become(const char *name, char **argv)
 {
     char path[PATH_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apsmpi measure: becomes apsmpi-measure, which needs MPI, of the MPI that has
+ * apsmpi measure: runs apsmpi-measure, which needs MPI, for the MPI that has
  * started it.
  */
 #include "config.h"
@@ -17,8 +17,8 @@
 #include "cli/installed.h"
 #include "cli/problems.h"
 
-/* Where a library's program is: beside it, or in the tree that both were built
- * in. */
+/* Writes the path of a library's program: next to it, or in the build tree of
+ * both. */
 static void program_of(const struct aps_installed *library, char path[PATH_MAX])
 {
     const int folder = (int)(strrchr(library->file, '/') - library->file);
@@ -29,8 +29,8 @@ static void program_of(const struct aps_installed *library, char path[PATH_MAX])
                  library->file);
 }
 
-/* Is the library for the MPI whose launcher has started this process? Only Open
- * MPI's says its name. */
+/* True if the library is for the MPI whose launcher has started this process.
+ * Only Open MPI's launcher gives its name. */
 static bool suits_launcher(const struct aps_installed *library)
 {
     const bool open_mpi = getenv("OMPI_COMM_WORLD_SIZE") != NULL;
@@ -38,7 +38,7 @@ static bool suits_launcher(const struct aps_installed *library)
     return (strstr(library->mpi, "Open MPI") != NULL) == open_mpi;
 }
 
-/* False if there is none. */
+/* Returns false if there is none. */
 static bool find_program(char path[PATH_MAX])
 {
     size_t count;

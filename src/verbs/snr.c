@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apsmpi snr: how well a number format holds normal values of any magnitude
- * (Figure 2 of Blake, Orr, Luschi: Unit Scaling, ICML 2023).
+ * apsmpi snr: the signal-to-noise ratio of a number format for normal values of
+ * any magnitude (Figure 2 of Blake, Orr, Luschi: Unit Scaling, ICML 2023).
  */
 #include "config.h"
 
@@ -23,8 +23,8 @@
 #define MOST 24
 
 /*
- * x[n] of N(0, 1), by Box and Muller from the random bits of seed 0, n a
- * multiple of 4: the same in every run.
+ * Draws x[n] from N(0, 1), by Box and Muller from the random bits of seed 0,
+ * equal in every run. n is a multiple of 4.
  */
 static void draw(float *x, size_t n)
 {
@@ -46,7 +46,8 @@ static void draw(float *x, size_t n)
     }
 }
 
-/* Formats as they are where nothing overflows: those that can, saturating. */
+/* Parses a format; a format that can saturate does, so that nothing
+ * overflows. */
 static int parse(const char *name, struct aps_format *format,
                  struct aps_error *error)
 {
@@ -60,7 +61,8 @@ static int parse(const char *name, struct aps_format *format,
     return aps_format_parse(saturating, format, error);
 }
 
-/* 10 log10(sum x^2 / sum (x - y)^2) in dB, where y is x * 2^k rounded. */
+/* Returns 10 log10(sum x^2 / sum (x - y)^2) in dB, where y is x * 2^k
+ * rounded. */
 static double ratio(const struct aps_format *format, const float *x, size_t n,
                     int k, float *scaled, float *rounded)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apsmpi suggest: a policy from the log of a shadow run. It is a program of its
- * own, scripts/apsmpi-suggest, because it reads logs as apsmpi-report does.
+ * apsmpi suggest: writes a policy from the log of a shadow run. It is a program
+ * of its own, scripts/apsmpi-suggest, because it reads logs as apsmpi-report
+ * does.
  */
 #include "config.h"
 
