@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The names by which programs call BLAS's product of float matrices: Fortran's
- * and C's, with 32-bit integers and with 64-bit ones, plain and as the OpenBLAS
- * inside numpy's and scipy's wheels spells them.
+ * Names by which programs call BLAS's product of float matrices: Fortran's and
+ * C's, with 32-bit and 64-bit integers, plain and in the spelling of the
+ * OpenBLAS inside numpy's and scipy's wheels.
  */
 #include "config.h"
 
@@ -18,7 +18,8 @@
 enum { ROW_MAJOR = 101, COLUMN_MAJOR = 102 };
 enum { NO_TRANSPOSE = 111, TRANSPOSE, CONJUGATE_TRANSPOSE };
 
-/* Found at the first call that is left alone; threads find the same. */
+/* Set at the first call that passes through; all threads would set the same
+ * value. */
 typedef _Atomic(aps_next_fn) next_slot;
 
 static aps_next_fn next_of(next_slot *slot, const char *name, aps_next_fn self,
@@ -38,8 +39,8 @@ static aps_next_fn next_of(next_slot *slot, const char *name, aps_next_fn self,
 
 /* --- Fortran ------------------------------------------------------------- */
 
-/* Fortran's callers add the lengths of both texts, C's do not: the hook does
- * without, and hands on the length 1 that they always have. */
+/* Fortran callers add the lengths of both texts, and C callers do not. The hook
+ * ignores them, and passes on the length 1 that they always have. */
 #define FORTRAN(name, integer)                                                 \
     static next_slot next_##name;                                              \
     EXPORT void name(const char *transpose_a, const char *transpose_b,         \
@@ -76,7 +77,7 @@ FORTRAN(scipy_sgemm_64_, int64_t)
 
 /* --- C ------------------------------------------------------------------- */
 
-/* As Fortran spells it; '?' for a value that is wrong. */
+/* Returns Fortran's letter; '?' for a wrong value. */
 static char transpose_letter(int transpose)
 {
     switch (transpose) {

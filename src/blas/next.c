@@ -9,7 +9,7 @@
 
 #include "base/message.h"
 
-/* Pointers to functions and to data do not mix in C: copy. */
+/* C does not convert between pointers to functions and to data: copy. */
 static aps_next_fn function(void *symbol)
 {
     aps_next_fn result = NULL;
@@ -19,7 +19,7 @@ static aps_next_fn function(void *symbol)
     return result;
 }
 
-/* Seen from the object that holds the caller. */
+/* Searches from the object that contains the caller. */
 static aps_next_fn find_from(const void *caller, const char *name)
 {
     Dl_info info;
@@ -30,7 +30,7 @@ static aps_next_fn find_from(const void *caller, const char *name)
     object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (!object)
         return NULL;
-    /* Kept open: the function is called for as long as the process lives. */
+    /* Not closed: the function is called until the process ends. */
     return function(dlsym(object, name));
 }
 

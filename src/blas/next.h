@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The function that a hook stands in front of.
+ * The function that a hook replaces.
  */
 #ifndef APS_GEMM_NEXT_H
 #define APS_GEMM_NEXT_H
@@ -8,11 +8,11 @@
 typedef void (*aps_next_fn)(void);
 
 /*
- * The definition of `name` that `caller`, an address in the code that called
- * the hook `self`, would have reached without us: the next one in the program's
- * global scope or, for an object opened with RTLD_LOCAL as Python opens numpy,
- * one among that object's own dependencies. Ends the process with a message if
- * there is none: nobody could have called it.
+ * Returns the definition of `name` that `caller`, an address in the code that
+ * called the hook `self`, would have reached without this library: the next one
+ * in the program's global scope, or, for an object opened with RTLD_LOCAL as
+ * Python opens numpy, one among that object's own dependencies. If there is
+ * none, ends the process with a message: such a caller cannot exist.
  */
 aps_next_fn aps_next_find(const char *name, aps_next_fn self,
                           const void *caller);

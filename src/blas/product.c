@@ -9,7 +9,7 @@
 #include "base/message.h"
 #include "setting.h"
 
-/* False for a letter that BLAS does not know. */
+/* Returns false for a letter that BLAS does not know. */
 static bool read_transpose(char letter, bool *transpose)
 {
     switch (letter) {
@@ -19,7 +19,7 @@ static bool read_transpose(char letter, bool *transpose)
         return true;
     case 'T':
     case 't':
-    case 'C': /* of real numbers, the same */
+    case 'C': /* for real numbers, like 'T' */
     case 'c':
         *transpose = true;
         return true;
@@ -59,7 +59,7 @@ bool aps_blas_product_compute(const struct aps_blas_product *p)
         !read_transpose(p->transpose_b, &g.transpose_b))
         return false;
     if (p->column_major) {
-        /* What is stored by columns is the transpose of what stands there by
+        /* A matrix stored by columns is the transpose of the one stored by
          * rows, and C' = op(B)' op(A)'. */
         struct aps_gemm_arguments by_columns = g;
 
@@ -78,7 +78,7 @@ bool aps_blas_product_compute(const struct aps_blas_product *p)
         return true;
     if (errno == EINVAL)
         return false;
-    /* The next BLAS would give other numbers: better none. */
+    /* The next BLAS would return other numbers. */
     aps_message(-1, "%s", error.text);
     abort();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A BLAS call as aps_gemm sees it.
+ * A BLAS call as arguments of aps_gemm.
  */
 #ifndef APS_GEMM_PRODUCT_H
 #define APS_GEMM_PRODUCT_H
@@ -9,11 +9,11 @@
 
 #include "aps.h"
 
-/* C = alpha op(A) op(B) + beta C as BLAS's callers say it: sizes and operands
- * in the order of the call. */
+/* C = alpha op(A) op(B) + beta C in the terms of BLAS: sizes and operands in
+ * the order of the call. */
 struct aps_blas_product {
     bool column_major;
-    char transpose_a; /* N, T or C in either case */
+    char transpose_a; /* N, T or C, in either case */
     char transpose_b;
     int64_t m;
     int64_t n;
@@ -29,9 +29,9 @@ struct aps_blas_product {
 };
 
 /*
- * Compute it as the policy says. False, with nothing written, if it has to be
- * left to the next BLAS: the policy does not ask for it, or the arguments are
- * wrong and BLAS's own message should say so.
+ * Computes the product as the policy says. Returns false, and writes nothing,
+ * if the next BLAS must compute it: the policy does not ask for it, or the
+ * arguments are wrong and BLAS reports them.
  */
 bool aps_blas_product_compute(const struct aps_blas_product *product);
 

@@ -50,8 +50,8 @@ static void read_setting(void)
     aps_message(-1,
                 "bad policy: the program stops at its first matrix product "
                 "(with APSMPI_ON_ERROR=pass its BLAS computes all of them)");
-    /* Not exit(): we may stand in any thread, with locks of the program's own
-     * held that its exit handlers wait for. */
+    /* Not exit(): this may be any thread, with locks of the program held for
+     * which its exit handlers wait. */
     _exit(EXIT_FAILURE);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the policy file says of matrix products, read once per process.
+ * Section of the policy file on matrix products, read once per process.
  */
 #ifndef APS_GEMM_SETTING_H
 #define APS_GEMM_SETTING_H
@@ -8,12 +8,11 @@
 #include "policy/policy.h"
 
 /*
- * The section `gemm` of APSMPI_POLICY, or NULL where products are left to the
- * program's BLAS: no policy, no section, format fp32, APSMPI_ENABLE=off.
- *
- * The first call reads the file, not a constructor: the library also enters
+ * Returns the section `gemm` of APSMPI_POLICY, or NULL if the program's BLAS
+ * computes products: no policy, no section, format fp32, APSMPI_ENABLE=off. The
+ * first call reads the file, not a constructor, because the library also enters
  * shells and helpers that never multiply. A bad policy or variable is reported
- * and ends the process, or with APSMPI_ON_ERROR=pass leaves products alone.
+ * and ends the process, or with APSMPI_ON_ERROR=pass leaves products to BLAS.
  */
 const struct aps_policy_gemm *aps_gemm_setting(void);
 
