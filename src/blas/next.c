@@ -43,7 +43,7 @@ aps_next_fn aps_next_find(const char *name, aps_next_fn self,
         next = find_from(caller, name);
     if (!next || next == self) {
         aps_message(-1,
-                    "the program calls %s, which no BLAS library behind "
+                    "the program calls %s, which no BLAS library after "
                     "libapsgemm.so has: the program is aborted",
                     name);
         abort();

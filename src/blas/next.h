@@ -9,10 +9,11 @@ typedef void (*aps_next_fn)(void);
 
 /*
  * Returns the definition of `name` that `caller`, an address in the code that
- * called the hook `self`, would have reached without this library: the next one
- * in the program's global scope, or, for an object opened with RTLD_LOCAL as
- * Python opens numpy, one among that object's own dependencies. If there is
- * none, ends the process with a message: such a caller cannot exist.
+ * called the hook `self`, would have reached without this library. It is the
+ * next one in the program's global scope, or, for an object opened with
+ * RTLD_LOCAL as Python opens numpy, one among that object's own dependencies.
+ * If there is none, the process ends with a message: such a caller cannot
+ * exist.
  */
 aps_next_fn aps_next_find(const char *name, aps_next_fn self,
                           const void *caller);

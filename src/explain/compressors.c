@@ -120,7 +120,7 @@ static void add_factors(const struct aps_plan *plan,
     add(note, "Two small matrices travel in place of a layer, as %s. ", form);
     if (!table) {
         add(note,
-            "Without a layer table every layer is taken for a square matrix. "
+            "Without a layer table every layer is treated as a square matrix. "
             "Layers that would not become smaller by min_ratio %g are not "
             "compressed: they travel as %s.",
             plan->compressor.parameters[APS_POWERSGD_MIN_RATIO], form);
@@ -143,7 +143,7 @@ static void add_factors(const struct aps_plan *plan,
             form);
     if (layers->squares > 0)
         add(note,
-            " %zu layer%s no shape in the layer table, and %s taken for "
+            " %zu layer%s no shape in the layer table, and %s treated as "
             "%s.",
             layers->squares, layers->squares == 1 ? " has" : "s have",
             layers->squares == 1 ? "is" : "are",
@@ -276,8 +276,8 @@ static void add_kept(const struct aps_plan *plan, const struct layers *layers,
                      bool table, struct note *note)
 {
     add(note,
-        " The next call begins with the layer's Q (warm: on), of which a rank "
-        "%skeeps %g bytes a column of the matrix",
+        " The next call begins with the layer's Q (warm: on); a rank "
+        "%skeeps %g bytes of it for each column of the matrix",
         plan->feedback ? "also " : "",
         sizeof(float) * plan->compressor.parameters[APS_POWERSGD_RANK]);
     if (table)

@@ -103,26 +103,23 @@ const struct aps_subcommand aps_subcommand_explain = {
     .summary = "show what a policy does to each layer, and when",
     .operands = "FILE",
     .help =
-        "Resolves the policy for every layer of its table and prints what\n"
-        "happens to it: format on the wire, scale, reduction, the line of the\n"
-        "rule that says so, bytes per element and bytes saved per step "
-        "against\n"
-        "FP32. Neighbours with the same plan share a row. A policy without a\n"
-        "layer table is explained rule by rule. Notes below the table say "
-        "what\n"
-        "ring, master, gather and auto send, and what progress and fuse mean; "
-        "a\n"
-        "second table holds the rules for calls other than all-reduces.\n"
+        "Resolves the policy for every layer of its table and prints its\n"
+        "effect: format on the wire, scale, reduction, the line of the rule,\n"
+        "bytes per element and bytes saved per step against FP32. Neighbours\n"
+        "with the same plan share a row. A policy without a layer table is\n"
+        "explained rule by rule. Notes after the table say what ring, master,\n"
+        "gather and auto send, and what progress and fuse mean; a second\n"
+        "table has the rules for calls other than all-reduces.\n"
         "\n"
         "With --hosts or --measured it also predicts the time of the\n"
-        "all-reduces of a step on a cluster, beside native FP32. Layers that\n"
-        "a compressor takes are not predicted, and no part of a step's sum.\n",
+        "all-reduces of a step on a cluster, and that of native FP32. Layers\n"
+        "that a compressor takes are not predicted, and not in the sums.\n",
     .options = {{"epochs", "A-B", "these epochs only (N, A-B or A-)"},
                 {"layer-counts", NULL,
                  "one row for each layer, with its own count"},
                 {"json", NULL,
                  "all of it as a JSON object, one plan a layer and time"},
-                {"hosts", "N", "predict times on so many hosts"},
+                {"hosts", "N", "predict times on this number of hosts"},
                 {"ranks-per-host", "N", "ranks of each (default 1)"},
                 {"rate", "R", "what a host's link carries each way, as 25gbit"},
                 {"latency", "T", "from host to host, as 10us (default 2us)"},

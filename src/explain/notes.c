@@ -188,8 +188,8 @@ static void note_fuse(const struct aps_policy *policy, FILE *stream)
     snprintf(note, sizeof note,
              "fuse %s: nonblocking all-reduces that follow each other form a "
              "batch, which is reduced together. The call with which a batch "
-             "has so many bytes of FP32 closes it; a call that has so many "
-             "bytes itself is reduced alone. Calls that are left to MPI do not "
+             "reaches this size in FP32 closes it; a call of this size is "
+             "reduced alone. Calls that are left to MPI do not "
              "count. Each layer has the scale that it has alone. The ranks "
              "agree on the aps exponents of a batch by one message.%s%s%s",
              aps_size_format(aps_policy_fuse(policy), size, sizeof size),

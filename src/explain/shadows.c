@@ -126,8 +126,8 @@ static void print_note(const struct aps_policy *policy,
              "bytes an element for each nonblocking call under way in such a "
              "step, and what scales with a state and feedback keep, of each "
              "candidate; these learn from the sampled steps alone. Calls "
-             "other than all-reduces are left to MPI, unmeasured, where "
-             "`shadow` stands beside `rules`.",
+             "other than all-reduces go to MPI, unmeasured, if `shadow` is at "
+             "the top of the policy.",
              often, log->file ? log->file : "the log", memory);
     aps_command_note(note, stream);
 }

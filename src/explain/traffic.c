@@ -72,8 +72,9 @@ static size_t parts(size_t bytes)
     return (bytes + PART - 1) / PART * PART;
 }
 
-/* A section of k elements of a slice of n (pmpi/compressed/elements.h), without
- * indices if sending all elements takes fewer bytes. */
+/* A section of a slice has k elements, n in the slice
+ * (pmpi/compressed/elements.h). It has no indices if sending all elements takes
+ * fewer bytes. */
 #define SECTION_HEADER 8
 
 static size_t words(size_t bytes)

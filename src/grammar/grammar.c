@@ -128,9 +128,10 @@ static int check_excluded(const struct aps_reader *reader,
             if (strcmp(parameters[i].excludes, parameters[j].name) != 0 ||
                 !is_there(&parameters[j], &arguments[j]))
                 continue;
-            aps_reader_error(reader, arguments[i].key,
-                             "'%s' contradicts '%s': keep one",
-                             parameters[i].name, parameters[j].name);
+            aps_reader_error(
+                reader, arguments[i].key,
+                "'%s' cannot be combined with '%s'; remove one of them",
+                parameters[i].name, parameters[j].name);
             result = -1;
         }
     }
@@ -165,7 +166,7 @@ static int check_needed(const struct aps_reader *reader,
             continue;
         aps_reader_error(
             reader, argument->key,
-            "'%s' has no effect with %s: %s: leave it out", parameters[i].name,
+            "'%s' has no effect with %s: %s; leave it out", parameters[i].name,
             parameters[other].name,
             parameters[other].words->known[value->arguments[other].word]);
         result = -1;
@@ -340,11 +341,11 @@ static bool refuse_described(const struct aps_reader *reader,
     if (find_parameter(grammar->choices[index].parameters, name) < 0 ||
         sscanf(at->text, "%*s %*s %31s %c", number, &more) != 1)
         snprintf(name, sizeof name, "...");
-    aps_reader_error(reader, at,
-                     "unknown %s '%.80s'; parameters stand in braces: %s: {%s: "
-                     "{%s%s%s}}",
-                     key->text, at->text, key->text, word, name,
-                     name[0] == '.' ? "" : ": ", name[0] == '.' ? "" : number);
+    aps_reader_error(
+        reader, at,
+        "unknown %s '%.80s'; write parameters in braces: %s: {%s: {%s%s%s}}",
+        key->text, at->text, key->text, word, name, name[0] == '.' ? "" : ": ",
+        name[0] == '.' ? "" : number);
     return true;
 }
 
@@ -454,9 +455,8 @@ static int read_mapping(const struct aps_reader *reader,
         next = next->next;
     if (next) {
         aps_reader_error(reader, next,
-                         "'%s' takes one word, and '%s' stands before '%s'; "
-                         "parameters stand in braces behind the word: "
-                         "%s: {%s: {...}}",
+                         "'%s' takes one word, and '%s' precedes '%s'; write "
+                         "parameters in braces after the word: %s: {%s: {...}}",
                          key->text, word->text, next->text, key->text,
                          word->text);
         return -1;

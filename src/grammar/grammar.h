@@ -39,15 +39,15 @@ struct aps_parameter {
     /* Default: the number; 0 or 1 for SWITCH; the index of the word, or -1,
      * which the reader replaces. */
     double otherwise;
-    /* For REAL, names of other parameters of the word: the one whose value is
-     * the default, and the one that is an upper bound. NULL: none. */
+    /* For REAL, names of other parameters of the word, or NULL: the one whose
+     * value is the default, and the one that is an upper bound. */
     const char *follows;
     const char *at_most;
     /* For any kind: a parameter of the word that must be absent or off if this
-     * one is given. NULL: none. */
+     * one is given, or NULL. */
     const char *excludes;
     /* For any kind: a WORD parameter that must have its word 0, or this one has
-     * no effect. NULL: none. */
+     * no effect; or NULL. */
     const char *needs;
 };
 
@@ -62,8 +62,8 @@ struct aps_grammar {
     const struct aps_keywords *words;
     const struct aps_choice *choices; /* in the order of words->known; NULL: no
                                          word has parameters */
-    /* Parameters of the key itself, as in accumulate: {format: F, kahan: on};
-     * in a mapping they precede words of the same name. NULL: none. */
+    /* Parameters of the key itself, as in accumulate: {format: F, kahan: on},
+     * or NULL. In a mapping they precede words of the same name. */
     const struct aps_parameter *own;
     bool formats; /* names of number formats are words too */
 };

@@ -175,19 +175,19 @@ static const struct aps_hint call_hints[] = {
             "bcast]"},
     {"broadcast", "did you mean 'bcast'?"},
     {"mpi_bcast", "did you mean 'bcast'?"},
-    {"ibcast", "'bcast' stands for nonblocking calls, too"},
-    {"iallreduce", "'allreduce' stands for nonblocking calls, too"},
-    {"allreduce_init", "'allreduce' stands for persistent requests, too"},
-    {"ireduce_scatter", "'reduce_scatter' stands for nonblocking calls, too"},
-    {"reduce_scatter_block", "'reduce_scatter' stands for these calls, too"},
-    {"iallgather", "'allgather' stands for nonblocking calls, too"},
-    {"ireduce", "'reduce' stands for nonblocking calls, too"},
+    {"ibcast", "'bcast' includes nonblocking calls"},
+    {"iallreduce", "'allreduce' includes nonblocking calls"},
+    {"allreduce_init", "'allreduce' includes persistent requests"},
+    {"ireduce_scatter", "'reduce_scatter' includes nonblocking calls"},
+    {"reduce_scatter_block", "'reduce_scatter' includes these calls"},
+    {"iallgather", "'allgather' includes nonblocking calls"},
+    {"ireduce", "'reduce' includes nonblocking calls"},
     {NULL, NULL},
 };
 const struct aps_keywords aps_keywords_call = {.known = calls,
                                                .hints = call_hints};
 
-#define OF_A_RULE "it stands in a rule, as in rules: [{format: e4m3}]"
+#define OF_A_RULE "it belongs in a rule, as in rules: [{format: e4m3}]"
 const struct aps_hint aps_top_hints[] = {
     {"format", OF_A_RULE},
     {"scale", OF_A_RULE},
@@ -200,7 +200,7 @@ const struct aps_hint aps_top_hints[] = {
     {"accumulate", OF_A_RULE},
     {"max_count", OF_A_RULE},
     {"group", OF_A_RULE},
-    {"per_epoch", "it stands in 'steps': steps: {per_epoch: N}"},
+    {"per_epoch", "it belongs in 'steps': steps: {per_epoch: N}"},
     {NULL, NULL},
 };
 

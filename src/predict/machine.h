@@ -36,8 +36,8 @@ struct aps_machine {
     int ranks_per_host; /* ranks are numbered host by host */
     struct aps_link between;
     struct aps_link inside;
-    double copy; /* of a byte in memory */
-    double add;  /* of an FP32 value to a sum */
+    double copy; /* copying a byte in memory */
+    double add;  /* adding an FP32 value to a sum */
     /* Core time of reading or writing a byte of vectors with
      * aps_memory_floats[], beyond the time in caches, in which `copy`, `add`
      * and codecs are measured. */

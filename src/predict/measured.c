@@ -110,12 +110,12 @@ static void read_field(const struct reading *reading,
         return;
     }
     if (!key->value || key->value->kind != APS_YAML_SCALAR) {
-        wrong(reading, key, field->name, "is no number");
+        wrong(reading, key, field->name, "is not a number");
         return;
     }
     value = aps_real_parse(key->value->text);
     if (isnan(value) || isinf(value))
-        wrong(reading, key->value, field->name, "is no number");
+        wrong(reading, key->value, field->name, "is not a number");
     else if (value < field->least)
         wrong(reading, key->value, field->name,
               field->least < 1 ? "is too small" : "is less than 1");

@@ -15,7 +15,8 @@
 
 #define APS_MEASURED_FORMATS 64
 
-/* If repetitions disagree by more, predictions name it. */
+/* If repetitions disagree by more, the file is not a reliable measurement, and
+ * predictions report that. */
 #define APS_MEASURED_SPREAD 0.2
 
 /* If repetitions disagree by more, or native MPI waits in a step for longer

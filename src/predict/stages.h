@@ -59,9 +59,9 @@ double aps_predict_block(const struct aps_plan *plan, double n);
  * the plan's codec allows; their owners send and receive. */
 double aps_predict_owners(const struct aps_plan *plan, double n, double slices);
 
-/* Returns the share of messages that remain of an exchange of slices between
- * all of `ranks` ranks if only `owners` own a slice. An owner sends to all and
- * receives from owners, or the reverse. */
+/* Returns the share of the messages that remain if only `owners` of `ranks`
+ * ranks own a slice, compared with an exchange in which all do. An owner sends
+ * to all and receives from owners, or the reverse. */
 double aps_predict_owned(double owners, double ranks);
 
 /* Returns the core seconds of summing k blocks of n values as planned. */

@@ -44,8 +44,8 @@ static int read_whole(const struct aps_arguments *arguments, const char *name,
     if (aps_digits_parse(text, strlen(text), (uintmax_t)most, &number) < 0 ||
         number == 0) {
         aps_problems_fail(arguments, APS_EXIT_USAGE,
-                          "--%s '%.40s' is no number from 1 to %d", name, text,
-                          most);
+                          "--%s '%.40s' is not a number from 1 to %d", name,
+                          text, most);
         return -1;
     }
     *value = (int)number;
@@ -62,7 +62,7 @@ static int read_quantity(const struct aps_arguments *arguments,
 
     if (isnan(number)) {
         aps_problems_fail(arguments, APS_EXIT_USAGE,
-                          "--%s '%.40s' is no %s: give %s", name, text, what,
+                          "--%s '%.40s' is not a %s; give %s", name, text, what,
                           takes);
         return -1;
     }
@@ -82,14 +82,13 @@ static int read_cores(const struct aps_arguments *arguments,
         return 0;
     if (!(cores > 0 && cores < INFINITY)) {
         aps_problems_fail(arguments, APS_EXIT_USAGE,
-                          "--cores '%.40s' is no number above 0", text);
+                          "--cores '%.40s' is not a number above 0", text);
         return -1;
     }
     if (cluster->file) {
-        aps_problems_fail(
-            arguments, APS_EXIT_USAGE,
-            "--cores does not go with --measured, whose rates are "
-            "those of a host with all ranks at work");
+        aps_problems_fail(arguments, APS_EXIT_USAGE,
+                          "--cores cannot be combined with --measured, whose "
+                          "rates are those of a host with all ranks at work");
         return -1;
     }
     cluster->crowd = crowd > 1 ? crowd : 1;

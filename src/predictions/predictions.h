@@ -48,8 +48,8 @@ const struct aps_shadow *aps_predicted_formats(const struct aps_policy *policy,
                                                int rule);
 
 /* Returns the time of a layer of the table under a rule (-1: none) with one of
- * these formats. NULL: FP32 by MPI if the rule chooses formats, otherwise the
- * rule's plan. */
+ * these formats. `format` NULL means FP32 by MPI if the rule chooses formats,
+ * and otherwise the rule's plan. */
 struct aps_predicted aps_predicted_layer(struct aps_cluster *cluster,
                                          const struct aps_policy *policy,
                                          int rule, size_t layer,

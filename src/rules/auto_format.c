@@ -29,8 +29,8 @@
 enum auto_key { KEY_AUTO, KEY_TARGET, KEY_EVERY, KEY_MARGIN, KEYS };
 static const char *const known[] = {"auto", "target", "every", "margin", NULL};
 static const struct aps_hint hints[] = {
-    {"scale", "it stands in the rule, and holds of all formats"},
-    {"budget", "how often formats are measured says 'every'"},
+    {"scale", "it belongs in the rule, and applies to all formats"},
+    {"budget", "'every' gives the steps between measurements"},
     {"snr", "target: snr 20dB"},
     {"err", "target: err 0.1"},
     {NULL, NULL},
@@ -90,21 +90,21 @@ static void read_target(const struct aps_reader *reader,
     if ((!snr && !err) || isnan(number) ||
         !(snr ? is_decibels(unit) : unit[0] == '\0')) {
         aps_reader_error(reader, key->value,
-                         "'target' is what each layer keeps: snr 20dB (its "
-                         "signal-to-noise ratio), or err 0.1 (its mean "
-                         "relative error), not '%.80s'",
+                         "'target' must be snr 20dB (a signal-to-noise ratio) "
+                         "or err 0.1 (a mean relative error), not '%.80s'",
                          text);
         return;
     }
     if (err && number <= 0)
-        aps_reader_error(reader, key->value, "'%.80s': err is above 0", text);
+        aps_reader_error(reader, key->value, "'%.80s': err must be above 0",
+                         text);
     else if (snr ? number > SNR_MAX : number < ERR_MIN)
         aps_reader_error(reader, key->value,
                          "'%.80s' is out of reach: only fp32 is so exact",
                          text);
     else if (snr ? number <= 0 : number >= 1)
         aps_reader_error(reader, key->value,
-                         "'%.80s' asks for nothing: zeros would meet it", text);
+                         "'%.80s' has no effect: zeros would meet it", text);
     formats->target = snr ? APS_TARGET_SNR : APS_TARGET_ERR;
     formats->stated = number;
     formats->most = snr ? pow(10, -number / 20) : number;
@@ -122,9 +122,7 @@ static void read_margin(const struct aps_reader *reader,
         margin = read_quantity(text, unit, sizeof unit);
         if (!(margin >= 0 && margin <= MARGIN_MAX) || !is_decibels(unit))
             aps_reader_error(reader, key->value,
-                             "'margin' is by how much a format must be better "
-                             "than the target before it is taken, 0dB to %ddB, "
-                             "not '%.80s'",
+                             "'margin' must be 0dB to %ddB, not '%.80s'",
                              MARGIN_MAX, text);
     }
     formats->margin = margin;
@@ -194,8 +192,8 @@ static int take_format(void *data, const struct aps_item *item)
     if (strchr(item->text, ':')) {
         aps_reader_error(reader, &word,
                          "'%.80s': the formats of 'auto' have the scale of "
-                         "their rule, such as scale: aps beside 'format'; only "
-                         "candidates of 'shadow' are spelt FORMAT:SCALE",
+                         "their rule, such as scale: aps next to 'format'; "
+                         "FORMAT:SCALE is for candidates of 'shadow' only",
                          item->text);
         return -1;
     }
@@ -254,7 +252,7 @@ static void read_formats(const struct aps_rule_keys *keys,
     if (formats->count == 0)
         aps_reader_error(keys->reader, key->value,
                          "'auto' has no format but fp32, which every layer has "
-                         "where no other meets the target");
+                         "if no other format meets the target");
     else if (list.words < 2)
         aps_reader_error(keys->reader, key->value,
                          "'auto' has a single format: name one more, such as "
@@ -330,21 +328,20 @@ static bool refuse_settings(const struct aps_rule_keys *keys)
     const size_t before = keys->reader->errors->count;
 
     if (compress)
-        aps_reader_error(keys->reader, compress,
-                         "'compress' contradicts format: {auto: ...}, which "
-                         "chooses among formats: give 'compress' a rule of its "
-                         "own");
+        aps_reader_error(
+            keys->reader, compress,
+            "'compress' cannot be combined with format: {auto: ...}, which "
+            "chooses among formats: give 'compress' a rule of its own");
     if (own || keys->context->shadow.key)
         aps_reader_error(
             keys->reader, own ? own : keys->keys[APS_RULE_FORMAT],
-            "'shadow'%s contradicts format: {auto: ...}: it leaves "
-            "layers to MPI; list these formats in 'shadow', or "
-            "leave it out",
-            own ? "" : " beside 'rules', or APSMPI_SHADOW,");
+            "'shadow'%s cannot be combined with format: {auto: ...}: it leaves "
+            "layers to MPI; list these formats in 'shadow', or leave it out",
+            own ? "" : " next to 'rules', or APSMPI_SHADOW,");
     if (keys->calls & ~ALLREDUCE)
         aps_reader_error(keys->reader, keys->keys[APS_RULE_FORMAT],
-                         "format: {auto: ...} goes with all-reduces alone: "
-                         "give other calls a rule of their own");
+                         "format: {auto: ...} is for all-reduces only; give "
+                         "other calls a rule of their own");
     return keys->reader->errors->count > before;
 }
 
@@ -356,12 +353,12 @@ static void warn_of_log(const struct aps_rule_keys *keys, long every)
     const struct aps_policy_log *log = keys->context->log;
 
     if (log->file && every > 1 && log->every % every == 0)
-        aps_reader_warn(keys->reader, keys->keys[APS_RULE_FORMAT],
-                        "the log samples one step in %ld, and one in %ld is "
-                        "measured: the log shows layers only where they have "
-                        "just got a format that meets the target, not how they "
-                        "keep it in between; log: {every: %ld} shows that, too",
-                        log->every, every, log->every - 1);
+        aps_reader_warn(
+            keys->reader, keys->keys[APS_RULE_FORMAT],
+            "the log samples one step in %ld, and one in %ld is measured: the "
+            "log shows layers only just after a format was chosen; log: "
+            "{every: %ld} also shows the steps in between",
+            log->every, every, log->every - 1);
 }
 
 void aps_auto_format_read(const struct aps_rule_keys *keys,

@@ -159,12 +159,11 @@ static void check_steps(const struct aps_rule_keys *rule,
 
     if (rule->context->knows_steps || !aps_plan_remembers(plan))
         return;
-    aps_reader_error(rule->reader, key_of(rule, plan),
-                     "%s remembers something of each layer, and "
-                     "layers are told apart by their places in a step: write "
-                     "'steps: auto' or a layer table ('table: FILE') beside "
-                     "'rules'",
-                     name_of(plan, name, sizeof name));
+    aps_reader_error(
+        rule->reader, key_of(rule, plan),
+        "%s keeps state of each layer, and only steps tell layers apart; write "
+        "'steps: auto' or a layer table ('table: FILE') next to 'rules'",
+        name_of(plan, name, sizeof name));
 }
 
 static void check_calls(const struct aps_rule_keys *rule,
@@ -176,9 +175,10 @@ static void check_calls(const struct aps_rule_keys *rule,
     if (others == 0)
         return;
     aps_keywords_list(&aps_keywords_call, others, ", ", calls, sizeof calls);
-    aps_reader_error(rule->reader, key_of(rule, plan),
-                     "%s contradicts calls: %s; it goes with allreduce",
-                     name_of(plan, name, sizeof name), calls);
+    aps_reader_error(
+        rule->reader, key_of(rule, plan),
+        "%s cannot be combined with calls: %s; use it with allreduce",
+        name_of(plan, name, sizeof name), calls);
 }
 
 static void check_scale(const struct aps_rule_keys *rule,
@@ -196,7 +196,7 @@ static void check_scale(const struct aps_rule_keys *rule,
                  (reduced || !aps_scale_ops_of(&plan->scale)->agreed)))
         return;
     aps_reader_error(rule->reader, key,
-                     "scale %s contradicts %s, whose messages %s; "
+                     "scale %s cannot be combined with %s, whose messages %s; "
                      "use none, fixed%s or aps-tight",
                      aps_scale_name(&plan->scale),
                      name_of(plan, name, sizeof name),
@@ -224,8 +224,8 @@ static void check_integers(const struct aps_rule_keys *rule,
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (rule->keys[keys[i].key] && keys[i].says)
             aps_reader_error(rule->reader, rule->keys[keys[i].key],
-                             "'%s' does not go with compress: %s, whose "
-                             "messages are integers: leave it out",
+                             "'%s' cannot be combined with compress: %s, whose "
+                             "messages are integers; leave it out",
                              keys[i].name,
                              aps_compressor_name(&plan->compressor));
 }
@@ -239,12 +239,12 @@ static void check_accumulate(const struct aps_rule_keys *rule,
         aps_compressor_ops_of(&plan->compressor)->floats)
         return;
     aps_reader_error(rule->reader, rule->keys[APS_RULE_ACCUMULATE],
-                     "'accumulate' does not go with compress: %s, whose "
-                     "messages are added up %s: leave it out",
+                     "'accumulate' cannot be combined with compress: %s, whose "
+                     "messages are added up %s; leave it out",
                      aps_compressor_name(&plan->compressor),
                      aps_compressor_ops_of(&plan->compressor)->integers
                          ? "exactly"
-                         : "in full floats");
+                         : "in FP32");
 }
 
 /* Sets the reduction of compressors that have one of their own: each rank sends
@@ -265,24 +265,24 @@ static void settle_reduce(const struct aps_rule_keys *rule,
 
     if (plan->reduce == APS_REDUCE_AUTO)
         aps_reader_error(rule->reader, key,
-                         "reduce: auto contradicts compress: %s; name the "
-                         "reduction that its messages go by",
+                         "reduce: auto cannot be combined with compress: %s; "
+                         "name the reduction for its messages",
                          name);
     else if (!ops->floats && key && !known)
-        aps_reader_error(rule->reader, key,
-                         "reduce: %s contradicts compress: %s; it goes with "
-                         "%s",
-                         aps_reduce_name(plan->reduce), name,
-                         !ops->integers ? "gather, direct or hierarchical"
-                         : ops->nests   ? "direct, gather or hierarchical"
-                                        : "direct or gather");
+        aps_reader_error(
+            rule->reader, key,
+            "reduce: %s cannot be combined with compress: %s; use it with %s",
+            aps_reduce_name(plan->reduce), name,
+            !ops->integers ? "gather, direct or hierarchical"
+            : ops->nests   ? "direct, gather or hierarchical"
+                           : "direct or gather");
     else if (!ops->floats && !key)
         plan->reduce = ops->integers ? APS_REDUCE_DIRECT : APS_REDUCE_GATHER;
     else if (!ops->floats && levels && node)
         aps_reader_error(rule->reader, node,
-                         "'node' does not go with compress: %s, which sends "
-                         "%s inside a group: leave it out",
-                         name, ops->integers ? "integers" : "full floats");
+                         "'node' cannot be combined with compress: %s, which "
+                         "sends %s inside a group; leave it out",
+                         name, ops->integers ? "integers" : "FP32");
 }
 
 /* Sets the reduction of a format with feedback, of all values or of chunks. */
@@ -296,13 +296,12 @@ static void settle_rounded(const struct aps_rule_keys *rule,
 
     if (plan->accumulate != APS_ACCUMULATE_FP32)
         aps_reader_error(rule->reader, key,
-                         "'feedback' contradicts accumulate: %s: what partial "
-                         "sums lose cannot be remembered",
+                         "'feedback' cannot be combined with accumulate: %s: "
+                         "partial sums have no residuals",
                          aps_accumulate_name(plan->accumulate));
     if (reduce && plan->reduce != APS_REDUCE_DIRECT)
         aps_reader_error(rule->reader, reduce,
-                         "'feedback' of a format goes with reduce: direct, "
-                         "not with %s",
+                         "'feedback' of a format needs reduce: direct, not %s",
                          aps_reduce_name(plan->reduce));
     plan->reduce = APS_REDUCE_DIRECT;
 }
@@ -314,9 +313,9 @@ static void check_feedback(const struct aps_rule_keys *rule,
 {
     if (plan->feedback && aps_compressor_ops_of(&plan->compressor)->forgets)
         aps_reader_error(rule->reader, rule->keys[APS_RULE_FEEDBACK],
-                         "'feedback' contradicts compress: %s, which loses "
-                         "magnitudes without bounds: use format: sign/64 with "
-                         "'feedback: on' instead",
+                         "'feedback' cannot be combined with compress: %s, "
+                         "which loses magnitudes without bounds: use format: "
+                         "sign/64 with 'feedback: on' instead",
                          aps_compressor_name(&plan->compressor));
 }
 

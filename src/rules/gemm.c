@@ -56,7 +56,7 @@ static void check_floats(const struct aps_reader *reader,
 {
     if (sums->block > 1)
         aps_reader_error(reader, at,
-                         "sums of products are floats, and %s is in blocks: "
+                         "sums of products are floats, and %s is in blocks; "
                          "leave it out for fp32, or name a format of floats, "
                          "as in accumulate: {format: bf16}",
                          sums->name);
@@ -132,9 +132,9 @@ static void check_native(const struct aps_reader *reader,
     for (int i = KEY_FORMAT_B; i < KEYS; i++) {
         if (keys[i])
             aps_reader_error(reader, keys[i],
-                             "'%s' contradicts format: %s, which leaves "
-                             "products to the program's BLAS (e8m23 is the "
-                             "library's product of full floats)",
+                             "'%s' cannot be combined with format: %s, which "
+                             "leaves products to the program's BLAS (e8m23 is "
+                             "the library's FP32 product)",
                              keys[i]->text, keys[KEY_FORMAT]->value->text);
     }
 }
@@ -184,10 +184,10 @@ static void read_old(const struct aps_reader *reader,
     if (!key)
         return;
     if (keys[KEY_ACCUMULATE]) {
-        aps_reader_error(reader, key,
-                         "'%s' says the same thing as 'accumulate': keep "
-                         "'accumulate'",
-                         key->text);
+        aps_reader_error(
+            reader, key,
+            "'%s' has the same meaning as 'accumulate'; keep 'accumulate'",
+            key->text);
         return;
     }
     aps_reader_warn(reader, key,

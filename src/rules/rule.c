@@ -24,7 +24,7 @@ static const char *const known[] = {
     "reduce",    "group",     "node",   "accumulate", "rounding",
     "compress",  "feedback",  "shadow", NULL};
 #define OF_AUTO                                                                \
-    "it stands in 'format': format: {auto: [e4m3, e5m10], target: snr 20dB, "  \
+    "it belongs in 'format': format: {auto: [e4m3, e5m10], target: snr 20dB, " \
     "every: 500}"
 #define OF_COMPRESS(kind, ops, word)                                           \
     {word, "it is a compressor: compress: {" word ": {...}}"},
@@ -32,15 +32,16 @@ static const struct aps_hint hints[] = {
     {"<<", "YAML's merge is not accepted: repeat the keys"},
     {"on_overflow", "it is a parameter of a scale with a state: "
                     "scale: {backoff: {on_overflow: inf}}"},
-    {"table", "it stands beside 'rules'"},
-    {"log", "it stands beside 'rules'"},
-    {"progress", "it stands beside 'rules'"},
-    {"fuse", "it stands beside 'rules'"},
-    {"per_epoch", "it stands beside 'rules': steps: {per_epoch: N}"},
-    {"order", "it stands beside 'rules': steps: {order: backward}"},
+    {"table", "write it at the top, next to 'rules'"},
+    {"log", "write it at the top, next to 'rules'"},
+    {"progress", "write it at the top, next to 'rules'"},
+    {"fuse", "write it at the top, next to 'rules'"},
+    {"per_epoch",
+     "write it at the top, next to 'rules': steps: {per_epoch: N}"},
+    {"order", "write it at the top, next to 'rules': steps: {order: backward}"},
     {"seed", "it is a parameter of the rounding: rounding: {stochastic: {seed: "
              "1}}"},
-    {"budget", "it stands beside 'rules'"},
+    {"budget", "write it at the top, next to 'rules'"},
     {"auto", OF_AUTO},
     {"target", OF_AUTO},
     {"every", OF_AUTO},
@@ -103,11 +104,11 @@ static void read_counts(struct reading *reading)
                         LONG_MAX - 1, &number) == 0)
         rule->min_count = (size_t)number;
     if (rule->min_count > 0 && rule->min_count < least)
-        aps_reader_warn(reading->reader, keys[APS_RULE_MIN_COUNT],
-                        "min_count %zu has no effect: calls and layers of "
-                        "fewer than %zu elements match no rule (min_count "
-                        "beside 'rules')",
-                        rule->min_count, least);
+        aps_reader_warn(
+            reading->reader, keys[APS_RULE_MIN_COUNT],
+            "min_count %zu has no effect: calls and layers of fewer than %zu "
+            "elements match no rule (min_count next to 'rules')",
+            rule->min_count, least);
     if (!keys[APS_RULE_MAX_COUNT] ||
         aps_read_number(reading->reader, keys[APS_RULE_MAX_COUNT], 0,
                         LONG_MAX - 1, &number) < 0)
@@ -141,7 +142,7 @@ static void check_small(struct reading *reading)
     else
         aps_reader_error(reading->reader, key->value,
                          "max_count %zu is below the policy's min_count %zu: "
-                         "the rule can never match; give min_count beside "
+                         "the rule can never match; give min_count next to "
                          "'rules' to rewrite such layers, too",
                          rule->max_count, least);
 }
@@ -178,8 +179,8 @@ static void read_conditions(struct reading *reading)
     if (rule->by_epoch) {
         if (!reading->context->per_epoch)
             aps_reader_error(reading->reader, keys[APS_RULE_EPOCHS],
-                             "'epochs' needs the length of an epoch "
-                             "(steps: {per_epoch: N} beside 'rules')");
+                             "'epochs' needs the length of an epoch (steps: "
+                             "{per_epoch: N} next to 'rules')");
         read_ranges(reading, keys[APS_RULE_EPOCHS], &rule->epochs);
     }
     if (rule->by_step)

@@ -24,10 +24,11 @@ static int scales_check_calls(const struct aps_rule_keys *rule,
     if (others == 0)
         return 0;
     aps_keywords_list(&aps_keywords_call, others, ", ", calls, sizeof calls);
-    aps_reader_error(rule->reader, value->at,
-                     "scale %s contradicts calls: %s; it goes with allreduce, "
-                     "whose results tell all ranks what it needs to know",
-                     aps_scale_name(scale), calls);
+    aps_reader_error(
+        rule->reader, value->at,
+        "scale %s cannot be combined with calls: %s; use it with allreduce, "
+        "whose results tell all ranks what it needs to know",
+        aps_scale_name(scale), calls);
     return -1;
 }
 
@@ -49,7 +50,7 @@ static int scales_settle_scope(const struct aps_rule_keys *rule,
         return 0;
     aps_reader_error(rule->reader, scope->key->value,
                      "scope: model needs to know where a step ends: write "
-                     "'steps: auto' beside 'rules', or scope: layer");
+                     "'steps: auto' next to 'rules', or scope: layer");
     return -1;
 }
 
@@ -104,11 +105,11 @@ static int scales_check_table(const struct aps_rule_keys *rule,
     if (aps_scale_table(scale) < 0 || layers->blind)
         return 0;
     if (!layers->table) {
-        aps_reader_error(rule->reader, value->at,
-                         "scale %s: table takes each layer's standard "
-                         "deviation from a layer table: write 'table: FILE' "
-                         "beside 'rules'",
-                         aps_scale_name(scale));
+        aps_reader_error(
+            rule->reader, value->at,
+            "scale %s: table takes each layer's standard deviation from a "
+            "layer table: write 'table: FILE' next to 'rules'",
+            aps_scale_name(scale));
         return -1;
     }
     missing = scales_missing_layer(rule, layers->table);

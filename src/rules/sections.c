@@ -22,10 +22,10 @@ static void read_order(const struct aps_reader *reader,
     int order = 0;
 
     if (top && inside)
-        aps_reader_error(reader, top,
-                         "'order' stands in 'steps', too (line %d): keep it "
-                         "there",
-                         inside->line);
+        aps_reader_error(
+            reader, top,
+            "'order' is in 'steps' too (line %d); keep only that one",
+            inside->line);
     else if (top)
         aps_reader_warn(reader, top,
                         "'order' has its place in 'steps': steps: {order: "

@@ -137,8 +137,8 @@ static int no_such_name(const struct taker *taker, const struct aps_item *item)
     aps_nearest_offer(&nearest, "all");
     if (!table) {
         item_error(taker, item,
-                   "layer name '%.80s' needs a layer table "
-                   "(table: FILE beside 'rules')%s",
+                   "layer name '%.80s' needs a layer table (table: FILE next "
+                   "to 'rules')%s",
                    item->text, aps_nearest_hint(nearest.best, hint));
         return -1;
     }

@@ -14,7 +14,7 @@
 #include "text/ranges.h"
 #include "yaml/value.h"
 
-/* What is known of the layers of a step. */
+/* Information about the layers of a step. */
 struct aps_step_layers {
     const struct aps_layers *table; /* or NULL */
     bool blind; /* a table is named but could not be read (already reported):

@@ -129,8 +129,9 @@ static void settle_scale(const struct aps_rule_keys *rule,
     if (scale && aps_scales_read(rule, plan) < 0)
         return;
     if (scale && aps)
-        aps_reader_error(rule->reader, later_of(scale, aps),
-                         "'aps' and 'scale' say the same thing: keep one");
+        aps_reader_error(
+            rule->reader, later_of(scale, aps),
+            "'aps' and 'scale' have the same meaning; remove one of them");
     if (plan->rewrite && plan->format.self_scaled) {
         settle_own_scale(rule, plan);
         return;
@@ -139,8 +140,8 @@ static void settle_scale(const struct aps_rule_keys *rule,
         return;
     if (rounds_sums)
         aps_reader_error(rule->reader, scale,
-                         "scale %s contradicts accumulate: %s (every "
-                         "sender would have its own scale); use aps",
+                         "scale %s cannot be combined with accumulate: %s "
+                         "(every sender would have its own scale); use aps",
                          aps_scale_name(&plan->scale),
                          aps_accumulate_name(plan->accumulate));
     if (plan->rewrite && aps_format_max(&plan->format) == 0)
@@ -174,9 +175,10 @@ static void read_short(const struct aps_rule_keys *rule, enum aps_rule_key at,
     if (!key)
         return;
     if (argument->key)
-        aps_reader_error(rule->reader, later_of(key, argument->key),
-                         "'%s' stands in the rule and in 'reduce': keep one",
-                         parameter->name);
+        aps_reader_error(
+            rule->reader, later_of(key, argument->key),
+            "'%s' is in the rule and in 'reduce'; remove one of them",
+            parameter->name);
     else if (aps_read_argument(rule->reader, key, parameter, &read) == 0)
         *argument = read;
     argument->key = key;
@@ -298,11 +300,11 @@ static void check_native(const struct aps_rule_keys *rule, const char *word)
         const struct aps_yaml_node *key = rule->keys[settings[i]];
 
         if (key)
-            aps_reader_error(rule->reader, key,
-                             "'%s' contradicts format: %s, which leaves the "
-                             "call to MPI (e8m23 is the library's reduction of "
-                             "full floats)",
-                             key->text, word);
+            aps_reader_error(
+                rule->reader, key,
+                "'%s' cannot be combined with format: %s, which leaves the "
+                "call to MPI (e8m23 is the library's FP32 reduction)",
+                key->text, word);
     }
 }
 
@@ -348,9 +350,10 @@ static void check_reduce(const struct aps_rule_keys *rule,
             aps_reduce_takes(plan->reduce, settings[i].setting))
             continue;
         list_reductions(settings[i].setting, list, sizeof list);
-        aps_reader_error(rule->reader, settings[i].key,
-                         "%s contradicts reduce: %s; it goes with %s",
-                         settings[i].name, aps_reduce_name(plan->reduce), list);
+        aps_reader_error(
+            rule->reader, settings[i].key,
+            "%s cannot be combined with reduce: %s; use it with %s",
+            settings[i].name, aps_reduce_name(plan->reduce), list);
     }
 }
 
@@ -379,8 +382,8 @@ void aps_settings_check_calls(const struct aps_rule_keys *rule,
     aps_keywords_list(&aps_keywords_call, takers, " or ", others,
                       sizeof others);
     aps_reader_error(rule->reader, at,
-                     "%s contradicts calls: %s; it goes with %s", name, calls,
-                     others);
+                     "%s cannot be combined with calls: %s; use it with %s",
+                     name, calls, others);
 }
 
 /* Reports settings that only all-reduces have. */
@@ -416,9 +419,9 @@ static void check_rounding(const struct aps_rule_keys *rule,
 
     if (plan->format.draws == APS_FORMAT_DRAWS_ALWAYS && nearest)
         aps_reader_error(rule->reader, at,
-                         "rounding nearest contradicts format %s, whose levels "
-                         "are drawn: leave 'rounding' out, or use a format "
-                         "intB/BUCKET, such as int8/512",
+                         "rounding nearest cannot be combined with format %s, "
+                         "whose levels are drawn: leave 'rounding' out, or use "
+                         "a format intB/BUCKET, such as int8/512",
                          name);
     else if (plan->format.draws == APS_FORMAT_DRAWS_NEVER && !nearest)
         aps_reader_error(rule->reader, at,
@@ -427,8 +430,8 @@ static void check_rounding(const struct aps_rule_keys *rule,
                          name);
 }
 
-/* Reports formats of partial sums that cannot be rounded to nearest, or that
- * saturate: an overflow must become INF or NaN. */
+/* Reports sums whose format always draws, because partial sums are rounded to
+ * nearest, and, with on_overflow: inf, sums without INF and NaN. */
 static void check_sums(const struct aps_rule_keys *rule,
                        const struct aps_plan *plan)
 {

@@ -78,7 +78,7 @@ static void warn_twice(const struct list *list, const struct aps_yaml_node *at,
             continue;
         aps_reader_warn(list->reader, at,
                         "candidate %zu is candidate %zu again, and would be "
-                        "measured twice: leave it out",
+                        "measured twice; leave it out",
                         list->shadow->count - list->before + 1,
                         i - list->before + 1);
         return;
@@ -118,9 +118,8 @@ static void add(struct list *list, const struct aps_yaml_node *at,
         return;
     if (!plan.rewrite) {
         aps_reader_error(list->reader, at,
-                         "candidate '%s' is what the program gets: leave it "
-                         "out (e8m23 is the library's reduction of full "
-                         "floats)",
+                         "candidate '%s' is what the program gets; leave it "
+                         "out (e8m23 is the library's FP32 reduction)",
                          candidate.keys[APS_RULE_FORMAT]->value->text);
         return;
     }
@@ -186,7 +185,7 @@ static void refuse_comma(const struct list *list,
 {
     aps_errors_add(list->reader->errors, list->reader->path, scalar->line,
                    aps_yaml_column(scalar, at),
-                   "a candidate is missing beside this comma");
+                   "a candidate is missing next to this comma");
 }
 
 static void add_words(struct list *list, const struct aps_yaml_node *scalar)
@@ -302,9 +301,9 @@ static void refuse_settings(const struct aps_rule_keys *keys)
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (keys->keys[own[i]])
             aps_reader_error(keys->reader, keys->keys[own[i]],
-                             "'%s' stands in a rule without 'format': it "
-                             "belongs to a candidate, as in shadow: [e4m3:aps] "
-                             "or shadow: [{format: e4m3, feedback: on}]",
+                             "'%s' is in a rule without 'format'; it belongs "
+                             "to a candidate, as in shadow: [e4m3:aps] or "
+                             "shadow: [{format: e4m3, feedback: on}]",
                              keys->keys[own[i]]->text);
 }
 

@@ -22,7 +22,7 @@ struct aps_policy {
     double budget;
     size_t rule_count;
     /* [rule_count + 1]; the last one is for calls that no rule matches, and
-     * only its shadow has a meaning. Without rules and shadow it is NULL. */
+     * only its shadow has a meaning. NULL without rules and shadow. */
     struct aps_rule *rules;
 };
 

@@ -363,9 +363,9 @@ static void settle_shadow(const struct reading *reading)
 
     if (budget && !aps_policy_shadows(policy) &&
         reading->reader.errors->count == reading->before)
-        aps_reader_error(&reading->reader, budget,
-                         "'budget' has no effect without 'shadow': leave it "
-                         "out");
+        aps_reader_error(
+            &reading->reader, budget,
+            "'budget' has no effect without 'shadow'; leave it out");
     if (!aps_policy_shadows(policy) || policy->log.file)
         return;
     policy->log.file = strdup(DEFAULT_SHADOW_LOG);

@@ -235,7 +235,7 @@ const struct aps_subcommand aps_subcommand_cast = {
         "them: the value as given, its code, what the code means, and\n"
         "the difference to the value, as FP32 takes it. Values are decimal\n"
         "or hexadecimal numbers, inf or nan; without any they are read\n"
-        "from standard input. Those that are none are named on standard\n"
+        "from standard input. Words that are not are reported on standard\n"
         "error, the others printed all the same, and the exit status is 1.\n"
         "For a format in blocks, all values are one array, and the second\n"
         "column is scale:code, the scale that of the value's block; in nvfp4\n"

@@ -109,9 +109,9 @@ const struct aps_subcommand aps_subcommand_formats = {
         "Prints a table: bits (sign+exponent+mantissa, or sign+magnitude),\n"
         "width, bias, the largest and the smallest values, values per\n"
         "binade; how many values share a scale, and the bits of a value\n"
-        "with its part of that. Of a format in blocks, values are those\n"
-        "of a block whose scale is 1. Without a name, of common formats.\n"
-        "If a name is wrong, says why and prints no table.\n",
+        "with its part of that. The values of a format in blocks\n"
+        "are those of a block whose scale is 1. Without a name, shows common\n"
+        "formats. If a name is wrong, says why and prints no table.\n",
     .most = INT_MAX,
     .run = run,
 };

@@ -66,8 +66,8 @@ static int unknown(const char *name)
     aps_nearest_offer(&nearest, "help");
     if (name[0] == '-') {
         fprintf(stderr,
-                "apsmpi: unknown option '%s'; options stand behind the "
-                "subcommand, as in apsmpi check --json FILE\n",
+                "apsmpi: unknown option '%s'; options follow the subcommand, "
+                "as in apsmpi check --json FILE\n",
                 name);
         return APS_EXIT_USAGE;
     }
@@ -87,7 +87,8 @@ static int become(const char *name, char **argv)
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
 
     if (length < 0 || (size_t)length + 1 + strlen(name) >= sizeof path) {
-        fprintf(stderr, "apsmpi %s: the place of apsmpi is not known\n", name);
+        fprintf(stderr, "apsmpi %s: cannot find the directory of apsmpi\n",
+                name);
         return APS_EXIT_FAILURE;
     }
     path[length] = '-';

@@ -62,9 +62,8 @@ static int run(const struct aps_arguments *arguments)
     if (!find_program(path))
         return aps_problems_fail(
             arguments, APS_EXIT_FAILURE,
-            "measure: no libapsmpi.so is installed, and no "
-            "apsmpi-measure beside it (apsmpi info shows "
-            "what there is)");
+            "measure: no libapsmpi.so is installed, and no apsmpi-measure next "
+            "to it (apsmpi info shows the installation)");
     execl(path, "apsmpi-measure", output ? "--output" : NULL, output,
           (char *)NULL);
     return aps_problems_fail(arguments, APS_EXIT_FAILURE, "%s: %s", path,

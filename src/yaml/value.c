@@ -32,7 +32,7 @@ static void suggest(const struct aps_keywords *words, const char *word,
     }
     if (strpbrk(word, "{[")) {
         snprintf(buffer, size,
-                 "; several values stand in brackets, as in [a, {key: b}]");
+                 "; write several values in brackets, as in [a, {key: b}]");
         return;
     }
     for (int i = 0; words->known[i]; i++) {
@@ -46,7 +46,7 @@ static void suggest(const struct aps_keywords *words, const char *word,
     }
     if (lone) {
         snprintf(buffer, size,
-                 " without a value; items of a list stand in brackets, as in "
+                 " without a value; write items of a list in brackets, as in "
                  "[a, b]");
         return;
     }

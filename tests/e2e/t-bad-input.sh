@@ -83,10 +83,10 @@ policy clash.yaml 'max_count: 1999, format: e5m2, reduce: ring, group: 4' \
     'max_count: 3999, format: e5m2, reduce: auto, accumulate: kahan' \
     'format: e5m2, reduce: gather, accumulate: kahan, scale: aps-tight'
 stopped 'a policy whose settings contradict its reductions' clash.yaml <<'END'
-apsmpi: clash.yaml:4:51: 'group' contradicts reduce: ring; it goes with hierarchical, master or auto
-apsmpi: clash.yaml:5:63: 'node' contradicts reduce: master; it goes with hierarchical or auto
-apsmpi: clash.yaml:6:51: accumulate: kahan contradicts reduce: auto; it goes with direct, hierarchical or gather
-apsmpi: clash.yaml:7:55: scale aps-tight contradicts accumulate: kahan (every sender would have its own scale); use aps
+apsmpi: clash.yaml:4:51: 'group' cannot be combined with reduce: ring; use it with hierarchical, master or auto
+apsmpi: clash.yaml:5:63: 'node' cannot be combined with reduce: master; use it with hierarchical or auto
+apsmpi: clash.yaml:6:51: accumulate: kahan cannot be combined with reduce: auto; use it with direct, hierarchical or gather
+apsmpi: clash.yaml:7:55: scale aps-tight cannot be combined with accumulate: kahan (every sender would have its own scale); use aps
 END
 
 policy groups.yaml 'max_count: 1999, format: e5m2, reduce: master, group: 0' \

@@ -85,7 +85,7 @@ END
 apsmpi --json check table.yaml
 status 2 'an option in front of the subcommand is a usage error'
 same err '... that says where options stand' <<'END'
-apsmpi: unknown option '--json'; options stand behind the subcommand, as in apsmpi check --json FILE
+apsmpi: unknown option '--json'; options follow the subcommand, as in apsmpi check --json FILE
 END
 
 apsmpi check
@@ -276,10 +276,10 @@ END
 apsmpi check clash.yaml
 status 1 'settings that contradict the reduction'
 same err '... are named with what they go with' <<'END'
-clash.yaml:3:51: 'group' contradicts reduce: ring; it goes with hierarchical, master or auto
-clash.yaml:4:64: 'node' contradicts reduce: master; it goes with hierarchical or auto
-clash.yaml:5:51: accumulate: kahan contradicts reduce: auto; it goes with direct, hierarchical or gather
-clash.yaml:6:56: scale aps-tight contradicts accumulate: kahan (every sender would have its own scale); use aps
+clash.yaml:3:51: 'group' cannot be combined with reduce: ring; use it with hierarchical, master or auto
+clash.yaml:4:64: 'node' cannot be combined with reduce: master; use it with hierarchical or auto
+clash.yaml:5:51: accumulate: kahan cannot be combined with reduce: auto; use it with direct, hierarchical or gather
+clash.yaml:6:56: scale aps-tight cannot be combined with accumulate: kahan (every sender would have its own scale); use aps
 clash.yaml:7:45: unknown reduce 'rnig'; did you mean 'ring'?
 END
 
@@ -321,7 +321,7 @@ same out '... is right' <<'END'
 odd.yaml: ok: 1 rule, no layer table, steps: not needed
 END
 same err '... and the warning has its place' <<'END'
-odd.yaml:2:27: warning: min_count 10 has no effect: calls and layers of fewer than 1024 elements match no rule (min_count beside 'rules')
+odd.yaml:2:27: warning: min_count 10 has no effect: calls and layers of fewer than 1024 elements match no rule (min_count next to 'rules')
 END
 apsmpi explain odd.yaml
 grep -q '^2 gradients ' out
@@ -620,10 +620,10 @@ epochs  bytes/step  of FP32  saved
 compress powersgd rank 4 (line 5): Two small matrices travel in place of a
   layer, as full floats. 1 of 4 layers is not compressed: 1 is a vector; it
   travels as full floats. 1 layer has no shape in the layer table, and is
-  taken for a square matrix. What a call leaves out is added to the layer's
+  treated as a square matrix. What a call leaves out is added to the layer's
   next call; a rank keeps 4 bytes an element for it. The next call begins with
-  the layer's Q (warm: on), of which a rank also keeps 16 bytes a column of
-  the matrix, 3936 bytes together.
+  the layer's Q (warm: on); a rank also keeps 16 bytes of it for each column
+  of the matrix, 3936 bytes together.
 
 compress powersgd rank 1 (line 6): Two small matrices travel in place of a
   layer, as e8m7. 1 of 1 layer is not compressed: 1 would not become smaller
@@ -665,12 +665,12 @@ apsmpi explain squares.yaml
 sed -n '/^compress /,/^The first rule/p' out | sed '$d' >notes
 same notes '... without a layer table' <<'END'
 compress powersgd rank 4 (line 4): Two small matrices travel in place of a
-  layer, as full floats. Without a layer table every layer is taken for a
+  layer, as full floats. Without a layer table every layer is treated as a
   square matrix. Layers that would not become smaller by min_ratio 2 are not
   compressed: they travel as full floats. What a call leaves out is added to
   the layer's next call; a rank keeps 4 bytes an element for it. The next call
-  begins with the layer's Q (warm: on), of which a rank also keeps 16 bytes a
-  column of the matrix.
+  begins with the layer's Q (warm: on); a rank also keeps 16 bytes of it for
+  each column of the matrix.
 
 compress topk 1 (line 5): Each rank sends some of a layer's elements, as full
   floats, and their indices, to all others. That takes p/2 times the bytes
@@ -706,7 +706,7 @@ has flat "layer: they share the state of a scale, they share what the compressor
 keeps, and what one leaves out is added to the other; a layer table or steps:" \
     '... nor apart what a scale or a compressor keeps'
 has flat 'lost (feedback: off). The next call begins with the layer'"'s Q (warm: \
-on), of which a rank keeps 16 bytes a column of the matrix." \
+on); a rank keeps 16 bytes of it for each column of the matrix." \
     'without feedback Q is kept all the same'
 
 cat >ring.yaml <<'END'
@@ -811,10 +811,10 @@ progress thread: a progress thread of the library carries nonblocking calls on
   calls of MPI carry nonblocking calls on.
 
 fuse 1536 KiB: nonblocking all-reduces that follow each other form a batch,
-  which is reduced together. The call with which a batch has so many bytes of
-  FP32 closes it; a call that has so many bytes itself is reduced alone. Calls
-  that are left to MPI do not count. Each layer has the scale that it has
-  alone. The ranks agree on the aps exponents of a batch by one message.
+  which is reduced together. The call with which a batch reaches this size in
+  FP32 closes it; a call of this size is reduced alone. Calls that are left to
+  MPI do not count. Each layer has the scale that it has alone. The ranks
+  agree on the aps exponents of a batch by one message.
 
 other calls
 line  calls                      when               format  scale      accumulate  bytes/elem
@@ -894,12 +894,12 @@ epochs  bytes/step  of FP32  saved  batches
 2-           67304   267560  74.8%        3
 
 fuse 37632 bytes: nonblocking all-reduces that follow each other form a batch,
-  which is reduced together. The call with which a batch has so many bytes of
-  FP32 closes it; a call that has so many bytes itself is reduced alone. Calls
-  that are left to MPI do not count. Each layer has the scale that it has
-  alone. The ranks agree on the aps exponents of a batch by one message. The
-  batches above are those of a program that reduces each layer by a call of
-  its own, first layer first.
+  which is reduced together. The call with which a batch reaches this size in
+  FP32 closes it; a call of this size is reduced alone. Calls that are left to
+  MPI do not count. Each layer has the scale that it has alone. The ranks
+  agree on the aps exponents of a batch by one message. The batches above are
+  those of a program that reduces each layer by a call of its own, first layer
+  first.
 
 other calls
 line  calls      when                     format  scale      accumulate  bytes/elem

@@ -109,7 +109,8 @@ refused 'kahan: on' "1: 'gemm' has no 'format'"
 refused 'format: e9m2' "16: format 'e9m2': exponent bits must be 1 to 8"
 refused 'format: e5m2, kahan: maybe' \
     "29: 'kahan' must be on or off, not 'maybe'"
-refused 'format: fp32, accumulate: kahan' "22: 'accumulate' contradicts format: fp32"
+refused 'format: fp32, accumulate: kahan' \
+    "22: 'accumulate' cannot be combined with format: fp32"
 refused 'format: e5m2, accumulator: e5m24' \
     "35: format 'e5m24': mantissa bits must be 0 to 23"
 

@@ -75,6 +75,6 @@ policy_for none.yaml 1024 'max_count: 1023, format: e5m2' 'format: e4m3'
 timed "$apsmpi" check none.yaml
 check 'another format for them is refused' status_is 1
 check '... with what to do' has err \
-    "give min_count beside 'rules' to rewrite such layers"
+    "give min_count next to 'rules' to rewrite such layers"
 
 finish

@@ -91,11 +91,11 @@ check 'a slower link: few bits pay, as far as rates go' holds '
 predict --hosts 4 --ranks-per-host 4 --rate 25gbit --cores 1 --json
 check 'cores: ranks share one' holds 'p["cluster"]["ranks_per_core"] == 4'
 
-wrong 'a rate of another kind' "^apsmpi: --rate '25 furlongs' is no rate: give a" \
+wrong 'a rate of another kind' "^apsmpi: --rate '25 furlongs' is not a rate; give a" \
     --hosts 2 --rate '25 furlongs'
-wrong 'a negative latency' "^apsmpi: --latency '-1us' is no time: give a" \
+wrong 'a negative latency' "^apsmpi: --latency '-1us' is not a time; give a" \
     --hosts 2 --rate 1gbit --latency=-1us
-wrong 'no hosts' '--hosts .0. is no number from 1 to 1000000' --hosts 0 \
+wrong 'no hosts' '--hosts .0. is not a number from 1 to 1000000' --hosts 0 \
     --rate 1gbit
 wrong 'one rank' 'is a single rank' --hosts 1
 wrong 'more ranks than are predicted' \
@@ -103,7 +103,7 @@ wrong 'more ranks than are predicted' \
     --hosts 600000 --ranks-per-host 4096 --rate 1gbit
 wrong 'no rate' '[-]-hosts needs --rate' --hosts 2
 wrong 'a rate without hosts' '--rate needs --hosts or --measured' --rate 1gbit
-wrong 'no core' "--cores '0' is no number above 0" --hosts 2 --rate 1gbit \
+wrong 'no core' "--cores '0' is not a number above 0" --hosts 2 --rate 1gbit \
     --cores 0
 wrong 'bad counts' "--counts '1Mi,x': give up to 16" --hosts 2 --rate 1gbit \
     --counts 1Mi,x
@@ -281,12 +281,12 @@ check 'measured: JSON has the spread' holds 'p["cluster"]["spread"] == 0.34'
 predict --measured other.yaml
 check 'measured: codecs that the file lacks are measured now' \
     grep -q lacks out
-wrong 'measured: with cores' '--cores does not go with --measured' \
+wrong 'measured: with cores' '--cores cannot be combined with --measured' \
     --measured machine.yaml --cores 1
 sed 's/mark: 1e-9/mark: soon/' machine.yaml >bad.yaml
 predict --measured bad.yaml
 check 'measured: a word for a number' status_is 1
-check 'measured: its place' grep -E -e '^bad.yaml:7:7: mark is no number$' err
+check 'measured: its place' grep -E -e '^bad.yaml:7:7: mark is not a number$' err
 printf 'version: 1\nhosts: 2\n' >bad.yaml
 predict --measured bad.yaml
 check 'measured: cut short' grep -E -e '^bad.yaml:1:1: codecs is missing$' err

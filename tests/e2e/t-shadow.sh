@@ -83,7 +83,7 @@ run --shadow 'e4m3:aps' --shadow 'e4m3:apz'
 check "so is a scale" has err "--shadow:1:6: unknown scale 'apz'; did you mean"
 run --shadow 'e5m2,,e4m3'
 check 'a comma too many' equal "$(cat err)" \
-    '--shadow:1:6: a candidate is missing beside this comma'
+    '--shadow:1:6: a candidate is missing next to this comma'
 run --shadow 'e4m3,e4m3'
 check 'a candidate that stands there twice' trained
 check '... is said once' lines 1 err 'candidate 2 is candidate 1 again'

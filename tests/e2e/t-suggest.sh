@@ -488,7 +488,7 @@ suggested --rate 1gbit small.csv
 check "explain's errors: no hosts" fails \
     'apsmpi suggest: apsmpi explain: --rate needs --hosts or --measured'
 suggested --hosts 16 --rate fast small.csv
-check '... a wrong rate' fails "--rate 'fast' is no rate"
+check '... a wrong rate' fails "--rate 'fast' is not a rate"
 suggested --measured none.txt small.csv
 check '... a missing file' fails 'apsmpi explain: none.txt: No such file'
 machine_file e3m2 >idle.yaml

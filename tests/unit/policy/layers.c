@@ -83,7 +83,7 @@ static void test_bad(void)
          "t.csv:2:7: scale '0' is not a float above 0"},
         {"a negative scale", SCALED "0,a,1,-1\n",
          "t.csv:2:7: scale '-1' is not a float above 0"},
-        {"a scale that is no number", SCALED "0,a,1,small\n",
+        {"a scale that is not a number", SCALED "0,a,1,small\n",
          "t.csv:2:7: scale 'small' is not a float above 0"},
         {"an infinite scale", SCALED "0,a,1,1e39\n",
          "t.csv:2:7: scale '1e39' is not a float above 0"},

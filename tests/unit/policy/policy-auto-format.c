@@ -126,7 +126,7 @@ static void test_targets(void)
 #define AUTO(rest) V "rules:\n  - format: {" rest "}\n"
 
 #define OF_AUTO                                                                \
-    "it stands in 'format': format: {auto: [e4m3, e5m10], target: snr 20dB, "  \
+    "it belongs in 'format': format: {auto: [e4m3, e5m10], target: snr 20dB, " \
     "every: 500}"
 
 static void test_errors(void)
@@ -138,8 +138,8 @@ static void test_errors(void)
          "3:20: 'auto' has a single format: name one more, such as fp32, or "
          "write format: e5m2"},
         {"no format but fp32", AUTO("auto: [fp32], target: snr 20dB"),
-         "3:20: 'auto' has no format but fp32, which every layer has where no "
-         "other meets the target"},
+         "3:20: 'auto' has no format but fp32, which every layer has if no "
+         "other format meets the target"},
         {"no list", AUTO("auto: [], target: snr 20dB"),
          "3:20: 'auto' is an empty list"},
         {"a format twice", AUTO("auto: [e5m10, fp16], target: snr 20dB"),
@@ -151,13 +151,11 @@ static void test_errors(void)
          "together; while the program runs each layer has its own: snr 20dB, "
          "or err 0.1"},
         {"no target at all", AUTO("auto: [e4m3, e5m2], target: 20dB"),
-         "3:42: 'target' is what each layer keeps: snr 20dB (its "
-         "signal-to-noise ratio), or err 0.1 (its mean relative error), not "
-         "'20dB'"},
+         "3:42: 'target' must be snr 20dB (a signal-to-noise ratio) or err 0.1 "
+         "(a mean relative error), not '20dB'"},
         {"another unit", AUTO("auto: [e4m3, e5m2], target: err 1dB"),
-         "3:42: 'target' is what each layer keeps: snr 20dB (its "
-         "signal-to-noise ratio), or err 0.1 (its mean relative error), not "
-         "'err 1dB'"},
+         "3:42: 'target' must be snr 20dB (a signal-to-noise ratio) or err 0.1 "
+         "(a mean relative error), not 'err 1dB'"},
         {"the word alone", V "rules:\n  - format: auto\n",
          "3:13: unknown format 'auto'; formats that are chosen while the "
          "program runs are those of a rule: format: {auto: [e4m3, e5m10], "
@@ -173,49 +171,48 @@ static void test_errors(void)
         {"formats with scales",
          AUTO("auto: ['e4m3:aps', e5m2], target: err 0.1"),
          "3:21: 'e4m3:aps': the formats of 'auto' have the scale of their "
-         "rule, such as scale: aps beside 'format'; only candidates of "
-         "'shadow' are spelt FORMAT:SCALE"},
+         "rule, such as scale: aps next to 'format'; FORMAT:SCALE is for "
+         "candidates of 'shadow' only"},
         {"an exact target", AUTO("auto: [e4m3, e5m2], target: snr 200dB"),
          "3:42: 'snr 200dB' is out of reach: only fp32 is so exact"},
         {"an error below 0", AUTO("auto: [e4m3, e5m2], target: err -1"),
-         "3:42: 'err -1': err is above 0"},
+         "3:42: 'err -1': err must be above 0"},
         {"an error of 0", AUTO("auto: [e4m3, e5m2], target: err 0"),
-         "3:42: 'err 0': err is above 0"},
+         "3:42: 'err 0': err must be above 0"},
         {"an exact error", AUTO("auto: [e4m3, e5m2], target: err 1e-12"),
          "3:42: 'err 1e-12' is out of reach: only fp32 is so exact"},
         {"an idle target", AUTO("auto: [e4m3, e5m2], target: err 1"),
-         "3:42: 'err 1' asks for nothing: zeros would meet it"},
+         "3:42: 'err 1' has no effect: zeros would meet it"},
         {"never", TWO ", every: 0}\n",
          "3:59: 'every' must be at least 1, not 0"},
         {"a margin", TWO ", margin: 80dB}\n",
-         "3:60: 'margin' is by how much a format must be better than the "
-         "target before it is taken, 0dB to 60dB, not '80dB'"},
+         "3:60: 'margin' must be 0dB to 60dB, not '80dB'"},
         {"an unknown key", TWO ", evry: 5}\n",
          "3:52: unknown key 'evry'; did you mean 'every'?"},
         {"a key of the rule", TWO ", scale: aps}\n",
-         "3:52: unknown key 'scale'; it stands in the rule, and holds of all "
-         "formats"},
+         "3:52: unknown key 'scale'; it belongs in the rule, and applies to "
+         "all formats"},
         {"a compressor", TWO "}\n    compress: topk\n",
-         "4:5: 'compress' contradicts format: {auto: ...}, which chooses among "
-         "formats: give 'compress' a rule of its own"},
+         "4:5: 'compress' cannot be combined with format: {auto: ...}, which "
+         "chooses among formats: give 'compress' a rule of its own"},
         {"candidates", TWO "}\n    shadow: [e5m2]\n",
-         "4:5: 'shadow' contradicts format: {auto: ...}: it leaves layers to "
-         "MPI; list these formats in 'shadow', or leave it out"},
+         "4:5: 'shadow' cannot be combined with format: {auto: ...}: it leaves "
+         "layers to MPI; list these formats in 'shadow', or leave it out"},
         {"candidates of all rules", "shadow: [e5m2]\n" TWO "}\n",
-         "4:5: 'shadow' beside 'rules', or APSMPI_SHADOW, contradicts format: "
-         "{auto: ...}: it leaves layers to MPI; list these formats in "
-         "'shadow', or leave it out"},
+         "4:5: 'shadow' next to 'rules', or APSMPI_SHADOW, cannot be combined "
+         "with format: {auto: ...}: it leaves layers to MPI; list these "
+         "formats in 'shadow', or leave it out"},
         {"other calls", TWO "}\n    calls: [allreduce, bcast]\n",
-         "3:5: format: {auto: ...} goes with all-reduces alone: give other "
-         "calls a rule of their own"},
+         "3:5: format: {auto: ...} is for all-reduces only; give other calls a "
+         "rule of their own"},
         {"a wrong setting is said once", TWO "}\n    scale: apps\n",
          "4:12: unknown scale 'apps'; did you mean 'aps'?"},
         {"a setting that one format refuses",
          V "rules:\n  - format: {auto: [e4m3, qsgd7/512], target: snr 20dB}\n"
            "    rounding: nearest\n",
-         "4:15: rounding nearest contradicts format qsgd7/512, whose levels "
-         "are drawn: leave 'rounding' out, or use a format intB/BUCKET, such "
-         "as int8/512"},
+         "4:15: rounding nearest cannot be combined with format qsgd7/512, "
+         "whose levels are drawn: leave 'rounding' out, or use a format "
+         "intB/BUCKET, such as int8/512"},
         {"a candidate of candidates",
          V "shadow: [{format: {auto: [e4m3, e5m2], target: snr 20dB}}]\n",
          "2:19: a candidate has one format: list each of them"},
@@ -318,11 +315,8 @@ static void test_log(void)
               NULL);
     is(all_warnings(),
        "4:5: warning: the log samples one step in 100, and one in 50 is "
-       "measured: "
-       "the log shows layers only where they have just got a format that meets "
-       "the "
-       "target, not how they keep it in between; log: {every: 99} shows that, "
-       "too",
+       "measured: the log shows layers only just after a format was chosen; "
+       "log: {every: 99} also shows the steps in between",
        "... which says what the log lacks");
     aps_policy_destroy(policy);
     aps_policy_destroy(parse(TWO ", every: 100}\n", NULL));

@@ -196,15 +196,13 @@ static void test_errors(void)
          "4:27: 'powersgd' must be at least 1, not 0"},
         {"parameters as explain prints them",
          STEPS "{compress: powersgd rank 4}\n",
-         "4:16: unknown compress 'powersgd rank 4'; parameters stand in "
-         "braces: "
-         "compress: {powersgd: {rank: 4}}"},
+         "4:16: unknown compress 'powersgd rank 4'; write parameters in "
+         "braces: compress: {powersgd: {rank: 4}}"},
         {"several of them", STEPS "{compress: \"powersgd rank 4, warm off\"}\n",
-         "4:16: unknown compress 'powersgd rank 4, warm off'; parameters stand "
-         "in "
-         "braces: compress: {powersgd: {...}}"},
+         "4:16: unknown compress 'powersgd rank 4, warm off'; write parameters "
+         "in braces: compress: {powersgd: {...}}"},
         {"a parameter that there is not", STEPS "{compress: mstopk foo 3}\n",
-         "4:16: unknown compress 'mstopk foo 3'; parameters stand in braces: "
+         "4:16: unknown compress 'mstopk foo 3'; write parameters in braces: "
          "compress: {mstopk: {...}}"},
         {"a word with blanks",
          STEPS "{compress: mstopk + powersgd}\n"
@@ -222,24 +220,24 @@ static void test_errors(void)
         {"an unknown parameter", STEPS "{compress: {powersgd: {rnk: 4}}}\n",
          "4:28: unknown parameter 'rnk'; did you mean 'rank'?"},
         {"no steps", RULE "{format: e5m2, compress: powersgd}\n",
-         "3:20: compress: powersgd remembers something of each layer, and "
-         "layers are told apart by their places in a step: write 'steps: auto' "
-         "or a layer table ('table: FILE') beside 'rules'"},
+         "3:20: compress: powersgd keeps state of each layer, and only steps "
+         "tell layers apart; write 'steps: auto' or a layer table ('table: "
+         "FILE') next to 'rules'"},
         {"native", STEPS "{format: native, compress: powersgd}\n",
-         "4:22: 'compress' contradicts format: native, which leaves the call "
-         "to MPI (e8m23 is the library's reduction of full floats)"},
+         "4:22: 'compress' cannot be combined with format: native, which "
+         "leaves the call to MPI (e8m23 is the library's FP32 reduction)"},
         {"other calls",
          STEPS "{calls: [allreduce, allgather],"
                " compress: powersgd}\n",
-         "4:37: compress: powersgd contradicts calls: allgather; it goes with "
-         "allreduce"},
+         "4:37: compress: powersgd cannot be combined with calls: allgather; "
+         "use it with allreduce"},
         {"a choice of reductions", STEPS "{reduce: auto, compress: powersgd}\n",
-         "4:6: reduce: auto contradicts compress: powersgd; name the reduction "
-         "that its messages go by"},
+         "4:6: reduce: auto cannot be combined with compress: powersgd; name "
+         "the reduction for its messages"},
         {"a scale with a state",
          STEPS "{format: e4m3, scale: backoff, compress: powersgd}\n",
-         "4:20: scale backoff contradicts compress: powersgd, whose messages "
-         "are no gradients; use none, fixed, aps or aps-tight"},
+         "4:20: scale backoff cannot be combined with compress: powersgd, "
+         "whose messages are no gradients; use none, fixed, aps or aps-tight"},
         {"densities that are none",
          STEPS "{layers: 0, compress: {mstopk: 0}}\n"
                "  - {layers: 1, compress: {topk: {density: 2}}}\n"
@@ -249,15 +247,15 @@ static void test_errors(void)
          "6:16: 'threshold' needs its value: compress: {threshold: {value: "
          "1e-3}}"},
         {"a reduction", STEPS "{compress: mstopk, reduce: ring}\n",
-         "4:24: reduce: ring contradicts compress: mstopk; it goes with "
-         "gather, direct or hierarchical"},
+         "4:24: reduce: ring cannot be combined with compress: mstopk; use it "
+         "with gather, direct or hierarchical"},
         {"what travels inside a group",
          STEPS "{compress: topk, reduce: {hierarchical: {node: fp32}}}\n"
                "  - {compress: topk, reduce: hierarchical, node: format}\n",
-         "4:46: 'node' does not go with compress: topk, which sends full "
-         "floats inside a group: leave it out\n"
-         "5:44: 'node' does not go with compress: topk, which sends full "
-         "floats inside a group: leave it out"},
+         "4:46: 'node' cannot be combined with compress: topk, which sends "
+         "FP32 inside a group; leave it out\n"
+         "5:44: 'node' cannot be combined with compress: topk, which sends "
+         "FP32 inside a group; leave it out"},
         {"chunks of nothing",
          STEPS "{layers: 0, compress: {chunks: {size: 0}}}\n"
                "  - {compress: {chunks: 2}}\n",
@@ -265,32 +263,32 @@ static void test_errors(void)
          "5:25: 'chunks' must be a number above 0 and at most 1, not '2'"},
         {"chunks that are rounded at every hop",
          STEPS "{format: e4m3, compress: chunks, reduce: ring}\n",
-         "4:38: 'feedback' of a format goes with reduce: direct, not with "
-         "ring"},
+         "4:38: 'feedback' of a format needs reduce: direct, not ring"},
         {"a vote that is to be remembered",
          STEPS "{compress: vote, feedback: on}\n",
-         "4:22: 'feedback' contradicts compress: vote, which loses magnitudes "
-         "without bounds: use format: sign/64 with 'feedback: on' instead"},
+         "4:22: 'feedback' cannot be combined with compress: vote, which loses "
+         "magnitudes without bounds: use format: sign/64 with 'feedback: on' "
+         "instead"},
         {"a vote in a format", STEPS "{format: e4m3, compress: {vote: -1}}\n",
          "4:37: 'vote' must be a finite number of at least 0, not '-1'"},
         {"a scale that is agreed",
          STEPS "{format: e4m3, compress: mstopk, aps: on}\n",
-         "4:38: scale aps contradicts compress: mstopk, whose messages differ "
-         "from rank to rank; use none, fixed or aps-tight"},
+         "4:38: scale aps cannot be combined with compress: mstopk, whose "
+         "messages differ from rank to rank; use none, fixed or aps-tight"},
         {"a reduction of digits", STEPS "{compress: ternary, reduce: ring}\n",
-         "4:25: reduce: ring contradicts compress: ternary; it goes with "
-         "direct, gather or hierarchical"},
+         "4:25: reduce: ring cannot be combined with compress: ternary; use it "
+         "with direct, gather or hierarchical"},
         {"what digits travel as inside a group",
          STEPS "{compress: ternary, reduce: hierarchical, node: fp32}\n",
-         "4:47: 'node' does not go with compress: ternary, which sends "
-         "integers inside a group: leave it out"},
+         "4:47: 'node' cannot be combined with compress: ternary, which sends "
+         "integers inside a group; leave it out"},
         {"a vote of groups", STEPS "{compress: vote, reduce: hierarchical}\n",
-         "4:22: reduce: hierarchical contradicts compress: vote; it goes with "
-         "direct or gather"},
+         "4:22: reduce: hierarchical cannot be combined with compress: vote; "
+         "use it with direct or gather"},
         {"a choice of reductions of digits",
          STEPS "{compress: ternary, reduce: auto}\n",
-         "4:25: reduce: auto contradicts compress: ternary; name the reduction "
-         "that its messages go by"},
+         "4:25: reduce: auto cannot be combined with compress: ternary; name "
+         "the reduction for its messages"},
         {"a clip that is none", STEPS "{compress: {ternary: -1}}\n",
          "4:26: 'ternary' must be a number of at least 0 and at most 10000, "
          "not "
@@ -299,25 +297,24 @@ static void test_errors(void)
          STEPS "{format: e4m3, aps: on, compress: ternary}\n"
                "  - {scale: {fixed: 2}, rounding: stochastic, "
                "compress: ternary}\n",
-         "4:6: 'format' does not go with compress: ternary, whose messages are "
-         "integers: leave it out\n"
-         "4:20: 'aps' does not go with compress: ternary, whose messages are "
-         "integers: leave it out\n"
-         "5:6: 'scale' does not go with compress: ternary, whose messages are "
-         "integers: leave it out\n"
-         "5:25: 'rounding' does not go with compress: ternary, whose messages "
-         "are integers: leave it out"},
+         "4:6: 'format' cannot be combined with compress: ternary, whose "
+         "messages are integers; leave it out\n"
+         "4:20: 'aps' cannot be combined with compress: ternary, whose "
+         "messages are integers; leave it out\n"
+         "5:6: 'scale' cannot be combined with compress: ternary, whose "
+         "messages are integers; leave it out\n"
+         "5:25: 'rounding' cannot be combined with compress: ternary, whose "
+         "messages are integers; leave it out"},
         {"feedback without steps", RULE "{format: e5m2, feedback: on}\n",
-         "3:20: 'feedback' remembers something of each layer, and layers are "
-         "told apart by their places in a step: write 'steps: auto' or a layer "
-         "table ('table: FILE') beside 'rules'"},
+         "3:20: 'feedback' keeps state of each layer, and only steps tell "
+         "layers apart; write 'steps: auto' or a layer table ('table: FILE') "
+         "next to 'rules'"},
         {"feedback of partial sums",
          STEPS "{format: e5m2, reduce: ring, feedback: on,"
                " accumulate: format}\n",
-         "4:20: 'feedback' of a format goes with reduce: direct, not with "
-         "ring\n"
-         "4:34: 'feedback' contradicts accumulate: format: what partial sums "
-         "lose cannot be remembered"},
+         "4:20: 'feedback' of a format needs reduce: direct, not ring\n"
+         "4:34: 'feedback' cannot be combined with accumulate: format: partial "
+         "sums have no residuals"},
     };
 
     REFUSE(cases, NULL);
@@ -344,9 +341,9 @@ static void test_mistakes(void)
         {"two compressors", STEPS "{compress: [powersgd, mstopk]}\n",
          "4:16: 'compress' must be a single value, not a list"},
         {"two in one", STEPS "{compress: {powersgd: 4, mstopk: 0.1}}\n",
-         "4:30: 'compress' takes one word, and 'powersgd' stands before "
-         "'mstopk'; parameters stand in braces behind the word: compress: "
-         "{powersgd: {...}}"},
+         "4:30: 'compress' takes one word, and 'powersgd' precedes 'mstopk'; "
+         "write parameters in braces after the word: compress: {powersgd: "
+         "{...}}"},
         {"the wrong way round", STEPS "{compress: powersgd+mstopk}\n",
          "4:16: unknown compress 'powersgd+mstopk'; did you mean "
          "'mstopk+powersgd'?"},
@@ -375,26 +372,25 @@ static void test_mistakes(void)
         {"feedback without a format", STEPS "{feedback: on}\n",
          "4:5: the rule has no 'format'"},
         {"feedback of MPI's own sums", STEPS "{format: fp32, feedback: on}\n",
-         "4:20: 'feedback' contradicts format: fp32, which leaves the call to "
-         "MPI (e8m23 is the library's reduction of full floats)"},
+         "4:20: 'feedback' cannot be combined with format: fp32, which leaves "
+         "the call to MPI (e8m23 is the library's FP32 reduction)"},
         {"feedback of other calls",
          STEPS "{format: e5m2, calls: [reduce_scatter], feedback: on}\n",
-         "4:45: 'feedback' contradicts calls: reduce_scatter; it goes with "
-         "allreduce"},
+         "4:45: 'feedback' cannot be combined with calls: reduce_scatter; use "
+         "it with allreduce"},
         {"feedback in groups",
          STEPS "{format: e5m2, reduce: hierarchical, feedback: on}\n",
-         "4:20: 'feedback' of a format goes with reduce: direct, not with "
-         "hierarchical"},
+         "4:20: 'feedback' of a format needs reduce: direct, not hierarchical"},
         {"sums that nobody makes",
          STEPS "{layers: 0, compress: topk, accumulate: kahan}\n"
                "  - {layers: 1, compress: topk, accumulate: format}\n"
                "  - {compress: ternary, accumulate: {chunk: 4}}\n",
-         "4:33: 'accumulate' does not go with compress: topk, whose messages "
-         "are added up in full floats: leave it out\n"
-         "5:33: 'accumulate' does not go with compress: topk, whose messages "
-         "are added up in full floats: leave it out\n"
-         "6:25: 'accumulate' does not go with compress: ternary, whose "
-         "messages are added up exactly: leave it out"},
+         "4:33: 'accumulate' cannot be combined with compress: topk, whose "
+         "messages are added up in FP32; leave it out\n"
+         "5:33: 'accumulate' cannot be combined with compress: topk, whose "
+         "messages are added up in FP32; leave it out\n"
+         "6:25: 'accumulate' cannot be combined with compress: ternary, whose "
+         "messages are added up exactly; leave it out"},
     };
 
     REFUSE(cases, NULL);

@@ -13,7 +13,7 @@ static void test_bad_conditions(void)
     static const struct bad cases[] = {
         {"epochs without their length", RULE "format: e5m2\n    epochs: 0-3\n",
          "4:5: 'epochs' needs the length of an epoch (steps: {per_epoch: N} "
-         "beside 'rules')"},
+         "next to 'rules')"},
         {"an epoch with a wrong length says one thing",
          "steps: {per_epoch: x}\n" RULE "format: e5m2\n    epochs: 0-3\n",
          "1:20: 'per_epoch' must be a whole number, not 'x'"},
@@ -63,9 +63,9 @@ static void test_bad_conditions(void)
          "3:13: layer '99999999999999999999' is too large"},
         {"names without a table",
          RULE "layers: [fc.weight, lst]\n    format: e5m2\n",
-         "3:14: layer name 'fc.weight' needs a layer table (table: FILE "
-         "beside 'rules')\n"
-         "3:25: layer name 'lst' needs a layer table (table: FILE beside "
+         "3:14: layer name 'fc.weight' needs a layer table (table: FILE next "
+         "to 'rules')\n"
+         "3:25: layer name 'lst' needs a layer table (table: FILE next to "
          "'rules'); did you mean 'last'?"},
         {"a layer beyond the calls of a step",
          "steps: {calls: 4}\n" RULE "layers: 2-4\n    format: e5m2\n",

@@ -77,9 +77,9 @@ int main(void)
              "  - {min_count: 9997, format: qsgd7/512, accumulate: format}\n"
              "  - {min_count: 9996, format: int8/512, accumulate: {format: "
              "qsgd7/512}}\n",
-         "3:52: rounding nearest contradicts format qsgd7/512, whose levels "
-         "are drawn: leave 'rounding' out, or use a format intB/BUCKET, such "
-         "as int8/512\n"
+         "3:52: rounding nearest cannot be combined with format qsgd7/512, "
+         "whose levels are drawn: leave 'rounding' out, or use a format "
+         "intB/BUCKET, such as int8/512\n"
          "4:51: format sign/512 keeps signs, which are not rounded: leave "
          "'rounding' out\n"
          "5:42: partial sums are rounded to nearest, and the levels of "
@@ -115,7 +115,7 @@ int main(void)
          "(flex is for rules)"},
         {"sums of products in blocks",
          "version: 1\ngemm: {format: bfp7/64, accumulate: {format: nvfp4}}\n",
-         "2:46: sums of products are floats, and nvfp4 is in blocks: leave it "
+         "2:46: sums of products are floats, and nvfp4 is in blocks; leave it "
          "out for fp32, or name a format of floats, as in accumulate: {format: "
          "bf16}"},
     };

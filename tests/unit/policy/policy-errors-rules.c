@@ -94,17 +94,17 @@ static void test_bad_rules(void)
          RULE "format: e5m2\n    scale: {fixed: 1e-99}\n",
          "4:20: 'fixed' is too small: 1e-99; the smallest number of FP32 is "
          "1.4e-45"},
-        {"a fixed scale that is no number",
+        {"a fixed scale that is not a number",
          RULE "format: e5m2\n    scale: {fixed: 1e}\n",
          "4:20: 'fixed' must be a finite number above 0, not '1e'; numbers are "
          "written as 0.5, 1e-3 or 2^14"},
         {"a switch", RULE "format: e5m2\n    aps: maybe\n",
          "4:10: 'aps' must be on or off, not 'maybe'"},
         {"aps and scale", RULE "format: e5m2\n    aps: on\n    scale: aps\n",
-         "5:5: 'aps' and 'scale' say the same thing: keep one"},
+         "5:5: 'aps' and 'scale' have the same meaning; remove one of them"},
         {"scale and aps in one line",
          RULE "{format: e5m2, scale: aps, aps: on}\n",
-         "3:32: 'aps' and 'scale' say the same thing: keep one"},
+         "3:32: 'aps' and 'scale' have the same meaning; remove one of them"},
         {"an unknown reduction", RULE "format: e5m2\n    reduce: dirct\n",
          "4:13: unknown reduce 'dirct'; did you mean 'direct'?"},
         {"a reduction unlike any", RULE "format: e5m2\n    reduce: tree\n",
@@ -134,61 +134,61 @@ static void test_bad_rules(void)
          "4:17: unknown accumulate 'fp64'; the widest sum is fp32"},
         {"aps-tight where sums are cast",
          RULE "format: e5m2\n    accumulate: format\n    scale: aps-tight\n",
-         "5:5: scale aps-tight contradicts accumulate: format (every sender "
-         "would have its own scale); use aps"},
+         "5:5: scale aps-tight cannot be combined with accumulate: format "
+         "(every sender would have its own scale); use aps"},
         {"aps-tight in a Kahan sum",
          RULE "format: e5m2\n    scale: aps-tight\n    accumulate: kahan\n",
-         "4:5: scale aps-tight contradicts accumulate: kahan (every sender "
-         "would have its own scale); use aps"},
+         "4:5: scale aps-tight cannot be combined with accumulate: kahan "
+         "(every sender would have its own scale); use aps"},
         {"groups of a direct reduction",
          RULE "format: e5m2\n    reduce: direct\n    group: node\n"
               "    node: fp32\n",
-         "5:5: 'group' contradicts reduce: direct; it goes with hierarchical, "
-         "master or auto\n"
-         "6:5: 'node' contradicts reduce: direct; it goes with hierarchical or "
-         "auto"},
+         "5:5: 'group' cannot be combined with reduce: direct; use it with "
+         "hierarchical, master or auto\n"
+         "6:5: 'node' cannot be combined with reduce: direct; use it with "
+         "hierarchical or auto"},
         {"all that a ring has not",
          RULE "format: e5m2\n    group: 4\n    node: format\n"
               "    reduce: ring\n    accumulate: kahan\n",
-         "4:5: 'group' contradicts reduce: ring; it goes with hierarchical, "
-         "master or auto\n"
-         "5:5: 'node' contradicts reduce: ring; it goes with hierarchical or "
-         "auto\n"
-         "7:5: accumulate: kahan contradicts reduce: ring; it goes with "
-         "direct, hierarchical or gather"},
+         "4:5: 'group' cannot be combined with reduce: ring; use it with "
+         "hierarchical, master or auto\n"
+         "5:5: 'node' cannot be combined with reduce: ring; use it with "
+         "hierarchical or auto\n"
+         "7:5: accumulate: kahan cannot be combined with reduce: ring; use it "
+         "with direct, hierarchical or gather"},
         {"all that a gather has not",
          RULE "format: e5m2\n    reduce: gather\n    group: l3\n"
               "    node: fp32\n",
-         "5:5: 'group' contradicts reduce: gather; it goes with hierarchical, "
-         "master or auto\n"
-         "6:5: 'node' contradicts reduce: gather; it goes with hierarchical or "
-         "auto"},
+         "5:5: 'group' cannot be combined with reduce: gather; use it with "
+         "hierarchical, master or auto\n"
+         "6:5: 'node' cannot be combined with reduce: gather; use it with "
+         "hierarchical or auto"},
         {"all that masters have not, tightly scaled",
          RULE "format: e5m2\n    reduce: master\n    group: 16\n"
               "    node: format\n    accumulate: kahan\n"
               "    scale: aps-tight\n",
-         "6:5: 'node' contradicts reduce: master; it goes with hierarchical or "
-         "auto\n"
-         "7:5: accumulate: kahan contradicts reduce: master; it goes with "
-         "direct, hierarchical or gather\n"
-         "8:5: scale aps-tight contradicts accumulate: kahan (every sender "
-         "would have its own scale); use aps"},
+         "6:5: 'node' cannot be combined with reduce: master; use it with "
+         "hierarchical or auto\n"
+         "7:5: accumulate: kahan cannot be combined with reduce: master; use "
+         "it with direct, hierarchical or gather\n"
+         "8:5: scale aps-tight cannot be combined with accumulate: kahan "
+         "(every sender would have its own scale); use aps"},
         {"a Kahan sum of whatever is fastest",
          RULE "{format: e5m2, reduce: auto, group: 2, accumulate: kahan}\n",
-         "3:44: accumulate: kahan contradicts reduce: auto; it goes with "
-         "direct, hierarchical or gather"},
+         "3:44: accumulate: kahan cannot be combined with reduce: auto; use it "
+         "with direct, hierarchical or gather"},
         {"settings of fp32",
          RULE "format: fp32\n    scale: none\n    reduce: direct\n"
               "    accumulate: fp32\n",
-         "4:5: 'scale' contradicts format: fp32, which leaves the call to MPI "
-         "(e8m23 is the library's reduction of full floats)\n"
-         "5:5: 'reduce' contradicts format: fp32, which leaves the call to MPI "
-         "(e8m23 is the library's reduction of full floats)\n"
-         "6:5: 'accumulate' contradicts format: fp32, which leaves the call to "
-         "MPI (e8m23 is the library's reduction of full floats)"},
+         "4:5: 'scale' cannot be combined with format: fp32, which leaves the "
+         "call to MPI (e8m23 is the library's FP32 reduction)\n"
+         "5:5: 'reduce' cannot be combined with format: fp32, which leaves the "
+         "call to MPI (e8m23 is the library's FP32 reduction)\n"
+         "6:5: 'accumulate' cannot be combined with format: fp32, which leaves "
+         "the call to MPI (e8m23 is the library's FP32 reduction)"},
         {"aps of fp32", RULE "format: fp32\n    aps: off\n",
-         "4:5: 'aps' contradicts format: fp32, which leaves the call to MPI "
-         "(e8m23 is the library's reduction of full floats)"},
+         "4:5: 'aps' cannot be combined with format: fp32, which leaves the "
+         "call to MPI (e8m23 is the library's FP32 reduction)"},
         {"e1m0, scaled tightly by default", RULE "format: e1m0\n",
          "3:13: format e1m0 has no finite value but zero, which scale "
          "aps-tight needs"},
@@ -202,7 +202,7 @@ static void test_bad_rules(void)
         {"a count below the policy's",
          RULE "format: e5m2\n    max_count: 1000\n",
          "4:16: max_count 1000 is below the policy's min_count 1024: the rule "
-         "can never match; give min_count beside 'rules' to rewrite such "
+         "can never match; give min_count next to 'rules' to rewrite such "
          "layers, too"},
         {"a count that is a size", RULE "format: e5m2\n    min_count: 4K\n",
          "4:16: 'min_count' must be a whole number, not '4K'; did you mean "
@@ -230,8 +230,8 @@ static void test_bad_parameters(void)
 {
     static const struct bad cases[] = {
         {"two words", RULE "{format: e5m2, scale: {aps: on, fixed: 3}}\n",
-         "3:37: 'scale' takes one word, and 'aps' stands before 'fixed'; "
-         "parameters stand in braces behind the word: scale: {aps: {...}}"},
+         "3:37: 'scale' takes one word, and 'aps' precedes 'fixed'; write "
+         "parameters in braces after the word: scale: {aps: {...}}"},
         {"a word that is switched off",
          RULE "{format: e5m2, scale: {aps: off}}\n",
          "3:33: 'aps' cannot be switched off here: name another word"},
@@ -257,7 +257,7 @@ static void test_bad_parameters(void)
          "3:52: unknown node 'fp8'; one of format, fp32"},
         {"a parameter in two places",
          RULE "{format: e5m2, reduce: {master: {group: 3}}, group: 4}\n",
-         "3:50: 'group' stands in the rule and in 'reduce': keep one"},
+         "3:50: 'group' is in the rule and in 'reduce'; remove one of them"},
         {"a parameter of another word",
          RULE "{format: e5m2, reduce: {ring: {group: 3}}}\n",
          "3:36: 'ring' takes no parameters"},
@@ -272,8 +272,8 @@ static void test_bad_parameters(void)
          RULE "{format: e5m2, scale: {x-a: 1}}\n", "3:27: 'scale' is empty"},
         {"sums in another format",
          RULE "{format: e5m2, reduce: ring, accumulate: {format: e8m7}}\n",
-         "3:34: a format of sums that is not the rule's contradicts reduce: "
-         "ring; it goes with direct, hierarchical or gather"},
+         "3:34: a format of sums that is not the rule's cannot be combined "
+         "with reduce: ring; use it with direct, hierarchical or gather"},
         {"sums in a saturating format",
          RULE "{format: e4m3, accumulate: {format: e5m2-sat}}\n",
          "3:41: format 'e5m2-sat' does not saturate sums: what overflows would "
@@ -294,7 +294,7 @@ static void test_bad_parameters(void)
          "7:33: 'chunk' has no value"},
         {"chunks of a Kahan sum",
          RULE "{format: e5m2, accumulate: {chunk: 64, kahan: on}}\n",
-         "3:33: 'chunk' contradicts 'kahan': keep one"},
+         "3:33: 'chunk' cannot be combined with 'kahan'; remove one of them"},
         {"chunks without their size",
          RULE "{format: e5m2, accumulate: chunk}\n",
          "3:32: unknown accumulate 'chunk'; write accumulate: {chunk: 64}"},
@@ -305,16 +305,16 @@ static void test_bad_parameters(void)
          "4:45: unknown parameter 'chnk'; did you mean 'chunk'?"},
         {"chunks where partial sums travel",
          RULE "{format: e5m2, reduce: ring, accumulate: {chunk: 8}}\n",
-         "3:34: a sum in chunks contradicts reduce: ring; it goes with direct, "
-         "hierarchical or gather"},
+         "3:34: a sum in chunks cannot be combined with reduce: ring; use it "
+         "with direct, hierarchical or gather"},
         {"chunks of an allgather",
          RULE "{calls: allgather, format: e5m2, accumulate: {chunk: 8}}\n",
-         "3:38: accumulate: format contradicts calls: allgather; it goes with "
-         "allreduce, reduce_scatter or reduce"},
+         "3:38: accumulate: format cannot be combined with calls: allgather; "
+         "use it with allreduce, reduce_scatter or reduce"},
         {"chunks of differing scales",
          RULE "{format: e5m2, scale: aps-tight, accumulate: {chunk: 8}}\n",
-         "3:20: scale aps-tight contradicts accumulate: format (every sender "
-         "would have its own scale); use aps"},
+         "3:20: scale aps-tight cannot be combined with accumulate: format "
+         "(every sender would have its own scale); use aps"},
         {"sums in no format",
          RULE "{format: e5m2, accumulate: {format: e9m7, khan: on}}\n",
          "3:41: format 'e9m7': exponent bits must be 1 to 8\n"
@@ -344,8 +344,8 @@ static void test_bad_formats(void)
          "on_overflow: saturate, as in scale: {backoff: {on_overflow: "
          "saturate}}"},
         {"settings of native", RULE "{format: native, accumulate: fp32}\n",
-         "3:22: 'accumulate' contradicts format: native, which leaves the call "
-         "to MPI (e8m23 is the library's reduction of full floats)"},
+         "3:22: 'accumulate' cannot be combined with format: native, which "
+         "leaves the call to MPI (e8m23 is the library's FP32 reduction)"},
         {"bytes as a count",
          RULE "{format: e5m2, min_count: 64KiB, max_count: 1M}\n",
          "3:31: 'min_count' must be a whole number and no number of bytes, not "
@@ -397,31 +397,34 @@ static void test_bad_calls(void)
         {"layers of other calls",
          RULE "calls: [reduce, allgather]\n    layers: 0-3\n"
               "    format: fp32\n",
-         "4:5: 'layers' contradicts calls: allgather, reduce; it goes with "
-         "allreduce"},
+         "4:5: 'layers' cannot be combined with calls: allgather, reduce; use "
+         "it with allreduce"},
         {"a way for other calls",
          RULE "calls: reduce\n    format: e5m2\n    reduce: direct\n"
               "    group: 4\n    node: fp32\n",
-         "5:5: 'reduce' contradicts calls: reduce; it goes with allreduce\n"
-         "6:5: 'group' contradicts calls: reduce; it goes with allreduce\n"
-         "7:5: 'node' contradicts calls: reduce; it goes with allreduce"},
+         "5:5: 'reduce' cannot be combined with calls: reduce; use it with "
+         "allreduce\n"
+         "6:5: 'group' cannot be combined with calls: reduce; use it with "
+         "allreduce\n"
+         "7:5: 'node' cannot be combined with calls: reduce; use it with "
+         "allreduce"},
         {"sums of an allgather",
          TOP "  - {calls: allgather, max_count: 9999, format: e5m2, "
              "accumulate: format}\n"
              "  - {calls: allgather, format: e5m2, accumulate: kahan}\n",
-         "3:55: accumulate: format contradicts calls: allgather; it goes with "
-         "allreduce, reduce_scatter or reduce\n"
-         "4:38: accumulate: kahan contradicts calls: allgather; it goes with "
-         "allreduce, reduce_scatter or reduce"},
+         "3:55: accumulate: format cannot be combined with calls: allgather; "
+         "use it with allreduce, reduce_scatter or reduce\n"
+         "4:38: accumulate: kahan cannot be combined with calls: allgather; "
+         "use it with allreduce, reduce_scatter or reduce"},
         {"a Kahan sum in a ring, for other calls too",
          RULE "calls: [allreduce, reduce]\n    format: e5m2\n"
               "    reduce: ring\n    accumulate: kahan\n",
-         "6:5: accumulate: kahan contradicts reduce: ring; it goes with "
-         "direct, hierarchical or gather"},
+         "6:5: accumulate: kahan cannot be combined with reduce: ring; use it "
+         "with direct, hierarchical or gather"},
         {"settings of fp32, for other calls",
          RULE "calls: reduce\n    format: fp32\n    reduce: direct\n",
-         "5:5: 'reduce' contradicts format: fp32, which leaves the call to MPI "
-         "(e8m23 is the library's reduction of full floats)"},
+         "5:5: 'reduce' cannot be combined with format: fp32, which leaves the "
+         "call to MPI (e8m23 is the library's FP32 reduction)"},
         {"the same calls again",
          RULE "{format: e5m2, calls: [reduce, allgather]}\n"
               "  - {format: e4m3, calls: [allgather, reduce_scatter]}\n"

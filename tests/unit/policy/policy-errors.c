@@ -153,7 +153,7 @@ static void test_bad_top(void)
          "1:8: unknown order 'backwards'; did you mean 'backward'?"},
         {"an order in two places",
          "steps: {order: forward}\norder: backward\n" TOP "  - format: e5m2\n",
-         "2:1: 'order' stands in 'steps', too (line 1): keep it there"},
+         "2:1: 'order' is in 'steps' too (line 1); keep only that one"},
         {"an unknown progress", "progress: threads\n" TOP "  - format: e5m2\n",
          "1:11: unknown progress 'threads'; did you mean 'thread'?"},
         {"a progress unlike any", "progress: on\n" TOP "  - format: e5m2\n",

@@ -258,7 +258,7 @@ static void test_errors(void)
         {"a model without steps",
          RULE "{format: e4m3, scale: {backoff: {scope: model}}}\n",
          "3:45: scope: model needs to know where a step ends: write 'steps: "
-         "auto' beside 'rules', or scope: layer"},
+         "auto' next to 'rules', or scope: layer"},
         {"an average that never changes",
          RULE "{format: e4m3, scale: {logmax: {beta1: 1, min: 2^15}}}\n",
          "3:44: 'beta1' must be a number of at least 0 and at most 0.999999, "
@@ -269,13 +269,13 @@ static void test_errors(void)
         {"a table where there is none",
          RULE "{format: e4m3, scale: {unit: table}}\n",
          "3:28: scale unit: table takes each layer's standard deviation from a "
-         "layer table: write 'table: FILE' beside 'rules'"},
+         "layer table: write 'table: FILE' next to 'rules'"},
         {"parameters of what is not done",
          RULE "{format: e4m3, scale: {unit: {steps: 3, from: table}}}\n"
               "  - {format: e4m3,\n"
               "     scale: {delayed: {history: 3, algo: most_recent}}}\n",
-         "3:35: 'steps' has no effect with from: table: leave it out\n"
-         "5:24: 'history' has no effect with algo: most_recent: leave it out"},
+         "3:35: 'steps' has no effect with from: table; leave it out\n"
+         "5:24: 'history' has no effect with algo: most_recent; leave it out"},
         {"a scope of scales of layers",
          RULE "{format: e4m3, scale: {underflow: {scope: model}}}\n",
          "3:40: unknown parameter 'scope'; one of model, gamma, every, min, "
@@ -292,8 +292,9 @@ static void test_errors(void)
         {"other calls",
          RULE "{format: e4m3, calls: [reduce, allreduce, allgather],\n"
               "     scale: backoff}\n",
-         "4:13: scale backoff contradicts calls: allgather, reduce; it goes "
-         "with allreduce, whose results tell all ranks what it needs to know"},
+         "4:13: scale backoff cannot be combined with calls: allgather, "
+         "reduce; use it with allreduce, whose results tell all ranks what it "
+         "needs to know"},
         {"a parameter of a scale in the rule",
          RULE "{format: e4m3, scale: backoff, on_overflow: inf}\n",
          "3:36: unknown key 'on_overflow'; it is a parameter of a scale with a "

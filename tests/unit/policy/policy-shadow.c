@@ -181,8 +181,8 @@ static void test_given(void)
         "in braces and several values in brackets, as in [a, {key: b}], and "
         "quote a value that contains ': '");
     test_given_error("e4m3:aps,{powersgd: 4}",
-                     "--shadow:1:1: unknown key 'e4m3:aps,{powersgd'; several "
-                     "values stand in brackets, as in [a, {key: b}]");
+                     "--shadow:1:1: unknown key 'e4m3:aps,{powersgd'; write "
+                     "several values in brackets, as in [a, {key: b}]");
 }
 
 static void test_errors(void)
@@ -195,9 +195,9 @@ static void test_errors(void)
          "2:16: a candidate of 'shadow' must be a word such as e4m3, or a "
          "mapping (key: value), not a list"},
         {"commas without a candidate", V "shadow: ',e5m2,,e4m3, '\n",
-         "2:10: a candidate is missing beside this comma\n"
-         "2:16: a candidate is missing beside this comma\n"
-         "2:21: a candidate is missing beside this comma"},
+         "2:10: a candidate is missing next to this comma\n"
+         "2:16: a candidate is missing next to this comma\n"
+         "2:21: a candidate is missing next to this comma"},
         {"a compressor as a key", V "shadow: [e4m3, {powersgd: 4}]\n",
          "2:17: unknown key 'powersgd'; it is a compressor: {compress: "
          "{powersgd: {...}}}"},
@@ -213,8 +213,8 @@ static void test_errors(void)
         {"no format", V "shadow: [{scale: aps}]\n",
          "2:10: the candidate has no 'format'"},
         {"what the program gets", V "shadow: [native]\n",
-         "2:10: candidate 'native' is what the program gets: leave it out "
-         "(e8m23 is the library's reduction of full floats)"},
+         "2:10: candidate 'native' is what the program gets; leave it out "
+         "(e8m23 is the library's FP32 reduction)"},
         {"too many",
          V
          "shadow: e1m1 e1m2 e1m3 e1m4 e1m5 e2m1 e2m2 e2m3 e2m4 e2m5 e3m1 e3m2 "
@@ -228,18 +228,19 @@ static void test_errors(void)
          "3:9: 'budget' is a share of the program's time, above 0% and at most "
          "100%, as in budget: 5%, not '101%'"},
         {"a share of nothing", "budget: 5%\n" TOP "  - {format: e5m2}\n",
-         "1:1: 'budget' has no effect without 'shadow': leave it out"},
+         "1:1: 'budget' has no effect without 'shadow'; leave it out"},
         {"another call", RULE "calls: bcast\n    shadow: [e5m2]\n",
-         "4:5: 'shadow' contradicts calls: bcast; it goes with allreduce"},
+         "4:5: 'shadow' cannot be combined with calls: bcast; use it with "
+         "allreduce"},
         {"a scale of no format", RULE "scale: aps\n    shadow: [e5m2]\n",
-         "3:5: 'scale' stands in a rule without 'format': it belongs to a "
+         "3:5: 'scale' is in a rule without 'format'; it belongs to a "
          "candidate, as in shadow: [e4m3:aps] or shadow: [{format: e4m3, "
          "feedback: on}]"},
         {"a rule and a candidate that do not agree",
          "shadow: [e5m2, {format: e4m3, scale: aps-tight}]\n" TOP
          "  - {format: e4m3, scale: aps, accumulate: format}\n",
-         "1:31: scale aps-tight contradicts accumulate: format (every sender "
-         "would have its own scale); use aps"},
+         "1:31: scale aps-tight cannot be combined with accumulate: format "
+         "(every sender would have its own scale); use aps"},
     };
 
     REFUSE(cases, NULL);
@@ -256,8 +257,7 @@ static void test_twice(void)
         return;
     is(all_warnings(),
        "2:20: warning: candidate 2 is candidate 1 again, and would be measured "
-       "twice: "
-       "leave it out",
+       "twice; leave it out",
        "is said once");
     aps_policy_destroy(policy);
 }

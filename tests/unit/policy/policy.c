@@ -390,10 +390,10 @@ static void test_warnings(void)
 
     ok(policy != NULL, "a policy with warnings is accepted");
     is(all_warnings(),
-       "4:6: warning: min_count 9 has no effect: calls and layers "
-       "of fewer than 5000 elements match no rule (min_count beside 'rules')\n"
-       "5:6: warning: min_count 4999 has no effect: calls and layers "
-       "of fewer than 5000 elements match no rule (min_count beside 'rules')",
+       "4:6: warning: min_count 9 has no effect: calls and layers of fewer "
+       "than 5000 elements match no rule (min_count next to 'rules')\n"
+       "5:6: warning: min_count 4999 has no effect: calls and layers of fewer "
+       "than 5000 elements match no rule (min_count next to 'rules')",
        "... and they are reported by place");
     aps_policy_destroy(policy);
     policy = parse(NAMED_RULE "{min_count: 9, format: e5m2}\n", TABLE);

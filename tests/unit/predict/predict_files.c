@@ -162,7 +162,7 @@ int main(void)
     test_bad("version: 1", "version: 2", 2,
              "version is not 1, which this apsmpi reads");
     test_bad("hosts: 2", "hosts: 0", 3, "hosts is less than 1");
-    test_bad("copy: 1e-10", "copy: fast", 5, "copy is no number");
+    test_bad("copy: 1e-10", "copy: fast", 5, "copy is not a number");
     test_bad("mark: 1e-6\n", "", 2, "mark is missing");
     test_bad("mark: 1e-6", "mark: 1e-6\nspread: -1", 8, "spread is too small");
     test_bad("rate: 1e8, ", "", 9, "rate is missing");
