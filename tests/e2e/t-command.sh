@@ -138,8 +138,8 @@ APSMPI_ON_ERROR=Pass
 export APSMPI_ON_ERROR
 apsmpi info
 status 0 'words of variables may be in capital letters'
-has out 'APSMPI_ON_ERROR      pass ' '... and info prints small ones'
-has out 'APSMPI_CPU           plain ' '... of all of them'
+has out 'APSMPI_ON_ERROR       pass ' '... and info prints small ones'
+has out 'APSMPI_CPU            plain ' '... of all of them'
 unset APSMPI_CPU APSMPI_ON_ERROR
 
 apsmpi --version
