@@ -4,8 +4,8 @@
  * e3m0, at the first sum of a communicator that makes a world of its own
  * (APSMPI_WORLD=off, or a session).
  *
- *     adopt world|session    several threads at a time, each on a communicator
- *                            of its own
+ *     adopt world|session    several threads at a time, each on its own
+ *                            communicator
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ struct thread {
     int right; /* sums that were rounded */
 };
 
-/* On every rank another thread is the first. */
+/* A different thread is the first on each rank. */
 static void *sum_in_thread(void *argument)
 {
     struct thread *this = argument;

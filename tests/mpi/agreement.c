@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All ranks do the same. The argument says what that is to be: `native`, the
- * exact sum, or `rounded` to e3m0. With `unseen` behind it there is no summary;
- * with `first` an all-reduce is the first call of all.
+ * All ranks make the same calls. The argument names the expected sum: `native`,
+ * the exact sum, or `rounded` to e3m0. After it, `unseen` expects no summary,
+ * and `first` makes an all-reduce the first call of all.
  */
 #include "config.h"
 

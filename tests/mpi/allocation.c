@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * After the first step the library allocates nothing: the program defines
- * malloc and its like, and counts the calls that come from within libapsmpi.so.
- * With an argument: so many calls, which leave nothing behind on the heap.
+ * malloc, calloc and the like, and counts the calls from libapsmpi.so. An
+ * argument is a number of calls, after which the heap must have its old size.
  */
 #include "config.h"
 
@@ -130,8 +130,8 @@ static void test_steps(void)
     expect_rewritten(2ul * CALLS * (unsigned)(steps + 1));
 }
 
-/* MPICH's own pools grow by some KiB now and then; what is lost in every call
- * would be 32 bytes at least. */
+/* MPICH's own pools grow by some KiB now and then; a leak in every call would
+ * be at least 32 bytes. */
 static void test_many(long calls)
 {
     size_t before = 0, after;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `reduce: auto` on ranks that come at different times, and so measure
- * different ones: whatever it tries and chooses, all ranks do the same, and the
- * sum is right. The counts lie in three classes of sizes, one of them below
- * min_count.
+ * `reduce: auto` on ranks that arrive at different times, and so measure different
+ * times. All ranks must try and choose the same reductions, and the sum is right. The
+ * counts lie in three classes of sizes, one of them below min_count.
  *
- *     auto         as above
+ *     auto         the test that the first sentences describe
  *     auto left    counts of which each has a class of its own, and the last has
  *                  none, since there are too many: its calls are MPI's for good,
- *                  blocking and nonblocking, also beside others that are numbered
+ *                  blocking and nonblocking, also while numbered calls are under way
  */
 #include "config.h"
 
@@ -29,7 +28,7 @@ static const struct {
 
 static float in[COUNT_MAX], out[COUNT_MAX];
 
-/* Up to half a millisecond, on every rank another. */
+/* Sleeps up to half a millisecond, differently on each rank. */
 static void dawdle(void)
 {
     const struct timespec nap = {.tv_nsec = rand() % 500000};
@@ -58,9 +57,9 @@ static bool reduce(size_t count, bool in_place)
 }
 
 #define FIRST 1500
-#define CLASSES 64 /* as many as there is room for (comm/autotune.h) */
+#define CLASSES 64 /* the capacity of comm/autotune.h */
 
-/* One call of values that e5m7 cannot hold: has it the bits of MPI's own? */
+/* True if a call of values that e5m7 cannot hold has the bits of MPI's own. */
 static bool is_left(int count, bool nonblocking)
 {
     static float sum[FIRST + CLASSES];

@@ -4,14 +4,14 @@
  *
  *     autoformat HOW STEPS [SHIFT FROM TO [EVERY]]
  *
- * HOW is one of layered.h, halves (blocking, by a communicator of every other rank),
- * zeros (blocking; the first two steps are), or infinite (blocking; the first two
- * steps have an infinite value). In the steps FROM to TO - 1, of each EVERY steps
- * where that is given, the gradients are 2^SHIFT times as great. Rank 0 prints a hash
- * of the sums of each layer in each step, which all ranks must have alike. If
- * AUTOFORMAT_WRITES names a file, rank 0 writes it anew after the first step, as
- * another job would. AUTOFORMAT_CONTROL is a list LEVEL@STEP,...: MPI_Pcontrol of that
- * level is called before that step.
+ * HOW is one of layered.h, halves (blocking, by a communicator of every other
+ * rank), zeros (blocking; the first two steps are), or infinite (blocking; the
+ * first two steps have an infinite value). In the steps FROM to TO - 1, of each
+ * EVERY steps where that is given, the gradients are 2^SHIFT times as great.
+ * Rank 0 prints a hash of the sums of each layer in each step, which must be
+ * the same on all ranks. If AUTOFORMAT_WRITES names a file, rank 0 replaces
+ * that file after the first step, as another job would. AUTOFORMAT_CONTROL is a
+ * list LEVEL@STEP,...: MPI_Pcontrol of that level is called before that step.
  */
 #include "config.h"
 
@@ -23,7 +23,7 @@
 
 #include "layered.h"
 
-#define ODD_STEPS 2 /* of zeros and infinite */
+#define ODD_STEPS 2 /* period of zeros and infinite values */
 
 static struct layered layered;
 
@@ -74,7 +74,7 @@ static void tell(int step)
     }
 }
 
-/* A new file in the place of the one of that name. */
+/* Replaces the file of that name by a new one. */
 static void write_other(void)
 {
     const char *path = getenv("AUTOFORMAT_WRITES");

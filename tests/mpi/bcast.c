@@ -6,7 +6,7 @@
  *   bcast policy     prints the policy
  *   bcast            calls of many lengths and roots; every way has a step of its
  *                    own, which an all-reduce begins
- *   bcast deferred   the same by the nonblocking form
+ *   bcast deferred   the calls in the nonblocking form
  *   bcast log        under e4m3: the errors that the log has to show
  *   bcast left       what is left to MPI, or only carried: nothing is rounded
  *   bcast errors     wrong arguments have MPI's errors
@@ -54,7 +54,7 @@ static void print_policy(void)
     }
 }
 
-/* x[n]: what the root has; some calls have a few values that are not finite. */
+/* x[n]: the root's values; some calls have a few values that are not finite. */
 static void prepare(unsigned seed, int root, size_t n)
 {
     fill((enum fill)(seed % FILLS), seed, root, n, x);
@@ -73,7 +73,7 @@ static int wait_for(int rc, MPI_Request *request)
     return rc == MPI_SUCCESS ? MPI_Wait(request, MPI_STATUS_IGNORE) : rc;
 }
 
-/* By turns in MPI's names of a type, and large. */
+/* Alternates between MPI's names of a type, and uses large counts too. */
 static int make(unsigned seed, size_t n, int root)
 {
     MPI_Datatype type = MPI_FLOAT;
@@ -222,7 +222,7 @@ static void test_derived(void)
     ok_all(good, "pairs on one rank: nothing is rounded");
 }
 
-/* From MPI_BOTTOM on, on one rank, by a type that is freed at once. */
+/* One rank uses MPI_BOTTOM and a type that is freed at once. */
 static void test_described(void)
 {
     const int length = COUNT;
@@ -255,9 +255,9 @@ static void test_described(void)
     ok_all(good, "from MPI_BOTTOM on: nothing is rounded");
 }
 
-/* MPI lets the root send from memory that nobody can write. (MPICH 4.0.2 itself
- * does so on the first rank of a node alone: it sends the values to that one, and
- * gets them back.) */
+/* MPI lets the root send from read-only memory. (MPICH 4.0.2 supports it only
+ * on the first rank of a node: other roots send the values to that rank, and
+ * receive them again.) */
 static void test_read_only(void)
 {
     const size_t bytes = COUNT * sizeof *x;
@@ -311,7 +311,7 @@ static void test_others(void)
     MPI_Bcast(buffer, COUNT, MPI_FLOAT, 0, MPI_COMM_SELF);
     ok_all(has("alone", COUNT, buffer, x), "a communicator of one rank");
 
-    /* The first rank of the even ones to all odd ones. */
+    /* The first even rank sends to all odd ranks. */
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &both);
     prepare(36, 0, COUNT);
@@ -342,7 +342,7 @@ static int class_of(int code)
     return class;
 }
 
-/* One call with MPI's function, one with ours. */
+/* Makes one call with MPI's function and one with the library's. */
 #define COMPARE(what, ...)                                                     \
     do {                                                                       \
         int ours, theirs, handled_theirs;                                      \
@@ -365,7 +365,7 @@ static void test_errors(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
     COMPARE("a root before the first rank", buffer, COUNT, MPI_FLOAT, -1,
             MPI_COMM_WORLD);
-    COMPARE("a root behind the last rank", buffer, COUNT, MPI_FLOAT, size,
+    COMPARE("a root after the last rank", buffer, COUNT, MPI_FLOAT, size,
             MPI_COMM_WORLD);
     COMPARE("no type", buffer, COUNT, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD);
     COMPARE("a negative count", buffer, -1, MPI_FLOAT, 0, MPI_COMM_WORLD);

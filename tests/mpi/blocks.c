@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reductions in formats in blocks give what libaps gives of whole layers, bit for
- * bit, on every rank. Formats take turns in the reductions, and a turn of the
- * first argument begins with another one.
+ * Reductions in block formats give the results of libaps for whole layers, bit
+ * for bit, on every rank. The formats alternate over the reductions; TURN
+ * chooses the first format.
  *
  *   blocks TURN policy     prints the policy
  *   blocks TURN            runs all calls under it
- *   blocks TURN nonfinite  the same with an INF or a NaN of one rank
+ *   blocks TURN nonfinite  the calls, with an INF or a NaN of one rank
  */
 #include "config.h"
 
@@ -49,12 +49,12 @@ static const enum accumulate accumulations[] = {
     ACCUMULATE_FP32, ACCUMULATE_FORMAT, ACCUMULATE_KAHAN, ACCUMULATE_FORMAT};
 #define IN_CHUNKS 3
 
-/* Less than a block, about one, and more than a slice of one on each rank. */
+/* Less than a block, about one, and more than one block for each rank. */
 static const size_t counts[] = {1,    63,   100,  575,  577,
                                 1025, 2305, 5000, 9217, 20011};
 
-/* More chunks than one, and the last one has no whole slices: every so many
- * ways. */
+/* More than one chunk, and the last chunk has no whole slices; one way in
+ * LONG_TURNS has such a call. */
 #define LONG_COUNT 150001
 #define LONG_TURNS 9
 
@@ -84,7 +84,7 @@ static void add_format(struct way way, const char *format)
         add(&way, LONG_COUNT, FILL_GRADIENTS);
 }
 
-/* All formats where sums are FP32, and one in four of them elsewhere. */
+/* Adds all formats if sums are FP32, and one format in four otherwise. */
 static void add_ways(unsigned turn)
 {
     for (size_t s = 0; s < LENGTH(shapes); s++) {
@@ -104,7 +104,7 @@ static void add_ways(unsigned turn)
 
 /* --- INF and NaN ----------------------------------------------------------- */
 
-/* Rank `rank`'s values of a call; one of them, of one rank, is not finite. */
+/* Fills rank `rank`'s values of a call; one value, of one rank, is not finite. */
 static size_t fill_with_one(const struct call *call, size_t seed, int rank,
                             float *x)
 {
@@ -117,7 +117,7 @@ static size_t fill_with_one(const struct call *call, size_t seed, int rank,
     return place;
 }
 
-/* The blocks that [*begin, *end) is of. */
+/* Extends [*begin, *end) to whole blocks. */
 static void widen(const char *name, size_t *begin, size_t *end)
 {
     const size_t block = (size_t)aps_format_block(aps_format_get(name, NULL));
@@ -126,9 +126,9 @@ static void widen(const char *name, size_t *begin, size_t *end)
     *end = (*end + block - 1) / block * block;
 }
 
-/* The block of element `place` is NaN, and no other, except those of blocks of
- * partial sums that it is part of. Or, if nothing has been cast, the sum is not
- * finite in that place alone. */
+/* True if the block of element `place` is NaN, and no other block except blocks
+ * of partial sums that contain the element; or, if nothing was cast, if only
+ * that element of the sum is not finite. */
 static bool is_spoilt(const struct call *call, size_t place, const float *sum)
 {
     const struct aps_format *format = aps_format_get(call->way.format, NULL);

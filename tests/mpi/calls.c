@@ -112,7 +112,7 @@ int call_make(const struct call *call, const float *in, float *out)
                          MPI_COMM_WORLD);
 }
 
-/* One call against the reference, which only rank 0 computes. */
+/* Checks one call against the reference, which only rank 0 computes. */
 static bool check_call(const struct call *call, uint64_t seed,
                        reference_fn reference, float *in[], float *out,
                        float *expected)
@@ -152,7 +152,7 @@ static bool check_call(const struct call *call, uint64_t seed,
 
 void calls_run(size_t n, const struct call calls[], reference_fn reference)
 {
-    /* Rank 0 fills the inputs of all; every rank's own are kept twice. */
+    /* Rank 0 fills the inputs of all ranks; each rank keeps its own inputs twice. */
     const int arrays =
         mpitap_rank() == 0 && mpitap_size() > 2 ? mpitap_size() : 2;
     float *in[RANKS_MAX];
@@ -171,7 +171,7 @@ void calls_run(size_t n, const struct call calls[], reference_fn reference)
     expected = malloc(longest * sizeof *expected + 1);
     for (size_t i = 0; i < n; i++) {
         good &= check_call(&calls[i], i, reference, in, out, expected);
-        /* The others wait asleep while rank 0 computes. */
+        /* The other ranks sleep while rank 0 computes. */
         if (calls[i].count > LONG_COUNT)
             meet();
         rewritten += calls[i].count > 0 && mpitap_size() > 1;

@@ -13,19 +13,19 @@
 
 #include "reference.h"
 
-/* What the ranks contribute. */
+/* Contributions of the ranks to a call. */
 enum fill {
     FILL_GRADIENTS, /* around zero, mostly below 1, smaller further on */
     FILL_WIDE, /* any exponent up to 2^100, subnormals, zeros of any sign */
     FILL_SUBNORMAL,
     FILL_HUGE, /* up to the greatest float: sums overflow */
-    FILL_ZERO, /* of any sign, some negative on every rank */
+    FILL_ZERO, /* zeros of any sign, some negative on every rank */
     FILLS
 };
 
 extern const char *const fill_names[FILLS];
 
-/* How the program calls. */
+/* How the program makes a call. */
 enum how {
     HOW_PLAIN,
     HOW_IN_PLACE,
@@ -51,17 +51,17 @@ void calls_print_policy(FILE *stream, size_t n, const struct call calls[]);
 /* Rank `rank`'s x[n] for the call number `seed`. */
 void fill(enum fill kind, uint64_t seed, int rank, size_t n, float *x);
 
-/* COLLECTIVE over MPI_COMM_WORLD. Reduce in[] into out[]; `in` is not
- * changed. An MPI error code. */
+/* COLLECTIVE over MPI_COMM_WORLD. Reduces in[] into out[]; `in` is not changed.
+ * Returns an MPI error code. */
 int call_make(const struct call *call, const float *in, float *out);
 
-/* Expected results: reference_exact or reference_reduce. */
+/* Computes expected results: reference_exact or reference_reduce. */
 typedef void (*reference_fn)(const struct way *way, int ranks, size_t n,
                              float *const in[], float *out);
 
 /*
- * COLLECTIVE over MPI_COMM_WORLD. Make all calls; each has to give the
- * reference's bits on every rank. One test for each run of calls of one way.
+ * COLLECTIVE over MPI_COMM_WORLD. Makes all calls; each must give the reference's bits
+ * on every rank. One test for each sequence of calls of one way.
  */
 void calls_run(size_t n, const struct call calls[], reference_fn reference);
 

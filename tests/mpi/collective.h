@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A call of any of the other collectives, made by the library or by MPI.
+ * A call of one of the other collectives, made through the library or by MPI.
  */
 #ifndef APS_TEST_COLLECTIVE_H
 #define APS_TEST_COLLECTIVE_H
@@ -9,7 +9,7 @@
 
 enum kind { BLOCK, SCATTER, GATHER, REDUCE };
 
-/* What a kind does not have is not looked at. */
+/* Fields that a kind does not have are not read. */
 struct collective {
     const char *what;
     enum kind kind;
@@ -25,8 +25,8 @@ struct collective {
     MPI_Comm comm;
 };
 
-/* COLLECTIVE over call->comm. The call as a program makes it, and past the
- * library. An MPI error code. */
+/* COLLECTIVE over call->comm. Makes the call as a program does, or past the
+ * library. Returns an MPI error code. */
 int collective_make(const struct collective *call);
 int collective_make_native(const struct collective *call);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communicators of all kinds. The policy makes two calls a step: the first is
- * rounded to e3m0, which has no 1.25, the second is left alone; so a result
- * tells which layer of its communicator's step a call was taken for.
+ * Communicators of all kinds. The policy makes two calls a step. The first is
+ * rounded to e3m0, which has no 1.25; the second is left alone. A result tells
+ * which layer of its communicator's step the call was.
  */
 #include "config.h"
 
@@ -16,16 +16,16 @@
 
 #define COUNT 100
 #define VALUE 1.25f
-/* Of growth, in the last nine tenths of the cycles: all that is kept for later
- * has been made by then. */
+/* Pages of growth in the last nine tenths of the cycles: the library has
+ * allocated everything that it keeps before them. */
 #define PAGES_MORE 256
 
 static unsigned long rewritten; /* on rank 0 */
 
 enum layer { ROUNDED, EXACT };
 
-/* The result of a call on `size` ranks: 1.25 counts as 1, and a sum of that is
- * rounded to the nearest power of two (ties upwards). */
+/* Returns the result of a call on `size` ranks: 1.25 counts as 1, and a sum of
+ * ones is rounded to the nearest power of two (ties upwards). */
 static float expected(enum layer layer, int size)
 {
     int power = 1;
@@ -37,7 +37,7 @@ static float expected(enum layer layer, int size)
     return (float)power;
 }
 
-/* One call; does every element come out as it should? */
+/* Makes one call. True if every element has the expected value. */
 static bool reduce_as(enum layer layer, MPI_Comm comm, int size)
 {
     float in[COUNT], out[COUNT];
@@ -58,7 +58,7 @@ static bool reduce_as(enum layer layer, MPI_Comm comm, int size)
     return good;
 }
 
-/* The same, by a nonblocking call that is under way when comm is freed. */
+/* Frees comm while its nonblocking call is under way. True if all is right. */
 static bool reduce_and_free(enum layer layer, MPI_Comm *comm)
 {
     static float in[COUNT], out[COUNT];
@@ -235,7 +235,7 @@ static void test_inter(void)
     MPI_Comm_free(&side);
 }
 
-/* Entries of a directory of this process: open files, mappings by name. */
+/* Counts a directory of this process: open files, or mappings by name. */
 static int count_entries(const char *path)
 {
     DIR *directory = opendir(path);
@@ -263,8 +263,8 @@ static long count_pages(void)
     return resident;
 }
 
-/* More often than there are context ids, were they not given back: MPICH has
- * 2048. */
+/* Makes more communicators than there are context ids (MPICH has 2048), so that
+ * the ids must be given back. */
 static void test_recreated(bool nonblocking, int cycles)
 {
     bool good = true;

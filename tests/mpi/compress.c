@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Layers that a compressor takes: the same bits on all ranks, in place and apart;
- * what was left out comes later; matrices of low rank arrive whole; an INF and a
- * NaN arrive in their places, and change nothing for the steps behind them.
+ * Layers that a compressor takes: the same bits on all ranks, in place and not in
+ * place; later steps send what feedback kept; matrices of low rank arrive exactly; an
+ * INF and a NaN arrive at their elements, and change nothing for later steps.
  *
- *     compress RANK on|off    the policy's `feedback`, and what it does not lose:
- *                             matrices of that rank; 5: nothing at all
- *     compress counts         counts that vary without end, without a table
+ *     compress RANK on|off  the policy's `feedback`, and the rank of the matrices that
+ *                           the policy does not lose; 5: loses nothing
+ *     compress counts       counts that vary without end, without a table
  */
 #include "config.h"
 
@@ -42,8 +42,8 @@ static float draw(unsigned *seed)
     return (float)(int)(*seed >> 8) / 8388608.0f - 1;
 }
 
-/* A step's gradients on this rank: a part that all steps share, which makes the
- * sum of steps grow, and noise. */
+/* Fills a step's gradients on this rank: a part that all steps share, so that
+ * the sum of steps grows, and noise. */
 static void fill(int step)
 {
     for (int i = 0; i < LAYERS; i++) {
@@ -55,7 +55,7 @@ static void fill(int step)
     }
 }
 
-/* Matrices of rank `of` on every rank. */
+/* Fills matrices of rank `of` on every rank. */
 static void fill_low_rank(int of)
 {
     for (int i = 0; i < LAYERS; i++) {
@@ -64,7 +64,7 @@ static void fill_low_rank(int of)
             float left[128], right[500];
             unsigned seed = (unsigned)(100 * i + r);
 
-            /* The same columns on all ranks: the sum, too, has that rank. */
+            /* All ranks use the same columns, so the sum has that rank, too. */
             for (int k = 0; k < shapes[i].rows; k++)
                 left[k] = draw(&seed);
             seed += 7919u * (unsigned)rank;
@@ -114,7 +114,7 @@ static bool have_same_bits(values x)
     return all;
 }
 
-/* The exact sums over ranks, in double. */
+/* Computes the exact sums over ranks, in double. */
 static void exact_sums(values to)
 {
     static double wide[LONGEST], total[LONGEST];
@@ -174,7 +174,7 @@ static void test_low_rank(int of)
 
     fill_low_rank(of);
     exact_sums(sums);
-    /* The first Q is a draw: one step of the power iteration suffices. */
+    /* The first Q is random: one step of the power iteration suffices. */
     step_apart(comm, out);
     for (int i = 0; i < LAYERS; i++)
         near &= distance(out[i], sums[i], count_of(i)) < 1e-5;
@@ -182,8 +182,8 @@ static void test_low_rank(int of)
     MPI_Comm_free(&comm);
 }
 
-/* Nothing is left out: the values of the ranks, added up in full floats in the
- * order of the ranks, first those of a group. */
+/* Nothing is left out: the results are the FP32 sums in rank order, first over
+ * the ranks of a group. */
 static void test_exact(int group)
 {
     static float theirs[LONGEST], part[LONGEST];
@@ -210,7 +210,7 @@ static void test_exact(int group)
     MPI_Comm_free(&comm);
 }
 
-/* Of a layer's sums from those of what the ranks have given. */
+/* Returns the largest distance of a layer's sums from the sums of the ranks' values. */
 static double worst_distance(double given[LAYERS][LONGEST])
 {
     static double total[LONGEST];
@@ -227,8 +227,8 @@ static double worst_distance(double given[LAYERS][LONGEST])
     return worst;
 }
 
-/* What was left out comes later: the sum of all results goes on to be near that
- * of all gradients, however many there are. */
+/* Feedback sends later what a step left out: the sum of all results stays near
+ * that of all gradients, however many steps there are. */
 static void test_feedback(bool feedback, bool exact)
 {
     static double given[LAYERS][LONGEST];
@@ -270,7 +270,7 @@ static bool is_finite_but(const float *x, int n, int at)
     return true;
 }
 
-/* A call with an INF or a NaN is no call for what is remembered. */
+/* A call with an INF or a NaN does not change the error memory. */
 static void test_not_finite(float bad, const char *name)
 {
     MPI_Comm with = communicator(), without = communicator();
@@ -302,8 +302,8 @@ static void test_not_finite(float bad, const char *name)
     MPI_Comm_free(&without);
 }
 
-/* Equal magnitudes: which are sent is a draw, by the number of the count's calls. A
- * program that varies its counts without end must not fill the memory. */
+/* Equal magnitudes: a random draw, by the number of the count's calls, selects the
+ * elements. A program that varies its counts without end must not fill the memory. */
 static void test_counts(void)
 {
     const int last = 500 + 4096;

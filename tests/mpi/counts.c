@@ -51,7 +51,7 @@ static void late(bool last, int count)
     ok_all(good, "one comes late");
 }
 
-/* Is this rank among the words? */
+/* True if this rank is among the words. */
 static bool is_named(int count, char *words[])
 {
     for (int i = 0; i < count; i++)

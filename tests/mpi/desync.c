@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Steps, and what happens when calls leave them. The arguments are calls to
- * make, COUNT[:LAYERS], where LAYERS has a letter for every layer that the call
- * should carry: n(ative), the exact sum, or r(ounded) to e3m0. A call without
- * letters may come out either way, but each layer of it alike; `N*(` ... `)`
- * repeats, one test for all of it.
+ * Steps, and calls that do not fit them. The arguments are calls to make,
+ * COUNT[:LAYERS]. LAYERS has a letter for each layer that the call should carry:
+ * n(ative), the exact sum, or r(ounded) to e3m0. All layers of a call without letters
+ * must be of one kind, either kind. `N*(` ... `)` repeats, as one test.
  */
 #include "config.h"
 

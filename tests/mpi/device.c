@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Buffers in GPU memory give what the same calls on host memory give, bit for
- * bit, whichever ranks have them, and whether their calls are rewritten or
- * pass.
+ * Calls on GPU memory give the same bits as on host memory, whichever ranks
+ * have GPU buffers, and whether the calls are rewritten or pass through.
  *
  *   device policy      prints the policy of `device sums`: a way to reduce for
  *                      every thousand elements
  *   device sums        all-reduces
  *   device long [more] all-reduces of several of the longest chunks
- *   device plain       those of `long` that are on host memory, without a GPU
- *   device alone       those of `long` that are on a GPU's
+ *   device plain       the calls of `long` on host memory, without a GPU
+ *   device alone       the calls of `long` on GPU memory
  *   device unsettled   all-reduces of buffers that cudaMemcpy is not done with
  *   device captured    all-reduces and broadcasts while a stream is captured
  *   device waits [aware|...] how often all-reduces wait for the GPU
@@ -34,8 +33,8 @@
 #include "gpu.h"
 #include "mpitap.h"
 
-/* A scale whose state does not change: calls on host memory and on a GPU's have
- * the same exponent, and redo the same chunks. */
+/* A scale whose state does not change: calls on host memory and on GPU memory
+ * have the same exponent, and redo the same chunks. */
 #define CONSTANT "{backoff: {start: 2^7, max: 2^7, min: 2^7, scope: layer}}"
 
 const struct way ways[WAYS] = {
@@ -145,7 +144,7 @@ static void run(const char *mode, const char *argument)
 {
     const char *missing;
 
-    /* Buffers that are mapped by themselves, before there is a driver. */
+    /* Maps buffers separately, before there is a driver. */
     if (strcmp(mode, "passed") == 0)
         MPI_Bcast(in, (int)MOST, MPI_FLOAT, 0, MPI_COMM_WORLD);
     if (strcmp(mode, "plain") == 0) {
@@ -186,7 +185,7 @@ static void run(const char *mode, const char *argument)
                     strcmp(argument, "aware") == 0);
     else if (strcmp(mode, "aware") == 0)
         run_aware();
-    /* A use waits for the program's kernels, which may wait for the results. */
+    /* The legacy stream waits for kernels, which may wait for the results. */
     ok_all(gpu_legacy_uses() == 0, "nothing uses the legacy stream");
     gpu_free(device_in);
     gpu_free(device_out);
@@ -206,7 +205,7 @@ int main(int argc, char **argv)
 #ifdef HAVE_PMPIX_GREQUEST_START
     MPI_Init(&argc, &argv);
 #else
-    /* Nonblocking calls that pass take a thread. */
+    /* Nonblocking calls that pass through need a thread. */
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &(int){0});
 #endif
     mpitap_begin();

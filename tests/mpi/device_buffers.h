@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Buffers on the host and in GPU memory for the calls of device.c, and whether
- * a call has left in them what it has to.
+ * Buffers on the host and in GPU memory for the calls of device.c, and checks
+ * of a call's results.
  */
 #ifndef APS_TEST_DEVICE_BUFFERS_H
 #define APS_TEST_DEVICE_BUFFERS_H
@@ -18,14 +18,14 @@
 #define LONG 300000
 #define MOST (LONG + STEP * (WAYS + 1))
 
-/* Who has what where. */
+/* Ranks and buffers that are in GPU memory. */
 enum where {
     DEVICE,    /* both buffers */
     TO_HOST,   /* the send buffer only */
-    FROM_HOST, /* the other only */
-    SOME,      /* odd ranks have none of both */
+    FROM_HOST, /* the receive buffer only */
+    SOME,      /* both buffers, on even ranks */
     IN_PLACE,
-    SOME_IN_PLACE, /* on odd ranks; the others have them in managed memory */
+    SOME_IN_PLACE, /* on odd ranks; the other ranks have managed memory */
     MANAGED,
     WHERES
 };
@@ -36,14 +36,14 @@ extern float *in, *expected, *got; /* [MOST], got: [MOST + 2] */
 extern float *device_in, *device_out, *managed_in, *managed_out; /* [MOST] */
 extern float host_send[MOST], host_receive[MOST];
 
-/* put goes by the legacy stream, as programs with cudaMemcpy do it. */
+/* put uses the legacy stream, as programs with cudaMemcpy do. */
 extern bool puts_by_legacy;
 
-/* Copies of bytes: `to` of put and `from` of get may be in GPU memory. */
+/* Copy bytes: `to` of put and `from` of get may be in GPU memory. */
 void put(void *to, const void *from, size_t bytes);
 void get(void *to, const void *from, size_t bytes);
 
-/* What the ranks send and receive in, with a shift of some elements. */
+/* Buffers of a call's ranks, shifted by some elements. */
 struct buffers {
     float *send; /* NULL: in place */
     float *receive;
@@ -51,14 +51,14 @@ struct buffers {
 
 struct buffers buffers_of(enum where where, size_t shift);
 
-/* The send buffer, or MPI_IN_PLACE. */
+/* Returns the send buffer, or MPI_IN_PLACE. */
 const void *send_of(const struct buffers *buffers);
 
-/* in[sent] to where a call reads it; a pattern where it writes received
- * elements, with one element before and behind. */
+/* Copies in[sent] to the buffer that a call reads, and a pattern to the
+ * elements that it writes, and to one element before and after them. */
 void lay_out(const struct buffers *buffers, size_t sent, size_t received);
 
-/* Did the call leave expected[received], and all else alone? */
+/* True if the call left expected[received], and changed nothing else. */
 bool check(const struct buffers *buffers, size_t sent, size_t received);
 
 #endif

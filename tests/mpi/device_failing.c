@@ -9,7 +9,7 @@
 #include "gpu.h"
 #include "mpitap.h"
 
-/* Is no value beyond what the ranks' values x[n] can add up to? All call it. */
+/* COLLECTIVE. True if no value exceeds the sum of the ranks' magnitudes. */
 static bool is_bounded(size_t n, const float *x, const float *sum)
 {
     float most = 0;
@@ -54,8 +54,8 @@ static void try_failing(const char *name, size_t n, long after, bool waits)
     ok_all(sum(DEVICE, n, 8), "%s: the next call is good", name);
 }
 
-/* In memory that ranks share what one has lost is lost for all of its node. The
- * communicator is a new one: its first call makes what is shared. */
+/* Data that one rank loses in shared memory is lost for the whole node. The
+ * communicator is new: its first call allocates the shared memory. */
 static void try_failing_shared(long after)
 {
     const size_t n = 5 * STEP + 777;

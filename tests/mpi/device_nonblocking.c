@@ -45,7 +45,7 @@ void expect(size_t n, MPI_Comm comm)
         MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* Are the results of all those of calls on host memory? */
+/* True if all results are those of calls on host memory. */
 static bool are_right(void)
 {
     bool good = true;

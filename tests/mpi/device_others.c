@@ -18,7 +18,7 @@ static bool scatter(enum where where, size_t share, bool block)
 
     for (int i = 0; i < ranks; i++)
         counts[i] = (int)share;
-    if (!block) { /* some for the first from the last */
+    if (!block) { /* some elements for the first rank from the last rank */
         counts[0] += (int)share / 2;
         counts[ranks - 1] -= (int)share / 2;
     }
@@ -52,7 +52,7 @@ static bool gather(enum where where, size_t n)
     return check(&buffers, buffers.send ? n : 0, all) && rc == MPI_SUCCESS;
 }
 
-/* By a type of its own on one rank, and so unrounded. */
+/* Uses a derived type on one rank, so that nothing is rounded. */
 static bool gather_pairs(enum where where, size_t n)
 {
     const size_t all = n * (size_t)ranks;
@@ -85,7 +85,7 @@ static bool reduce(enum where where, size_t n, int root)
     const void *send;
     int rc;
 
-    /* MPICH (4.0.2) crashes in place where that is long and the root not 0. */
+    /* MPICH (4.0.2) crashes in place with long vectors if the root is not 0. */
     if (passes && !buffers.send && n > 64)
         buffers.send = device_in;
     send = send_of(&buffers);
@@ -101,7 +101,7 @@ static bool reduce(enum where where, size_t n, int root)
     return check(&buffers, n, n) && rc == MPI_SUCCESS;
 }
 
-/* The root's buffer is both, as those of the others are. */
+/* The root's buffer sends, those of the other ranks receive. */
 static bool broadcast(enum where where, size_t n, int root)
 {
     struct buffers buffers = buffers_of(where, 1);

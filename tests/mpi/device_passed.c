@@ -12,7 +12,7 @@
 #include "device_buffers.h"
 #include "mpitap.h"
 
-/* Every second of two floats, so that there are gaps. */
+/* Uses every second float, so that there are gaps. */
 static void test_gaps(void)
 {
     const struct buffers buffers = buffers_of(DEVICE, 1);
@@ -57,7 +57,7 @@ static void test_bcast(int root)
     }
 }
 
-/* Other types and operations. */
+/* Tests other types and operations. */
 static void test_others(void)
 {
     const struct buffers buffers = buffers_of(SOME_IN_PLACE, 2);
@@ -79,8 +79,8 @@ static void test_others(void)
 #endif
 }
 
-/* Completed in another order than they were made, on communicators of which the
- * ranks are at different places. */
+/* Completes calls in another order than the order of the calls, on
+ * communicators that order the ranks differently. */
 static void test_two_communicators(void)
 {
     const struct buffers a = buffers_of_call(0), b = buffers_of_call(4);
@@ -90,7 +90,7 @@ static void test_two_communicators(void)
 
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     lay_out_calls();
-    if (rank == 0) /* its first one can only end when rank 1 has got word */
+    if (rank == 0) /* rank 1 joins its first call after the message */
         MPI_Iallreduce(send_of(&a), a.receive, (int)count_of(0), MPI_FLOAT,
                        MPI_SUM, other, &requests[0]);
     MPI_Iallreduce(send_of(&b), b.receive, (int)count_of(4), MPI_FLOAT, MPI_SUM,
@@ -127,7 +127,7 @@ void run_passed(void)
         test_bcast(root);
     test_gaps();
     test_others();
-    /* Without a policy persistent ones are MPI's own all the way. */
+    /* Without a policy MPI handles persistent calls entirely. */
     run_nonblocking(getenv("APSMPI_POLICY") != NULL);
     test_two_communicators();
 }

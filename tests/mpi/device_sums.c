@@ -51,7 +51,7 @@ void run_sums(void)
             ok_all(good[where], "%s: %s", way_name(&ways[i], name, sizeof name),
                    where_names[where]);
     }
-    /* The driver's contexts are left as they were found: none. */
+    /* The driver's contexts are as before: none is current. */
     gpu_leave();
     (void)MPI_Allreduce(device_in, device_out, 1000, MPI_FLOAT, MPI_SUM,
                         MPI_COMM_WORLD);
@@ -78,7 +78,7 @@ void run_unsettled(void)
         bool good = true;
 
         for (size_t k = 0; k < 6; k++) {
-            if (k % 2 == 0) { /* and once as it is by now */
+            if (k % 2 == 0) { /* and once with the present contents */
                 renew(&device_in, gpu_alloc(bytes, false));
                 renew(&device_out,
                       k < 4 ? gpu_alloc(bytes, false) : gpu_alloc_pool(bytes));
@@ -93,8 +93,8 @@ void run_unsettled(void)
     expect_rewritten(rewritten);
 }
 
-/* Calls of all kinds of ways while a stream of the program is captured, the
- * first calls of the process. */
+/* Makes calls of all kinds of ways while a stream of the program is captured;
+ * they are the first calls of the process. */
 void run_captured(void)
 {
     const struct buffers buffers = buffers_of(DEVICE, 1);
@@ -148,8 +148,8 @@ static void tell_sum(uint64_t seed, const float *x, size_t n)
                (unsigned long long)hash_floats(x, n));
 }
 
-/* x[n] in GPU memory, or, on odd ranks and every other time, in the host's; the
- * sum to y. */
+/* Sums x[n], which is in GPU memory or, on odd ranks and every other time, in
+ * host memory, to y. */
 static void sum_long(uint64_t seed, const float *x, float *device, size_t n,
                      float *y)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How often a rank waits for its GPU in an all-reduce, and how many kernels it
- * starts, for each chunk, and once for the exponent (formats of 8 bits):
+ * starts, for each chunk and once for the exponent (formats of 8 bits):
  *
  *   inside a node, by CUDA IPC  3 waits, 3 * ranks + 1 kernels; 4 Mi elements
  *   an MPI that is aware        5 waits, 3 * ranks + 1 kernels; 2 Mi elements
@@ -25,11 +25,11 @@
 
 struct costs {
     size_t chunk;        /* elements */
-    long waits, kernels; /* of a chunk */
-    long once;           /* of both, for the exponent of a call */
+    long waits, kernels; /* waits and kernels of a chunk */
+    long once;           /* waits and kernels, for the exponent of a call */
 };
 
-/* `how`: as in device.c. */
+/* `how`: see run_waits in device_calls.h. */
 static struct costs costs_of(const char *how)
 {
     size_t chunk;
@@ -73,7 +73,7 @@ void run_waits(const char *how)
 
     gpu_put(device, x, n * sizeof *x);
     MPI_Allreduce(MPI_IN_PLACE, device, 100000, MPI_FLOAT, MPI_SUM,
-                  MPI_COMM_WORLD); /* makes what is shared */
+                  MPI_COMM_WORLD); /* allocates the shared memory */
     test_waits(&costs, device, 1000000);
     test_waits(&costs, device, n);
     free(x);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that finds MPI_Iallreduce only after MPI_Init, as languages do that
- * load libraries by name: the library could not know that it would need
- * threads.
+ * A program that finds MPI_Iallreduce only after MPI_Init, like languages that load
+ * libraries by name: the library could not know that it would need threads.
  */
 #include "config.h"
 
@@ -31,7 +30,7 @@ int main(int argc, char **argv)
         values[i] = (float)(i % 7);
     iallreduce(MPI_IN_PLACE, values, COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD,
                &request);
-    /* Blocking calls of the same communicator let it go on first. */
+    /* Blocking calls of the same communicator first let the library progress. */
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (int i = 0; i < COUNT; i++)

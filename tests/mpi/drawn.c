@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Roundings by random bits in reductions: the same bits on all ranks, other
- * ones in every call, errors of mean 0 and, where the ranks' values are equal,
- * smaller ones if the bits are correlated. What overflowed nowhere does not
- * come out as INF. `drawn policy` prints the policy to run with.
+ * Reductions with roundings by random bits: the same bits on all ranks, and
+ * other bits in every call. Errors have mean 0 and, if the ranks' values are
+ * equal, are smaller if the bits are correlated. A call that overflowed nowhere
+ * has no INF. `drawn policy` prints the policy to run with.
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 
 #include "mpitap.h"
 
-#define COUNT 4096 /* of the first shape's calls; each has a count of its own */
+#define COUNT 4096 /* first count of the first shape's calls */
 #define CALLS 12
 
 static const struct shape {
@@ -28,21 +28,21 @@ static const struct shape {
 #define SHAPES ((int)(sizeof shapes / sizeof *shapes))
 static const char *const roundings[] = {"stochastic", "correlated"};
 
-/* Of a shape and rounding, and of e3m0 with APS. */
+/* Returns the count of a shape and a rounding, and of e3m0 with APS. */
 static int count_of(int shape, int rounding)
 {
     return COUNT + 2 * shape + rounding;
 }
 #define E3M0_COUNT (COUNT + 2 * SHAPES)
 
-/* ... whose partial sums are e3m0, too: of each shape. */
+/* Returns the count of a shape whose partial sums are e3m0, too. */
 static int count_of_sums(int shape)
 {
     return E3M0_COUNT + 1 + shape;
 }
 #define E3M0_MAX (E3M0_COUNT + SHAPES)
 
-/* Formats that are drawn without being asked. */
+/* Formats that use random bits by default. */
 static const char *const drawn[] = {"qsgd7/512", "qsgd1/128", "qsgd31/64-l2"};
 #define DRAWN ((int)(sizeof drawn / sizeof *drawn))
 
@@ -78,14 +78,13 @@ struct error {
     double mean;
     double
         squares; /* mean of the squares, of the parts that are 0 on average */
-    bool alike;  /* on all ranks */
-    bool other;  /* than in the call before */
+    bool alike;  /* the same on all ranks */
+    bool other;  /* differs from the previous call */
 };
 
 /*
- * Sums of values in [1, 2) that are equal on all ranks or, if `opposed`, have
- * opposite signs on every second one: then the sum is small, and its own
- * rounding too.
+ * Sums values in [1, 2) that are equal on all ranks or, if `opposed`, have opposite
+ * signs on every second rank: then the sum is small, and so is its own rounding.
  */
 static struct error error_of(int count, bool opposed)
 {
@@ -150,7 +149,7 @@ static void test_shape(int s)
                errors[0].squares);
 }
 
-/* The largest values that APS leaves room for: all may be rounded up. */
+/* Tests the largest values that APS leaves range for: all may be rounded up. */
 static void test_largest(int count, const char *what)
 {
     const int ranks = mpitap_size();

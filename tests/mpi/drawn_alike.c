@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two calls whose roundings draw, of ELEMENTS floats each, and a line with their
- * bits: `# bits HASH`, the same whatever the argument is. `alone`: the first one is
- * waited for before the second is made; `together`: both are made first; `later`: as
- * alone, but the call that comes before both is a long one, for whose length more is
- * prepared.
+ * Makes two calls of ELEMENTS floats whose roundings use random bits, and
+ * prints a line with their bits: `# bits HASH`, which is the same for every
+ * argument. `alone`: the program waits for the first call before it makes the
+ * second; `together`: it makes both calls first; `later`: like `alone`, but a
+ * long call comes before both, for which the library prepares longer buffers.
  */
 #include "config.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Pcontrol(4) drops what compressors keep. Half of all elements are sent, the
- * largest ones. The first half of the elements are 1.5, the second half 1: a call
- * that remembers nothing sends the first half, and the next call, for which the
- * second half has grown to 2, the second. What is tried is named by the argument.
+ * MPI_Pcontrol(4) drops the state of compressors. Half of all elements are
+ * sent, the largest ones. The first half of the elements are 1.5, the second
+ * half 1: a call without state sends the first half. In the next call the
+ * second half has grown to 2, and is sent. The argument names the test.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@ static void fill(float in[COUNT])
         in[i] = i < COUNT / 2 ? 1.5f : 1;
 }
 
-/* Is it the sum over `size` ranks of what such calls send? */
+/* True if `out` is the sum over `size` ranks of the elements that such calls send. */
 static bool check(const float out[COUNT], enum what what, int size)
 {
     bool good = true;
@@ -81,8 +81,8 @@ static void try_blocking(void)
 
 #define CALLS 6
 
-/* COLLECTIVE. Nonblocking calls that are under way together, with level 4 before
- * some of them: what was kept when the program made a call is what it goes by. */
+/* COLLECTIVE over MPI_COMM_WORLD. Makes nonblocking calls that are under way together,
+ * with level 4 before some of them: each uses the state of when it was made. */
 static void try_nonblocking(const enum what whats[CALLS],
                             const bool drops[CALLS])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A sum that tells whether it was rounded to e3m0, of at most four ranks.
+ * A sum of at most four ranks that shows whether it was rounded to e3m0.
  */
 #ifndef APS_TEST_E3M0_SUM_H
 #define APS_TEST_E3M0_SUM_H
@@ -9,8 +9,8 @@
 
 #define E3M0_SUM_COUNT 2048
 
-/* COLLECTIVE over comm. Sums 1.25 of every rank: what all elements of the result
- * are, or -1 where they differ or the call fails. */
+/* COLLECTIVE over comm. Sums 1.25 of every rank. Returns the value of all
+ * elements of the result, or -1 if they differ or the call fails. */
 static inline float e3m0_sum(MPI_Comm comm)
 {
     float in[E3M0_SUM_COUNT], out[E3M0_SUM_COUNT];
@@ -28,8 +28,7 @@ static inline float e3m0_sum(MPI_Comm comm)
     return out[0];
 }
 
-/* What e3m0 makes of it: 1.25 becomes 1, and the sum a power of two, the nearest
- * one. */
+/* Returns the sum in e3m0: 1.25 becomes 1, and the sum the nearest power of two. */
 static inline float e3m0_sum_rounded(int ranks)
 {
     const float powers[] = {0, 1, 2, 4, 4};
@@ -37,7 +36,7 @@ static inline float e3m0_sum_rounded(int ranks)
     return powers[ranks];
 }
 
-/* What native MPI makes of it. */
+/* Returns native MPI's sum. */
 static inline float e3m0_sum_exact(int ranks)
 {
     return 1.25f * (float)ranks;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A call of MPI, or an allocation, fails inside the library on rank 1 (inject.c): the
- * program's call returns the error there, and the next one returns it at once and sends
- * nothing.
+ * A call of MPI, or an allocation, fails inside the library on rank 1
+ * (inject.c): the program's call returns the error there. The next call returns
+ * the error at once and sends nothing.
  *
- *     mpiexec -n 2 ended CALL later|first FUNCTION NUMBER handled|fatal|waits
+ * mpiexec -n 2 ended CALL later|first FUNCTION NUMBER handled|fatal|waits
  *
- * The NUMBERth call of FUNCTION fails. later: in a call on a communicator that has been
- * reduced on before; first: in the first call on a new one. handled: the program's
- * error handler returns, and rank 1 ends the job, because rank 0 may wait for ever:
- * with status 3 if all is well. waits: rank 1 ends it after 12 seconds. fatal: MPI ends
- * the job.
+ * The NUMBERth call of FUNCTION fails. later: in a call on a communicator that
+ * has had a reduction before; first: in the first call on a new one. handled:
+ * the program's error handler returns, and rank 1 ends the job, with status 3
+ * if all is well, because rank 0 may wait for ever. waits: rank 1 ends the job
+ * after 12 seconds. fatal: MPI ends the job.
  */
 #include "config.h"
 
@@ -26,7 +26,7 @@
 #define FUSED 3
 
 static float in[COUNT], out[2 * COUNT];
-static int told; /* errors, by the program's handler */
+static int told; /* errors that the program's handler got */
 
 static void handle(MPI_Comm *comm, int *code, ...)
 {
@@ -40,7 +40,7 @@ static int blocking(MPI_Comm comm)
     return MPI_Allreduce(in, out, COUNT, MPI_FLOAT, MPI_SUM, comm);
 }
 
-/* FUSED calls at most, until one fails. */
+/* Makes FUSED calls at most, until one fails. */
 static int nonblocking_calls(MPI_Comm comm, int calls)
 {
     MPI_Request requests[FUSED];
@@ -91,7 +91,7 @@ static int broadcast(MPI_Comm comm)
 static const struct kind {
     const char *name;
     int (*run)(MPI_Comm comm);
-    bool tells; /* the handler of the communicator knows of each error */
+    bool tells; /* the communicator's handler gets each error */
 } kinds[] = {
     {"blocking", blocking, true}, {"nonblocking", nonblocking, false},
     {"fused", fused, false},      {"reduce", rooted, true},
@@ -107,7 +107,7 @@ static const struct kind *kind_named(const char *name)
     return NULL;
 }
 
-/* On rank 1, whose call has failed with this code. */
+/* Runs on rank 1, whose call has failed with this code. */
 static bool ends_well(const struct kind *kind, MPI_Comm comm, int rc)
 {
     long (*count)(const char *function);
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
     MPI_Comm_create_errhandler(handle, &handler);
     if (strcmp(argv[5], "fatal") != 0) {
         MPI_Comm_set_errhandler(comm, handler);
-        /* Of MPI_Wait, which knows no communicator. */
+        /* The handler for MPI_Wait, which has no communicator. */
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     }
     if (strcmp(argv[2], "later") == 0 && kind->run(comm) != MPI_SUCCESS)
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
     if (rank == 1) {
         const bool good = ends_well(kind, comm, rc);
 
-        /* mpiexec must have passed the line on before it ends the job. */
+        /* mpiexec must have forwarded the line before it ends the job. */
         usleep(300000);
         if (strcmp(argv[5], "waits") == 0)
             sleep(3);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One rank runs with another floating point environment than the others: the
- * results are those of the default one everywhere, nothing traps, and the rank
- * finds its environment as it left it. `environment policy` prints the policy;
- * the arguments are the environment and when it is entered.
+ * One rank runs with another floating-point environment than the other ranks: the
+ * results are those of the default environment on all ranks, nothing traps, and the
+ * rank's environment does not change. `environment policy` prints the policy; the
+ * arguments are the environment and the time at which it is entered.
  */
 #include "config.h"
 
@@ -33,7 +33,7 @@ static void add_ways(void)
     static const struct way shapes[] = {
         {.scale = SCALE_APS},
         {.scale = SCALE_TIGHT, .reduce = REDUCE_HIERARCHICAL},
-        /* The nearest float lies below: upward it is read as another one. */
+        /* The nearest float is below: rounding upward would read another value. */
         {.scale = SCALE_FIXED, .fixed = 0.7f, .reduce = REDUCE_HIERARCHICAL},
         {.scale = SCALE_NONE, .reduce = REDUCE_HIERARCHICAL, .group = 1},
     };
@@ -91,11 +91,11 @@ static unsigned control(void)
 #endif
 }
 
-/* The environment that the calls are made in, on this rank. */
+/* Enters the environment in which this rank makes the calls. */
 static void (*enter)(void) = change_nothing;
 
 #if defined(__x86_64__)
-/* MPICH traps as well, in MPI_Finalize: only a trap of ours is an error. */
+/* MPICH also traps, in MPI_Finalize: only a trap in the library is an error. */
 static void on_trap(int number, siginfo_t *info, void *context)
 {
     static const char text[] = "# a trap inside libapsmpi.so\n";
@@ -122,7 +122,7 @@ static void watch_traps(void)
 #endif
 }
 
-/* A reference that makes sure of its own environment. */
+/* Computes the reference, in the default environment. */
 static void reference(const struct way *way, int ranks, size_t n,
                       float *const in[], float *out)
 {
@@ -134,7 +134,7 @@ static void reference(const struct way *way, int ranks, size_t n,
     fesetenv(&saved);
 }
 
-/* The calls in the environment of `enter`, all else in the default one. */
+/* Makes the calls in the environment of `enter`, and all else in the default one. */
 static void run_all(const char *name)
 {
     float *in[RANKS_MAX], out[1025], expected[1025];
@@ -181,7 +181,7 @@ static void run_all(const char *name)
 }
 
 /* environment NAME RANK init|call */
-/* The rank, before MPI tells it: by the launcher's variable. */
+/* Returns the rank, before MPI tells it, from the launcher's variable. */
 static int launched_as(void)
 {
     const char *rank = getenv("PMI_RANK");

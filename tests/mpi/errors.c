@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wrong arguments get MPI's own answer, and the program's error handler is
- * called as often as without us. With the argument `behind`, calls get the
- * answer of the library behind us (behind.c): MPICH 4.0 does not survive
- * negative counts. With `fatal CALL MISTAKE` (numbers) one wrong call is made
- * under MPI_ERRORS_ARE_FATAL.
+ * Wrong arguments get MPI's own answer, and MPI calls the program's error
+ * handler as often as without the library. With the argument `behind`, calls
+ * get the answer of a library that is loaded after this one (behind.c), because
+ * MPICH 4.0 does not survive negative counts. With `fatal CALL MISTAKE`
+ * (numbers) the program makes one wrong call under MPI_ERRORS_ARE_FATAL.
  */
 #include "config.h"
 
@@ -47,10 +47,10 @@ static int class_of(int code)
     return class;
 }
 
-/* The calls that may be wrong, MPI's own and ours. */
+/* The calls that may be wrong: MPI's and the library's. */
 typedef int call(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
 
-/* A nonblocking call that is wrong makes no request. */
+/* A wrong nonblocking call makes no request. */
 #define NONBLOCKING(name, function)                                            \
     static int name(const void *send, void *receive, int count,                \
                     MPI_Datatype type, MPI_Op op, MPI_Comm comm)               \
@@ -145,7 +145,7 @@ static void compare_null(void)
                 MPI_SUM, (MPI_Comm)MPI_FLOAT);
 }
 
-/* Its calls have been rewritten before. */
+/* The library has rewritten calls on this communicator before. */
 static void compare_freed(void)
 {
     const char *what = "a communicator that has been freed";
@@ -168,19 +168,19 @@ static void test_behind(void)
            "a negative count goes to MPI as it came");
     ok_all(MPI_Allreduce(MPI_IN_PLACE, out, INT_MIN, MPI_FLOAT, MPI_SUM,
                          MPI_COMM_WORLD) == MPI_ERR_COUNT,
-           "so does the most negative one");
+           "the most negative count passes through, too");
     ok_all(MPI_Allreduce(in, out, 0, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD) ==
                MPI_ERR_OTHER,
-           "so does a call without elements");
+           "a call without elements passes through, too");
     ok_all(MPI_Allreduce(in, out, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD) ==
                MPI_ERR_OTHER,
-           "so does a call of another type");
+           "a call of another type passes through, too");
     ok_all(MPI_Allreduce(in, out, COUNT, MPI_FLOAT, MPI_MAX, MPI_COMM_WORLD) ==
                MPI_ERR_OTHER,
            "so does another operation");
     ok_all(MPI_Allreduce(in, out, COUNT / 4, MPI_FLOAT, MPI_SUM,
                          MPI_COMM_WORLD) == MPI_ERR_OTHER,
-           "so does a call below min_count");
+           "a call below min_count passes through, too");
 }
 
 static void compare_pairs(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Our reductions on full floats (e8m23) give the FP32 sum in the order that
- * each of them has, bit for bit: nothing is rounded that FP32 would not round,
- * by accumulate: format neither. `exact policy` prints the policy to run with.
+ * Reductions in FP32 (e8m23) give the FP32 sum in the order of the reduction,
+ * bit for bit: nothing is rounded that FP32 would not round, and `accumulate:
+ * format` rounds nothing either. `exact policy` prints the policy to run with.
  */
 #include "config.h"
 
@@ -31,7 +31,6 @@ static const enum scale scales[] = {SCALE_NONE, SCALE_APS, SCALE_TIGHT};
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* At most. */
 #define CALLS_OF_WAY (LENGTH(counts) * HOWS + FILLS)
 
 static struct call calls[LENGTH(shapes) * LENGTH(scales) * 2 * CALLS_OF_WAY];
@@ -46,14 +45,14 @@ static void add(const struct way *way, size_t count, enum fill fill_kind,
 static void add_fills(const struct way *way)
 {
     for (int kind = 0; kind < FILLS; kind++)
-        /* The sums of these need more range than e8m23 has: with APS what lies
-         * at the lower end is lost. */
+        /* The sums of these values need more range than e8m23 has: APS loses
+         * the values at the lower end. */
         if (kind != FILL_HUGE || way->scale != SCALE_APS)
             add(way, 1025, (enum fill)kind,
                 kind % 2 ? HOW_PLAIN : HOW_IN_PLACE);
 }
 
-/* A shape at every scale, at one of them in all other respects. */
+/* Adds a shape at every scale; all other settings are tried at one scale. */
 static void add_shape(struct way way, size_t full)
 {
     for (size_t c = 0; c < LENGTH(scales); c++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums while MPI makes no communicator for the library, or its calls come late: to be
- * run with inject.so in front.
+ * Sums while MPI makes no communicator for the library, or its calls come late:
+ * run it with inject.so preloaded first.
  *
  *     faulty world|session blocking|nonblocking
  *

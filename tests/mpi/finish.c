@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of MPI: one rank speaks TAP by itself, the others may be in
+ * The end of MPI: one rank prints TAP by itself, because the other ranks may be in
  * MPI_Finalize already.
  *
- * finish late SECONDS   the last rank makes its call so long after the others,
- *                       which do not wait for it, have come to MPI_Finalize
- * finish lost           rank 0 makes a call that no other rank makes
- * finish threads        after calls on some communicators: how many threads has
- *                       the process after MPI_Finalize?
+ *     finish late SECONDS  the last rank makes its call SECONDS after the other ranks,
+ *                          which do not wait for it, have come to MPI_Finalize
+ *     finish lost          rank 0 makes a call that no other rank makes
+ *     finish threads       prints the number of threads of the process after calls on
+ *                          some communicators and MPI_Finalize
  */
 #include "config.h"
 
@@ -40,7 +40,7 @@ static void reduce(MPI_Comm comm)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* One more call, which only the last rank waits for. */
+/* Makes one more call, for which only the last rank waits. */
 static void late(unsigned seconds)
 {
     MPI_Request request;

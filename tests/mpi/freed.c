@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums on communicators that are freed, for t-freed.sh to look at what the
- * library says about them: `world`, or `session` without MPI_Init, or `both`, where
- * a session comes before MPI_Init and ends before MPI_Finalize.
+ * Sums on communicators that are freed; t-freed.sh checks the library's messages about
+ * them. The argument is `world`, `session` (without MPI_Init), or `both`: a session
+ * that begins before MPI_Init and ends before MPI_Finalize.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ static void test(MPI_Comm comm)
         MPI_Comm copy;
 
         MPI_Comm_dup(comm, &copy);
-        /* Now with a step that repeats, now without. */
+        /* Alternates between a step that repeats and one that does not. */
         for (int s = 0; s < SUMS; s++)
             good &= MPI_Allreduce(x, y, c == 1 ? 2000 - s : 2000 - s % 2,
                                   MPI_FLOAT, MPI_SUM, copy) == MPI_SUCCESS;
@@ -41,7 +41,7 @@ static void test(MPI_Comm comm)
 }
 
 #if MPI_VERSION >= 4
-/* A child that knows nothing of MPI comes and goes. */
+/* Forks a child that does not use MPI, and waits for its end. */
 static void have_a_child(void)
 {
     pid_t child;

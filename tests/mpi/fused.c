@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Layers that are reduced together (`fuse`) get the bits that each of them gets
- * alone, at whatever pace the program makes its calls: which layers travel
- * together depends on time, their sums do not.
+ * Layers that are reduced together (`fuse`) get the bits that each gets alone,
+ * at whatever pace the program makes its calls. The time decides which layers
+ * are sent together; it must not change the sums.
  */
 #include "config.h"
 
@@ -61,7 +61,7 @@ static void with_pauses(int i)
         rest(2500);
 }
 
-/* Every rank at a pace of its own. */
+/* Makes every rank pause differently. */
 static void with_uneven_pauses(int i)
 {
     rest((i * 7 + rank * 3) % 5 * 700);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Training with a loss scaler of the program's own, as mixed precision training
- * has it: the gradients of three layers are multiplied by a loss scale and
- * summed over the ranks; a step whose sums hold an INF or a NaN is skipped, and
- * halves the loss scale, which doubles after 40 steps without one.
+ * Trains with a loss scaler of the program's own, like mixed precision
+ * training. The gradients of three layers are multiplied by a loss scale and
+ * summed over the ranks. A step whose sums hold an INF or a NaN is skipped and
+ * halves the loss scale; 40 steps without one double it.
  *
- *     grad_scaler skips|never [TOLERANCE]
+ * grad_scaler skips|never [TOLERANCE]
  *
- * Under `skips` the reduction is expected to overflow at the beginning, and to
- * say so; under `never` it must not. In both the weights arrive where they
- * should, within TOLERANCE, with the same bits on all ranks.
+ * With `skips` the reduction must overflow at the beginning and must report
+ * that; with `never` it must not. In both cases the weights reach the target
+ * within TOLERANCE, with the same bits on all ranks.
  */
 #include "config.h"
 
@@ -29,14 +29,14 @@ static const int counts[LAYERS] = {4096, 2000, 1500};
 static float weights[LAYERS][LONGEST], gradients[LAYERS][LONGEST];
 static double loss_scale = 0x1p16;
 
-/* What the weights are trained to be. */
+/* Returns the value to which a weight is trained. */
 static float target(int layer, int i)
 {
     return (float)((i * 37 + layer * 11) % 64) / 64 - 0.5f;
 }
 
-/* Of a quadratic loss, which is flatter for some weights than for others; each
- * rank sees other data. */
+/* Computes gradients of a quadratic loss, which is flatter for some weights
+ * than for others; each rank has other data. */
 static void differentiate(void)
 {
     const float share = 1 + 0.125f * (float)(mpitap_rank() % 2);
@@ -49,7 +49,7 @@ static void differentiate(void)
                         (i % 3 ? 1 : 0.5));
 }
 
-/* The sums of all ranks; are they all finite? */
+/* Sums the gradients over the ranks. True if all sums are finite. */
 static bool reduce(void)
 {
     bool finite = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The program's error handlers while a nonblocking reduction is under way and a
- * thread blocks in MPI_Recv, MPI_Sendrecv or MPI_Ssend: what another thread sets
- * stays.
+ * thread blocks in MPI_Recv, MPI_Sendrecv or MPI_Ssend: handlers that another
+ * thread sets stay set.
  */
 #include "config.h"
 
@@ -26,7 +26,7 @@ static void ignore(MPI_Comm *comm, int *code, ...)
     (void)code;
 }
 
-/* --- what blocks, on rank 0 until rank 1 comes --------------------------- */
+/* --- calls that block, on rank 0 until rank 1 comes ----------------------- */
 
 static void receive(void)
 {
@@ -68,7 +68,7 @@ static void *run(void *which)
     return NULL;
 }
 
-/* Meanwhile. Does each of them stay what it was set to? */
+/* Sets handlers meanwhile. True if each handler stays as it was set. */
 static bool set_handlers(void)
 {
     const MPI_Comm comms[2] = {MPI_COMM_WORLD, other};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A scale with a state, under random overflows: each call gives what the scale
- * `fixed` gives with the factor that follows from the calls before, except that
- * chunks that overflow there are what `scale: aps` gives for them alone. Nothing
- * finite arrives as INF or NaN, and all ranks have the same bits.
+ * A scale with a state, under random overflows. Each call gives what the scale
+ * `fixed` gives with the factor that follows from the previous calls; a chunk
+ * that overflows there gives what `scale: aps` gives for the chunk alone.
+ * Nothing finite arrives as INF or NaN, and all ranks have the same bits.
  *
- * A schedule is a layer over some steps on a communicator of its own, whose state
- * begins anew. `history short TURN TURNS SCHEDULES` runs as many of every way
- * whose turn it is; `long` in place of `short`: of layers of several chunks, and
- * fewer ways. `history short TURN TURNS policy` prints the policy.
+ * A schedule is a layer over some steps on its own communicator, with a new
+ * state. `history short TURN TURNS SCHEDULES` runs SCHEDULES schedules of every
+ * way whose turn it is; `long` in place of `short` uses layers of several
+ * chunks, and fewer ways. `history short TURN TURNS policy` prints the policy.
  */
 #include "config.h"
 
@@ -23,16 +23,16 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* Of the scale. */
+/* Start of the scale. */
 #define START 10
 #define LEAST (-6)
 #define WINDOW 2
 #define BACKOFF                                                                \
     "{backoff: {start: 2^10, max: 2^10, min: 2^-6, window: 2, scope: layer}}"
 
-#define STEPS 8 /* of a schedule */
+#define STEPS 8 /* steps of a schedule */
 #define LAYERS_MAX 400
-#define LONG_TURNS 7 /* one in so many ways has long layers, too */
+#define LONG_TURNS 7 /* one way in LONG_TURNS has long layers, too */
 
 static const char *const formats[] = {"e5m2", "e4m3",  "e4m3fn", "e3m2fn",
                                       "e3m0", "e5m10", "e2m3"};
@@ -54,11 +54,11 @@ static const struct way shapes[] = {
 
 static const size_t counts[] = {65, 1, 200, 7, 129, 300};
 
-/* What the test knows of a layer's state. */
+/* The test's copy of a layer's state. */
 struct state {
     int exponent; /* log2 S */
     int steps;
-    int after; /* the last overflow, plus 1 */
+    int after; /* step after the last overflow */
 };
 
 struct layer {
@@ -134,8 +134,8 @@ static void print_policy(void)
 
 enum kind { KIND_VALUES, KIND_POSITIVE, KIND_ZEROS, KIND_INF };
 
-/* Powers of two up to 2^top and far below, so that the least of them tell the
- * exponent that was used. */
+/* Fills with powers of two up to 2^top and far below, so that the least of them
+ * show which exponent was used. */
 static void fill(enum kind kind, int top, size_t n, float *x)
 {
     int down = 0;
@@ -153,8 +153,8 @@ static void fill(enum kind kind, int top, size_t n, float *x)
     }
 }
 
-/* All ranks' values of a call, known to each of them. The greatest of them is
- * about the limit of the format. */
+/* Fills all ranks' values of a call, on each rank. The greatest value is near
+ * the limit of the format. */
 static enum kind fill_all(const struct layer *layer, size_t n, float *in[])
 {
     static const struct {
@@ -184,7 +184,7 @@ static enum kind fill_all(const struct layer *layer, size_t n, float *in[])
 
 /* --- what a call has to give ---------------------------------------------- */
 
-/* Is something not finite where all ranks' values are? */
+/* True if a value is not finite although all ranks' values are. */
 static bool is_over(size_t n, float *const in[], const float *out)
 {
     for (size_t i = 0; i < n; i++) {
@@ -207,7 +207,7 @@ static bool has_nonfinite(size_t n, float *const in[])
     return false;
 }
 
-/* Chunk by chunk. Returns whether one was redone. */
+/* Computes the result chunk by chunk. True if a chunk was redone. */
 static bool expect(const struct layer *layer, size_t n, float *const in[],
                    float *out)
 {
@@ -227,7 +227,7 @@ static bool expect(const struct layer *layer, size_t n, float *const in[],
             part[r] = in[r] + begin;
         reference_reduce(&fixed, ranks, length, part, out + begin);
         redone = is_over(length, part, out + begin);
-        /* Nothing tells whether a partial sum is an INF of the program's. */
+        /* The result does not show whether a partial sum is an INF of the program. */
         if (fixed.accumulate != ACCUMULATE_FP32)
             redone |= has_nonfinite(length, part);
         if (redone)
@@ -284,7 +284,6 @@ static bool call(MPI_Comm comm, struct layer *layer, float *in[], float *out,
     return rc == MPI_SUCCESS && at == n;
 }
 
-/* Returns how many calls there were. */
 static unsigned long run(size_t schedules, bool good[], float *in[], float *out,
                          float *expected)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Layers whose scale keeps a state get the same bits however the program calls:
- * blocking, nonblocking at any pace, persistent; and with a desync among the
- * calls. Each way has a communicator, and so states, of its own. What is finite
- * arrives finite.
+ * Layers whose scale keeps a state get the same bits for blocking calls, nonblocking
+ * calls at any pace and persistent calls, also with a desync among the calls. Each way
+ * has its own communicator, and so its own states. Finite values arrive finite.
  */
 #include "config.h"
 
@@ -26,10 +25,10 @@
 #define ODD 77 /* elements of a call that is in no step */
 #define ODD_STEP 5
 
-/* Some are alike, and follow each other. */
+/* Some adjacent counts are equal. */
 static const int counts[LAYERS] = {100, 100, 37, 5000, 100, 1000, 64, LONGEST};
 
-/* Of all calls of a way, and of one. */
+/* Results of all calls of a way, and of one call. */
 struct values {
     float x[STEPS][LAYERS][LONGEST];
 };
@@ -51,7 +50,7 @@ static unsigned draw(unsigned *seed)
     return *seed >> 8;
 }
 
-/* Most steps are alike; in some a layer is 2^12 times as great. */
+/* Most steps are equal; in some steps a layer is 2^12 times as large. */
 static void fill(void)
 {
     for (int step = 0; step < STEPS; step++)
@@ -100,7 +99,7 @@ static bool at_own_pace(int step, int i)
     return i == LAYERS - 1 && step % 3 == 2;
 }
 
-/* All are under way at the same time. */
+/* All calls are under way at the same time. */
 static bool at_once(int step, int i)
 {
     begin(step, i);
@@ -170,7 +169,7 @@ static bool is_finite(void)
     return true;
 }
 
-/* The same as the blocking calls, which come first, have left. */
+/* True if the results are those of the blocking calls, which come first. */
 static bool is_as_blocking(void)
 {
     for (int step = 0; step < STEPS; step++)

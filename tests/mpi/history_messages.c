@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How many calls of MPI the library makes for a number of steps that are alike,
- * after some others: counted by inject.c, which is preloaded in front. Rank 0
- * prints the number; the script compares policies.
+ * Counts the library's calls of MPI in a number of equal steps, after some
+ * other steps: inject.c, which is preloaded first, counts them. Rank 0 prints
+ * the number; the script compares policies.
  */
 #include "config.h"
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls whose scale keeps a state, as a script of letters says: what became of the
- * states stands in the log. `history_states CALL...`, where a call is
+ * Calls whose scale keeps a state, in the order of a script of letters; the log
+ * shows the states. `history_states CALL...`, where a call is
  *
- *     a ... h   a layer of 100, 200 ... 800 elements
- *     A ... H   the same with a value that overflows at any scale of 2^0 or more
+ *     a ... h  a layer of 100, 200 ... 800 elements
+ *     A ... H  a layer with a value that overflows at any scale of 2^0 or more
  *
- * and what stands before the letter changes it: `0` all values are 0, `i` rank 1
- * has an INF, `n` a NaN, `+` the call is nonblocking and all that are under way
- * complete before the next that is not. Other arguments:
+ * and a character before the letter changes it: `0` all values are 0, `i` rank
+ * 1 has an INF, `n` a NaN, `+` the call is nonblocking. All calls under way
+ * complete before the next call that is not nonblocking. Other arguments:
  *
- *     %         a new communicator, a copy of MPI_COMM_WORLD, takes the place of
- *               the current one, which stays
- *     %2        the second communicator, and so on; %1 is MPI_COMM_WORLD
- *     /2        it is freed
+ *     %   a new communicator, a copy of MPI_COMM_WORLD, replaces the current
+ *         one, which stays
+ *     %2  the second communicator, and so on; %1 is MPI_COMM_WORLD
+ *     /2  frees the second communicator
  */
 #include "config.h"
 
@@ -41,8 +41,7 @@ static MPI_Request requests[PENDING];
 static int pending;
 static bool good = true;
 
-/* Values whose sums are exact in e5m2, so that they tell what is wrong with
- * one. */
+/* Fills with values whose sums are exact in e5m2, so that a wrong one shows. */
 static void fill(const char *call, float *x, int n)
 {
     const char layer = call[strlen(call) - 1];
@@ -57,7 +56,7 @@ static void fill(const char *call, float *x, int n)
         x[0] = NAN;
 }
 
-/* Is what has arrived finite, but for what the program has sent? */
+/* True if all results are finite, except where the program sent INF or NaN. */
 static bool is_sane(const char *call, const float *x, int n)
 {
     const bool spoilt = strchr(call, 'i') || strchr(call, 'n');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Comm_idup of a communicator of one process while the library begins
- * reductions: in MPICH 4.0 it never comes back, and takes memory without end,
- * while any communicator is being made by a call that has to try again.
+ * reductions: in MPICH 4.0 it never returns, and takes memory without end,
+ * while a call that makes any communicator has to try again.
  *
  *     nonblocking   first nonblocking reductions of eight communicators; the
  *                   same thread duplicates MPI_COMM_SELF until they are complete

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A library to preload in front of libapsmpi.so that lets calls of MPI fail or
- * come late, and counts them. It catches the PMPI_ functions that libapsmpi.so
- * calls, or the program apsmpi-measure; calls that come from elsewhere it passes on.
- * In the environment:
+ * A library to preload before libapsmpi.so that makes calls of MPI fail or come late,
+ * and counts them. It catches the PMPI_ functions that libapsmpi.so or the program
+ * apsmpi-measure calls, and passes on calls from elsewhere. In the environment:
  *
  *     INJECT=fail:PMPI_Isend:1:3,late:PMPI_Irecv:0:2:10
  *
@@ -15,16 +14,16 @@
  *
  *     INJECT_REPORT=1
  *
- * says at the end of each process how often libapsmpi.so called each function.
+ * prints at the end of each process how often libapsmpi.so called each function.
  *
  * A program finds these functions by dlsym(RTLD_DEFAULT, ...), or does not:
  *
- *     long inject_count(const char *function);  calls so far, "" for all that
+ *     long inject_count(const char *function);  calls so far; "": all that
  *                                               make a communicator
  *     void inject_arm(const char *function, long call, long times);
- *                   of the calls from now on number `call` of this process fails,
- *                   and those after it, so many in all
- *     long inject_disarm(void);     no more fail; how many have
+ *                   call number `call` of this process from now on fails,
+ *                   and the following ones, `times` in all
+ *     long inject_disarm(void);  ends this; returns the number of failed calls
  */
 #include "config.h"
 
@@ -111,7 +110,7 @@ __attribute__((destructor)) static void inject_report(void)
                     inject_names[i], (long)inject_calls[i]);
 }
 
-/* --- what the environment asks for ---------------------------------------- */
+/* --- orders from the environment ------------------------------------------ */
 
 struct inject_order {
     enum { LATE, FAILS } kind;
@@ -121,7 +120,7 @@ struct inject_order {
     long seconds;
 };
 
-/* The order at *text, which moves behind it; false: there is none. */
+/* Reads the order at *text, and moves *text to its end; false: there is none. */
 static bool inject_next_order(const char **text, struct inject_order *order)
 {
     char kind[8];
@@ -153,7 +152,7 @@ static bool inject_is_for(const struct inject_order *order,
             strcmp(order->rank, me ? me : "0") == 0);
 }
 
-/* --- what the program asks for -------------------------------------------- */
+/* --- orders from the program ---------------------------------------------- */
 
 static atomic_int inject_armed = -1; /* the function; -1: none */
 static atomic_long inject_countdown, inject_times, inject_armed_failures;
@@ -191,7 +190,7 @@ static bool inject_fails_now(enum inject_function function)
 /* libapsmpi.so, or apsmpi-measure, in memory */
 static uintptr_t inject_begin, inject_end;
 
-/* The program is what has no name there, and comes first. */
+/* The program has no name there, and comes first. */
 static bool inject_is_caller(const char *name)
 {
     const char *slash = strrchr(name, '/');
@@ -224,14 +223,14 @@ __attribute__((constructor)) static void inject_open(void)
     dl_iterate_phdr(inject_find_library, NULL);
 }
 
-/* Is the address in there? */
+/* True if the address is in libapsmpi.so or apsmpi-measure. */
 static bool inject_is_ours(const void *address)
 {
     return (uintptr_t)address >= inject_begin &&
            (uintptr_t)address < inject_end;
 }
 
-/* A call from `caller`: counts it, is late, and true if it is to fail. */
+/* Counts a call from `caller`, and delays it. True if the call must fail. */
 static bool inject(enum inject_function function, const void *caller)
 {
     const char *text = getenv("INJECT");

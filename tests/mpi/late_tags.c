@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rank 0 has freed communicators that the last rank still has, and goes round all
- * of its blocks of tags, of which those are not free: later communicators get others.
+ * Rank 0 has freed communicators that the last rank still has, and uses up all of its
+ * blocks of tags, except those that are not free: later communicators get other blocks.
  */
 #include "config.h"
 
@@ -11,7 +11,7 @@
 #include "mpitap.h"
 
 #define COUNT 64
-#define HELD 8     /* as many blocks as a communicator is offered */
+#define HELD 8     /* the number of blocks offered to a communicator */
 #define COMMS 1500 /* at a time */
 #define ROUNDS 6 /* 9,000 communicators: more than the 8,192 blocks of MPICH */
 
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
         make(COMMS, comms);
         free_all(COMMS, comms);
     }
-    /* The first of these may meet the blocks that are not free. */
+    /* The first communicators may meet the blocks that are not free. */
     make(HELD, comms);
     for (int i = 0; i < COUNT; i++)
         in[i] = 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What programs of some steps share whose inputs do not depend on their sums: three
- * layers of 4096, 1500 and 2048 elements, or as many as the variable LAYERED_COUNTS
- * says (1023,1024,2000). A word says how they are summed. The stubs source layered.sh.
+ * Code that programs of some steps share whose inputs do not depend on their
+ * sums: three layers of 4096, 1500 and 2048 elements, or the counts of the
+ * variable LAYERED_COUNTS (1023,1024,2000). A word tells how they are summed.
+ * The stubs source layered.sh.
  */
 #ifndef APS_TESTS_MPI_LAYERED_H
 #define APS_TESTS_MPI_LAYERED_H
@@ -13,10 +14,10 @@
 #define LAYERED_LAYERS 3
 #define LAYERED_MAX 65536 /* elements of all layers */
 
-extern int layered_counts[LAYERED_LAYERS]; /* once layered_begin was called */
+extern int layered_counts[LAYERED_LAYERS]; /* valid after layered_begin */
 extern int layered_all;                    /* their sum */
 
-/* A pseudo-random number of 24 bits. */
+/* Returns a pseudo-random number of 24 bits. */
 uint32_t layered_random(uint32_t *state);
 
 struct layered {
@@ -31,7 +32,7 @@ struct layered {
 /* Neither `how` nor `comm` is copied. COLLECTIVE over comm. */
 void layered_begin(struct layered *layered, const char *how, MPI_Comm comm);
 
-/* COLLECTIVE. One step: out is the sum of in. */
+/* COLLECTIVE. One step: `out` becomes the sum of `in`. */
 void layered_sum(struct layered *layered);
 void layered_end(struct layered *layered);
 
@@ -39,9 +40,8 @@ void layered_end(struct layered *layered);
 #define LAYERED_HASH UINT64_C(0xcbf29ce484222325)
 uint64_t layered_hash(uint64_t hash, const float *values, int count);
 
-/* COLLECTIVE over comm. Rank 0 prints "sums WHAT HASH", or "differ" in the place of
- * "sums" where the ranks have not all the same hash; `what` ends with a blank, or is
- * empty. */
+/* COLLECTIVE over comm. Rank 0 prints "sums WHAT HASH", or "differ" in place of "sums"
+ * if the hashes of the ranks differ; `what` ends with a blank, or is empty. */
 void layered_tell(MPI_Comm comm, const char *what, uint64_t hash);
 
 #endif

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-#
-# Sourced by the stubs t-*.sh that run programs of layered.h: sources run.sh, and
-# stands in $tmp from then on, with a layer table.
-#
+# Sourced by the stubs t-*.sh that run programs of layered.h: sources run.sh,
+# and changes to the directory $tmp, with a layer table.
 # shellcheck shell=sh
 
 . "$top_srcdir/tests/mpi/run.sh"
@@ -16,7 +14,7 @@ layer,name,count
 END
 more=
 
-# layered_job PROGRAM RANKS POLICY ARG...: what the program says is left in `said` and
+# layered_job PROGRAM RANKS POLICY ARG...: the output is left in `said` and
 # `stderr`; POLICY none: without the library; `more`: arguments for mpiexec
 layered_job()
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Several ranks, with the library preloaded: programs that speak TAP (mpitap.h)
+# Several ranks, with the library preloaded: programs that print TAP (mpitap.h)
 # and the stubs that run them (run.sh).
 check_LTLIBRARIES += tests/libmpitap.la
 tests_libmpitap_la_SOURCES = \
@@ -96,7 +96,7 @@ check_PROGRAMS += tests/mpi/handlers
 tests_mpi_handlers_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_handlers_LDADD = $(MPI_TEST_LDADD)
 
-# A call of MPI fails on one rank (inject.c, preloaded in front).
+# A call of MPI fails on one rank (inject.c, preloaded first).
 check_PROGRAMS += tests/mpi/ended
 tests_mpi_ended_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_ended_LDADD = $(MPI_TEST_LDADD)
@@ -276,19 +276,19 @@ check_PROGRAMS += tests/mpi/short_lived
 tests_mpi_short_lived_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_short_lived_LDADD = $(MPI_TEST_LDADD)
 
-# Preloaded behind the library; -rpath makes libtool build it shared.
+# Preloaded after the library; -rpath makes libtool build it shared.
 check_LTLIBRARIES += tests/mpi/preload_after.la
 tests_mpi_preload_after_la_SOURCES = tests/mpi/preload_after.c
 tests_mpi_preload_after_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_mpi_preload_after_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
-# Preloaded in front of it: calls of MPI that fail or come late (inject.c).
+# Preloaded before it: calls of MPI fail or come late (inject.c).
 check_LTLIBRARIES += tests/mpi/inject.la
 tests_mpi_inject_la_SOURCES = tests/mpi/inject.c
 tests_mpi_inject_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_mpi_inject_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
-# Preloaded in front of it: without an MPI_Init, and with one.
+# Preloaded before it: without an MPI_Init, and with one.
 check_LTLIBRARIES += tests/mpi/preload_before.la tests/mpi/preload_before-init.la
 tests_mpi_preload_before_la_SOURCES = tests/mpi/preload_before.c
 tests_mpi_preload_before_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
@@ -297,7 +297,7 @@ tests_mpi_preload_before_init_la_SOURCES = tests/mpi/preload_before.c
 tests_mpi_preload_before_init_la_CPPFLAGS = $(tests_mpi_preload_before_la_CPPFLAGS) -DHAS_INIT
 tests_mpi_preload_before_init_la_LDFLAGS = $(tests_mpi_preload_before_la_LDFLAGS)
 
-# A program at fixed addresses, which takes that of MPI_Allreduce.
+# A program at fixed addresses, which uses the address of MPI_Allreduce.
 check_PROGRAMS += tests/mpi/call_by_address
 tests_mpi_call_by_address_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_call_by_address_CFLAGS = $(AM_CFLAGS) -fno-pic -fno-pie

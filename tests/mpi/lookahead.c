@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fused calls where ranks look ahead differently far: rank 0 makes all its
- * calls before it waits, and the others wait after each. What is decided about
- * a call must not depend on that, or the ranks part.
+ * Fused calls with a different lookahead on each rank: rank 0 makes all its calls
+ * before it waits, and the other ranks wait after each call. The library's decisions
+ * about a call must not depend on that, or the ranks desynchronise.
  *
- *     ahead passing    counts that no rule takes, beside some that share what is
- *                      remembered of counts
- *     ahead steps      a step that is lost and found anew
+ *     ahead passing    counts that no rule matches, among some that share an
+ *                      entry of the cache of counts
+ *     ahead steps      a step that is lost and found again
  *     ahead auto       a reduction chosen by trials
- *     ahead alone      calls that do not fuse, and pass, on communicators that
- *                      nonblocking calls were the first on
+ *     ahead alone      calls that do not fuse and pass through, on
+ *                      communicators whose first calls were nonblocking
  */
 #include "config.h"
 
@@ -42,7 +42,7 @@ static void call(int count)
     counts[calls++] = count;
 }
 
-/* The ranks hold the same small integers, whose sums every format holds. */
+/* All ranks have the same small integers, whose sums every format holds. */
 static bool end(void)
 {
     bool right = true;
@@ -56,7 +56,7 @@ static bool end(void)
     return right;
 }
 
-/* As steps.c numbers calls without steps. */
+/* Returns the index by which steps.c numbers calls without steps. */
 static unsigned place_of(int count)
 {
     return ((size_t)count * UINT64_C(0x9E3779B97F4A7C15)) >> 56;
@@ -115,8 +115,8 @@ static void test_auto(void)
     }
 }
 
-/* What a rank has passed by a nonblocking call says nothing of the blocking one
- * that follows, which may have more to do on other ranks. */
+/* A nonblocking call that a rank passed through must not be taken as a model for the
+ * next blocking call, which other ranks may have to handle differently. */
 static void test_alone(void)
 {
     bool right = true;
@@ -128,7 +128,7 @@ static void test_alone(void)
 
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         if (mpitap_rank() == 0)
-            call(COUNT); /* under way there alone */
+            call(COUNT); /* under way on this rank only */
         MPI_Iallreduce(&one, &sum[0], 1, MPI_FLOAT, MPI_SUM, comm, &small[0]);
         MPI_Wait(&small[0], MPI_STATUS_IGNORE);
         MPI_Allreduce(&one, &sum[1], 1, MPI_FLOAT, MPI_SUM, comm);
@@ -141,7 +141,7 @@ static void test_alone(void)
             right &= sum[i] == (float)mpitap_size();
         MPI_Comm_free(&comm);
     }
-    ok_all(right, "small calls, nonblocking and blocking by turns");
+    ok_all(right, "small calls, nonblocking and blocking alternating");
 }
 
 int main(int argc, char **argv)

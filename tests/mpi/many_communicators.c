@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * More communicators at a time than MPI would have context ids for if the
- * library took one for each: 1,500, and one sum on each. The argument is
- * `nonblocking` (all begun, then all completed), `blocking`, or `both`. After
- * nonblocking sums communicators that live for one sum find the threads that are
- * left of them.
+ * More communicators at a time than MPI would have context ids for if the library took
+ * one for each: 1,500, and one sum on each. The argument is `nonblocking` (all begun,
+ * then all completed), `blocking`, or `both`. After nonblocking sums, communicators
+ * that live for one sum reuse the threads that are left.
  */
 #include "config.h"
 
@@ -29,7 +28,7 @@
 static MPI_Comm comms[COMMS];
 static MPI_Request requests[COMMS];
 static float values[COMMS][COUNT];
-static int errors; /* that MPI told the program's handler */
+static int errors; /* errors that MPI reported to the program's handler */
 
 static void handle(MPI_Comm *comm, int *code, ...)
 {
@@ -59,7 +58,7 @@ static bool is_right(void)
     return right;
 }
 
-/* Threads of this process, or 0. */
+/* Returns the number of threads of this process, or 0. */
 static int count_threads(void)
 {
     FILE *status = fopen("/proc/self/status", "r");
@@ -74,7 +73,7 @@ static int count_threads(void)
     return threads;
 }
 
-/* The number of this process's newest thread. */
+/* Returns the number of this process's newest thread. */
 static long newest_thread(void)
 {
     DIR *threads = opendir("/proc/self/task");

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What blocks while a nonblocking reduction is under way: rank 1 waits for the
- * reduction before it does what rank 0 blocks for, so that rank 0 must go on
- * with the reduction inside that call.
+ * Calls that block while a nonblocking reduction is under way: rank 1 waits for
+ * the reduction before it makes the call for which rank 0 blocks, so rank 0
+ * must progress the reduction inside its call.
  *
- * With the argument `threads` it is another thread of rank 0 that blocks, and
- * it does so before the reduction begins. Then two threads wait for messages of any
- * tag. With `threads again` rank 1 once does what the thread blocks for before it
- * waits.
+ * With the argument `threads` another thread of rank 0 blocks, before the
+ * reduction begins; then two threads wait for messages of any tag. With
+ * `threads again` rank 1 once makes the other call before it waits.
  */
 #include "config.h"
 
@@ -22,10 +21,10 @@
 #include "mpitap.h"
 
 #define COUNT 65536
-#define LARGE (1 << 21) /* no eager message */
+#define LARGE (1 << 21) /* too large for an eager message */
 
-/* Thread-local variables, as Fortran's threadprivate arrays: more than the stack of
- * a thread holds that leaves no room for them (meanwhile_locals). */
+/* Thread-local variables, like Fortran's threadprivate arrays: a thread's stack
+ * cannot hold them unless it is enlarged for them (meanwhile_locals). */
 #ifndef LOCALS
 #define LOCALS 1
 #endif
@@ -54,7 +53,7 @@ static bool end(MPI_Request *request)
     return right;
 }
 
-/* --- what blocks: each returns whether all was well ---------------------- */
+/* --- blocking calls: each returns true if all was well -------------------- */
 
 static bool receive(void)
 {
@@ -134,7 +133,7 @@ static bool file(void)
     return good && MPI_File_close(&made) == MPI_SUCCESS;
 }
 
-/* What the program blocks since the reduction began stays blocked. */
+/* A signal that the program blocks after the reduction began stays blocked. */
 static bool blocked_signal(void)
 {
     sigset_t signals;
@@ -157,7 +156,7 @@ static void handler(MPI_Comm *comm, int *code, ...)
     handled += *comm == other;
 }
 
-/* The error is that of the communicator, and comes once. */
+/* The communicator's handler gets the error, once. */
 static bool truncated(void)
 {
     const int tokens[2] = {1, 2};
@@ -190,7 +189,7 @@ static const struct {
     {"MPI_Recv that fails", truncated},
 };
 #define CALLS (sizeof calls / sizeof *calls)
-#define FOR_THREADS 3 /* of them */
+#define FOR_THREADS 3 /* number of rows for threads */
 
 static void test_calls(void)
 {
@@ -210,8 +209,8 @@ static void test_calls(void)
     }
 }
 
-/* Rank 1 blocks in an all-reduce behind a nonblocking one; rank 0 begins neither
- * before a communicator is duplicated, for which rank 1 has to go on. */
+/* Rank 1 blocks in an all-reduce after a nonblocking one; rank 0 begins neither
+ * before a communicator is duplicated, for which rank 1 must progress. */
 static void test_drain(void)
 {
     static float sums[COUNT];
@@ -226,7 +225,7 @@ static void test_drain(void)
     MPI_Allreduce(MPI_IN_PLACE, sums, COUNT, MPI_FLOAT, MPI_SUM,
                   MPI_COMM_WORLD);
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
-    ok_all(end(&requests[1]), "MPI_Allreduce behind a nonblocking one");
+    ok_all(end(&requests[1]), "MPI_Allreduce after a nonblocking one");
     MPI_Comm_free(&copy);
 }
 
@@ -237,8 +236,8 @@ static void *run(void *good)
     return calls[*which].run() ? good : NULL;
 }
 
-/* `first`: rank 1 does what the thread of rank 0 blocks for before it waits for the
- * reduction. */
+/* `first`: rank 1 makes the call for which the thread of rank 0 blocks before
+ * it waits for the reduction. */
 static void test_thread(size_t which, bool first)
 {
     MPI_Request request;
@@ -249,7 +248,7 @@ static void test_thread(size_t which, bool first)
         pthread_t thread;
 
         pthread_create(&thread, NULL, run, &which);
-        usleep(100000); /* it blocks by now */
+        usleep(100000); /* the thread blocks by now */
         begin(&request);
         pthread_join(thread, &result);
         good = end(&request) && result;
@@ -265,9 +264,10 @@ static void test_thread(size_t which, bool first)
 /* --- two threads ---------------------------------------------------------- */
 
 static pthread_barrier_t both;
-static _Thread_local bool meets; /* the other thread, at its next message */
+static _Thread_local bool meets; /* it meets the other one at its next
+                                  * message */
 
-/* In the place of MPI's: two threads find the same message before one of them
+/* Replaces MPI's function: two threads find the same message before one of them
  * receives it. */
 __attribute__((visibility("default"))) int
 PMPI_Iprobe(int from, int tag, MPI_Comm comm, int *found, MPI_Status *status)
@@ -296,7 +296,7 @@ static void *receive_any(void *sum)
     return NULL;
 }
 
-/* Each gets one of the two messages, whichever it has found first. */
+/* Each thread gets one of the two messages. */
 static void test_two_threads(void)
 {
     int sums[2] = {0, 0}, token = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nonblocking and persistent all-reduces give what blocking ones give, bit for
- * bit, whatever completes them and in whatever order; and a rank that waits is
- * served by the others wherever these block.
+ * Nonblocking and persistent all-reduces give the bits of blocking ones,
+ * whatever call completes them, in any order; and the other ranks serve a rank
+ * that waits, wherever they block.
  *
- * The policy must be one whose results do not depend on what goes together
- * (reduce: direct, a scale a layer).
+ * The results of the policy must not depend on what is reduced together
+ * (reduce: direct, a scale per layer).
  */
 #include "config.h"
 
@@ -49,7 +49,7 @@ static void fill(int round)
     memset(out, 0, sizeof out);
 }
 
-/* By blocking calls, after all others are complete. */
+/* Compares with blocking calls, after all other calls are complete. */
 static bool is_right(void)
 {
     bool right = true;
@@ -137,7 +137,7 @@ static void by_get_status(void)
     for (int i = 0; i < CALLS; i++) {
         for (int done = 0; !done;)
             MPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE);
-        /* MPICH frees no request of a collective of its own. */
+        /* MPICH does not free requests of its own collectives. */
         if (ranks == 1)
             MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
         else
@@ -148,8 +148,8 @@ static void by_get_status(void)
 static const struct {
     const char *name;
     void (*complete)(void);
-    bool frees;  /* persistent requests too */
-    bool native; /* MPICH 4.0 completes persistent ones of its own by it */
+    bool frees;  /* the function frees persistent requests too */
+    bool native; /* MPICH 4.0 completes its own persistent requests by it */
 } ways[] = {
     {"MPI_Wait", by_wait, false, true},
     {"MPI_Test", by_test, false, true},
@@ -242,7 +242,7 @@ static void wait_for_message(int *token, int from)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* Else the token is wrong. */
+/* A wrong status makes the token wrong. */
 static void check_status(int *token, int from, const MPI_Status *status)
 {
     int count;
@@ -268,7 +268,7 @@ static void exchange(int *token, int from)
         *token = -1;
 }
 
-/* Of mine[2], by its address or by a type that holds that. */
+/* Uses mine[2], by its address or by a type that holds the address. */
 static void exchange_at(int *token, int from, int mine[2], void *buffer,
                         int count, MPI_Datatype type)
 {
@@ -336,8 +336,8 @@ static const struct {
     {"MPI_Allreduce on a third communicator", take_part_elsewhere},
 };
 
-/* Rank 0 sends only when its calls are complete, for which it needs the others;
- * these complete theirs only when they have received. */
+/* Rank 0 sends only after its calls are complete, for which it needs the other
+ * ranks; these complete theirs only after they have received. */
 static void test_blocked(void)
 {
     for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
@@ -364,8 +364,7 @@ static void test_blocked(void)
     }
 }
 
-/* The first calls of all on two communicators, in an order of each rank's
- * own. */
+/* All ranks make their first calls on two communicators, each rank in another order. */
 static void test_crossed(void)
 {
     MPI_Comm comms[2];
@@ -382,8 +381,8 @@ static void test_crossed(void)
                        comms[which], &requests[which]);
     }
     rewritten += 2;
-    /* Freed before the calls are complete, which Open MPI (4.1) does not
-     * survive by itself. */
+    /* Frees the communicators before the calls are complete, which Open MPI
+     * (4.1) itself does not survive. */
     if (mpitap_trusting)
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     for (int i = 0; i < 2; i++)
@@ -393,7 +392,7 @@ static void test_crossed(void)
            "first calls in different orders, communicators freed before");
 }
 
-/* A blocking call comes behind nonblocking ones of its communicator. */
+/* A blocking call follows nonblocking ones on its communicator. */
 static void test_mixed(void)
 {
     float blocking[COUNT];

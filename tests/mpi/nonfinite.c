@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * INF and NaN of one rank arrive on all, and spoil nothing beside them; layers
- * of zeros and of subnormals survive. Half of the ways have their turn in a
- * run, the first argument says which; `nonfinite TURN policy` prints the
- * policy.
+ * INF and NaN of one rank arrive on all ranks, and spoil no other element;
+ * layers of zeros and of subnormals survive. A run takes half of the ways,
+ * which the first argument chooses; `nonfinite TURN policy` prints the policy.
  */
 #include "config.h"
 
@@ -48,7 +47,7 @@ static const struct way shapes[] = {
     {.reduce = REDUCE_GATHER, .accumulate = ACCUMULATE_KAHAN},
 };
 
-/* What goes into the places: by turns when there are two. */
+/* Values that go into the places; two values alternate. */
 static const struct contribution {
     const char *name;
     float values[2];
@@ -100,15 +99,16 @@ static void fill_all(const struct call *call, uint64_t seed)
         fill(call->fill, seed, r, COUNT, in[r]);
 }
 
-/* The result at a place where `value` was among the contributions. */
+/* True if `result` is allowed at a place where `value` was among the contributions. */
 static bool is_alike(float result, float value)
 {
     return isnan(value) ? isnan(result) : result == value;
 }
 
 /*
- * Formats without NaN may turn the INF of a block that holds NaN into it; what
- * Kahan's sum lost to an INF is a NaN, which the next contribution meets.
+ * Formats without NaN may turn the INF of a block that holds NaN into NaN. If
+ * Kahan's sum lost a term to an INF, the lost term is a NaN, which is added to
+ * the next contribution.
  */
 static bool is_allowed(const struct call *call, bool beside_nan, float result,
                        float value)
@@ -120,7 +120,7 @@ static bool is_allowed(const struct call *call, bool beside_nan, float result,
                               call->way.accumulate == ACCUMULATE_KAHAN));
 }
 
-/* On rank 0: is `out` what the reference makes of in[]? */
+/* On rank 0: true if `out` is the reference's result for in[]. */
 static bool test_reference(const struct call *call, const char *what)
 {
     size_t i;
@@ -133,7 +133,7 @@ static bool test_reference(const struct call *call, const char *what)
     return false;
 }
 
-/* On rank 0: do all but the places hold what they would without INF and NaN? */
+/* On rank 0: true if INF and NaN change no elements outside the places. */
 static bool test_others(const struct call *call)
 {
     for (size_t i = 0; i < LENGTH(places); i++)
@@ -192,7 +192,7 @@ static bool test_layer(const struct call *call, uint64_t seed)
         good &= test_reference(call, fill_names[call->fill]);
     for (size_t i = 0; i < COUNT && call->fill == FILL_ZERO; i++)
         good &= out[i] == 0;
-    /* For the script, which looks into the log. */
+    /* The script looks for these in the log. */
     if (mpitap_rank() == 0 && call->fill == FILL_ZERO)
         printf("# zero layer %td\n", call - calls);
     return same_on_all(out, sizeof out) && good;

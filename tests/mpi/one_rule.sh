@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-#
-# Sourced by stubs t-*.sh whose policies are of one rule each, and which look at the
+# Sourced by stubs t-*.sh whose policies have one rule each, and which read the
 # log of a call.
 
 . "$top_srcdir/tests/mpi/run.sh"
@@ -16,14 +15,14 @@ rules: [{$1}]
 END
 }
 
-# logged_policy RULE: of which calls leave a row in a new log
+# logged_policy RULE: a policy whose calls each leave a row in a new log
 logged_policy()
 {
     policy "$1" "log: {file: $tmp/log.csv, every: 1}"
     rm -f "$tmp/log.csv"
 }
 
-# logged COLUMN: of all rows of the log
+# logged COLUMN: the column of all rows of the log
 logged()
 {
     awk -F, -v column="$1" '
@@ -31,7 +30,7 @@ logged()
         !/^#/ { print $at[column] }' "$tmp/log.csv"
 }
 
-# check_sent NAME BYTES: rank 0 has sent so many in the log's one call
+# check_sent NAME BYTES: in the log's one call rank 0 has sent BYTES
 check_sent()
 {
     sent=$(logged wire_bytes)

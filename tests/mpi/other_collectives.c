@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The other collectives against references that are computed here from the
- * inputs of all ranks, bit for bit. Every way to reduce has a step of its own:
- * the step of an all-reduce, which begins it.
+ * inputs of all ranks, bit for bit. Every way to reduce has its own step, which
+ * an all-reduce begins.
  *
  *   other_collectives policy       prints the policy
  *   other_collectives              runs all calls under it
- *   other_collectives deferred     the same by the nonblocking forms
+ *   other_collectives deferred     runs all calls in the nonblocking forms
  *   other_collectives log          under e4m3: the errors that the log has to
  *                                  show
  *   other_collectives nonblocking  under e8m23: with nonblocking calls between
@@ -29,7 +29,7 @@
 /* The all-reduce that begins a step: several chunks, the last one short. */
 #define STEP_COUNT 150001
 
-/* Elements that any call takes or gives on one rank. */
+/* Elements of the largest call on one rank. */
 #define ROOM (16 * 80000)
 
 static const struct way ways[] = {
@@ -75,7 +75,7 @@ static void print_policy(void)
 
 enum shape { EVEN, ZEROS, ONE_LONG, ONE_ALONE, TINY, SHAPES };
 
-/* Shares of some unit, laid out one after the other. */
+/* Lays out shares of some unit, one after the other. */
 static void lay_out(enum shape shape, size_t unit, size_t bounds[])
 {
     bounds[0] = 0;
@@ -108,12 +108,12 @@ static void run_way(const struct way *way, unsigned number)
     size_t bounds[RANKS_MAX + 1];
     char name[128];
     unsigned seed = 100 * number;
-    const bool first = number % 3 == 0; /* has the long ones */
+    const bool first = number % 3 == 0; /* the first rank has the long shares */
     float *sum = malloc(STEP_COUNT * sizeof *sum);
     bool good = true;
 
     way_name(way, name, sizeof name);
-    /* The step, and with the same inputs a reduction to one rank. */
+    /* The all-reduce of the step, and with the same inputs a reduction to one rank. */
     others_fill(seed, STEP_COUNT);
     MPI_Allreduce(in[rank], sum, STEP_COUNT, MPI_FLOAT, MPI_SUM,
                   MPI_COMM_WORLD);
@@ -148,7 +148,7 @@ static void run_way(const struct way *way, unsigned number)
     ok_all(good, "%s: reduce", name);
 }
 
-/* For the script: what the summary has to say of every kind. */
+/* Prints for the script the summary's expected numbers for every kind. */
 static void expect_summary(void)
 {
     static const char *const names[KINDS] = {[SCATTER] = "MPI_Reduce_scatter",
@@ -185,8 +185,8 @@ static double mean_error(size_t n, int terms, const float *got)
     return compared > 0 ? sum / (double)compared : 0;
 }
 
-/* The three calls, n elements a rank; results to scattered[n], reduced[size *
- * n] at the root, gathered[size * n]. */
+/* Makes the three calls, n elements a rank; results to scattered[n],
+ * reduced[size * n] at the root, gathered[size * n]. */
 static void make_three(size_t n, int root, float *scattered, float *reduced,
                        float *gathered)
 {
@@ -204,7 +204,7 @@ static void make_three(size_t n, int root, float *scattered, float *reduced,
                   MPI_FLOAT, MPI_COMM_WORLD);
 }
 
-/* The program's arithmetic neither matters nor changes. */
+/* The program's rounding direction neither changes the results nor is changed. */
 static bool make_three_upward(size_t n, int root, float *scattered,
                               float *reduced, float *gathered)
 {
@@ -220,8 +220,8 @@ static bool make_three_upward(size_t n, int root, float *scattered,
     return kept;
 }
 
-/* The results of all ranks come together on rank 0, which prints their errors;
- * the log has to have each twice. */
+/* The results of all ranks are gathered on rank 0, which prints their errors;
+ * the log must have each twice. */
 static void run_log(void)
 {
     const size_t n = 1500, all = (size_t)size * n;

@@ -19,14 +19,14 @@ float *out, *expected, *before, *whole;
 
 /* --- references ---------------------------------------------------------- */
 
-/* Elements of a message: `direct` has as many for every rank. */
+/* Elements of a message: `direct` has the same for every rank. */
 static size_t part_length(const struct way *way)
 {
     return way_chunk(way, size) / (size_t)size;
 }
 
-/* The shares of in[size][bounds[size]], each cut into parts that are blocks;
- * one after the other in sum[]. */
+/* Cuts the shares of in[size][bounds[size]] into parts that are blocks; sum[]
+ * gets them one after the other. */
 static void reference_scatter(const struct way *way, const size_t bounds[],
                               float *sum)
 {
@@ -48,7 +48,7 @@ static void reference_scatter(const struct way *way, const size_t bounds[],
     }
 }
 
-/* in[size][n], each cut into blocks; for aps one exponent, of N = 1. */
+/* Cuts in[size][n] into blocks; aps has one exponent, of N = 1. */
 static void reference_gather(const struct way *way, size_t n, float *gathered)
 {
     const float *const all[] = {gathered};
@@ -64,7 +64,7 @@ static void reference_gather(const struct way *way, size_t n, float *gathered)
                        gathered + (size_t)r * n + at);
 }
 
-/* e8m23 without a scale has no roundings: say so without rounding.c. */
+/* e8m23 without a scale has no roundings: the sum is computed without rounding.c. */
 static bool sums_exactly(const struct way *way, size_t n, const float *sum)
 {
     if (strcmp(way->format, "e8m23") != 0 || way->accumulate != ACCUMULATE_FP32)
@@ -87,7 +87,7 @@ static void fill_rank(unsigned seed, int r, size_t n, float *x)
     const enum fill kind = (enum fill)(seed % FILLS);
 
     fill(kind, seed, r, n, x);
-    /* A few that are not finite, on one rank each or on all. */
+    /* A few values are not finite, on one rank each or on all ranks. */
     if (seed % 3 == 1 && n > 40) {
         if (r == 0)
             x[3] = INFINITY;
@@ -107,7 +107,7 @@ void others_fill(unsigned seed, size_t n)
     memcpy(before, in[rank], n * sizeof *before);
 }
 
-/* How a call is made, by turns. */
+/* How a call is made. */
 struct manner {
     bool in_place;
     bool large;
@@ -204,7 +204,7 @@ static int make_scatter(const struct manner *manner, const size_t bounds[],
                                       comm);
 }
 
-/* Everybody gets its part of rank 0's result. */
+/* Sends each rank its part of rank 0's result. */
 static void hand_out(const size_t bounds[], const float *all, float *own)
 {
     int counts[RANKS_MAX], places[RANKS_MAX];
@@ -213,7 +213,7 @@ static void hand_out(const size_t bounds[], const float *all, float *own)
         counts[i] = (int)(bounds[i + 1] - bounds[i]);
         places[i] = (int)bounds[i];
     }
-    meet(); /* asleep, while rank 0 computes */
+    meet(); /* the other ranks sleep while rank 0 computes */
     PMPI_Scatterv(all, counts, places, MPI_FLOAT, own, counts[rank], MPI_FLOAT,
                   0, MPI_COMM_WORLD);
 }
@@ -339,7 +339,7 @@ bool others_reduce(const struct way *way, unsigned seed, size_t n, int root,
 {
     const struct manner manner = manner_of(seed);
     const bool ours = rank == root;
-    /* Elsewhere the buffer means nothing, and stays what it is. */
+    /* On other ranks the buffer is not significant, and must not change. */
     void *receive = ours || seed % 2 ? out : NULL;
     size_t all[RANKS_MAX + 1];
     bool good;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The other collectives where they are left to MPI: results and errors are
- * MPI's own, and the program's error handler is called as often as without the
- * library.
+ * Calls of other collectives that are left to MPI: results and errors are MPI's own,
+ * and MPI calls the program's error handler as often as without the library.
  *
  *   other_collectives_left errors   wrong arguments, under a policy that names
  *                                   all calls
@@ -10,7 +9,7 @@
  *                                   such a policy
  *   other_collectives_left unnamed  floats, under a policy that names none of
  *                                   the calls
- *   other_collectives_left behind   calls get the answer of the library behind
+ *   other_collectives_left behind   calls get the next library's answer
  */
 #include "config.h"
 
@@ -34,7 +33,7 @@ static void handler(MPI_Comm *comm, int *code, ...)
     handled++;
 }
 
-/* A call that is right. */
+/* Returns a call that is right. */
 static struct collective good_call(enum kind kind, const char *what)
 {
     return (struct collective){.what = what,
@@ -61,7 +60,7 @@ static int class_of(int code)
     return class;
 }
 
-/* A call that MPI itself may not survive. */
+/* True if MPI itself may not survive the call. */
 static bool is_too_much(const struct collective *call)
 {
     return mpitap_trusting &&
@@ -95,7 +94,7 @@ static void compare(const struct collective *call)
            "%s", call->what);
 }
 
-/* Wrong on all ranks, so that MPI sends nothing. */
+/* Makes calls that are wrong on all ranks, so that MPI sends nothing. */
 static void compare_sums(enum kind kind, const char *name)
 {
     struct collective call;
@@ -119,7 +118,7 @@ static void compare_sums(enum kind kind, const char *name)
     WRONG("a type's handle as communicator", comm, (MPI_Comm)MPI_FLOAT);
     if (kind == REDUCE) {
         WRONG("a root before the first rank", root, -1);
-        WRONG("a root behind the last rank", root, size);
+        WRONG("a root after the last rank", root, size);
         return;
     }
     WRONG("NULL to receive", receive, NULL);
@@ -161,7 +160,7 @@ static void compare_all(void)
     compare_gather();
 }
 
-/* Rewritten all right: four calls. */
+/* Four calls, all of which are rewritten. */
 static void test_good_calls(void)
 {
     bool good = true;
@@ -193,9 +192,9 @@ static void test_errors(void)
     MPI_Errhandler_free(&errhandler);
 }
 
-/* --- what is not for us -------------------------------------------------- */
+/* --- calls that the library does not rewrite ------------------------------ */
 
-/* The bytes of MPI's own result. */
+/* Compares with the bytes of MPI's own result. */
 static void same(const struct collective *call)
 {
     struct collective theirs = *call;
@@ -257,7 +256,7 @@ static void test_nested(void)
         MPI_Type_free(&nested[i]);
 }
 
-/* Ranks may describe the same floats by types of their own. */
+/* Ranks may describe the same floats by different derived types. */
 static void test_derived(void)
 {
     MPI_Datatype pair, spread, mixed, large, block, named;
@@ -385,7 +384,7 @@ static void test_unnamed(void)
 }
 
 /* behind.c answers MPI_ERR_COUNT to wrong counts, which MPICH 4.0 does not
- * survive, else MPI_ERR_OTHER. */
+ * survive, and MPI_ERR_OTHER otherwise. */
 static void test_behind(void)
 {
     static const char *const names[] = {
@@ -415,7 +414,7 @@ static void test_behind(void)
         call.count = call.send_count = 0;
         call.type = call.send_type = MPI_FLOAT;
         ok_all(collective_make(&call) == MPI_ERR_OTHER,
-               "%s: so does a call without elements", names[kind]);
+               "%s: a call without elements passes through, too", names[kind]);
     }
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages whose lengths only their senders know, in as many parts as the longest
- * one needs: what is received is what was sent, whatever was in its room before.
- * The messages of MPI are this program's: parts lie in `sent` until they are taken.
+ * Messages whose lengths only the senders know, in as many parts as the longest
+ * one needs. A rank receives the bytes that were sent, whatever its buffer held
+ * before. This program replaces MPI's messages: parts are stored in `sent`
+ * until they are received.
  */
 #include "config.h"
 
@@ -15,7 +16,7 @@
 
 #define PARTS_MAX 16
 
-/* Parts from rank 1 to rank 0, and the room that rank 0 has for the next one. */
+/* Parts from rank 1 to rank 0, and the buffer that rank 0 has for the next part. */
 static struct {
     unsigned char *bytes;
     size_t size;
@@ -86,7 +87,7 @@ static void exchange_as(int rank, size_t most, unsigned char *parcels)
     (void)aps_varlen_exchange_run(&what, &cost);
 }
 
-/* From rank 1 to rank 0, whose room was full of `before`. */
+/* Rank 1 sends to rank 0, whose buffer was full of `before`. */
 static void test_length(size_t most, size_t length, int before)
 {
     const size_t stride = aps_varlen_stride(most);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nonblocking calls some of whose layers pass, while others are rewritten: four
- * layers of LENGTH elements, of which the policy leaves the second and the third
- * to MPI and rounds the others to e3m0, in calls of one, two or four layers.
+ * Nonblocking calls in which some layers pass through and others are rewritten. There
+ * are four layers of LENGTH elements, in calls of one, two or four layers. The policy
+ * leaves the second and the third layer to MPI and rounds the others to e3m0.
  *
- *     parts [KINDS]   of a blocking call, a letter for each layer: n(ative) or
+ *     parts [KINDS]   the layers of a blocking call, a letter each: n(ative) or
  *                     r(ounded); `any`: either
  */
 #include "config.h"
@@ -38,7 +38,7 @@ static bool is_right(const float *x, const char *kinds)
     return right;
 }
 
-/* One call of `layers` layers from `first` on. */
+/* Makes one call of `layers` layers from `first` on. */
 static void begin(float *x, int first, int layers, bool in_place,
                   MPI_Request *request)
 {
@@ -52,7 +52,7 @@ static void begin(float *x, int first, int layers, bool in_place,
                    MPI_SUM, MPI_COMM_WORLD, request);
 }
 
-/* All steps before the first wait; rank 1 waits in another order. */
+/* Makes the calls of all steps before the first wait; rank 1 waits in another order. */
 static void test_steps(int together, bool in_place)
 {
     MPI_Request requests[STEPS * LAYERS];
@@ -73,7 +73,7 @@ static void test_steps(int together, bool in_place)
            in_place ? ", in place" : "");
 }
 
-/* A blocking call that follows comes after all of them. */
+/* A blocking call comes after all of them. */
 static void test_order(void)
 {
     MPI_Request request;

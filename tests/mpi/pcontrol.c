@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Pcontrol. Every element is 1.25, which e3m0 rounds to 1: a result tells
- * whether its call was rewritten. What is tried is named by the argument; the
- * policies stand in t-pcontrol.sh. A second argument asks for threads.
+ * whether its call was rewritten. The first argument names the test;
+ * t-pcontrol.sh has the policies. A second argument asks for threads.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@ enum what { ROUNDED, EXACT };
 
 static unsigned long rewritten; /* on rank 0 */
 
-/* In the place of the C library's: is the log flushed? */
+/* Replaces the C library's function, to see whether the log is flushed. */
 static int flushed;
 
 __attribute__((visibility("default"))) int fdatasync(int fd)
@@ -37,8 +37,8 @@ __attribute__((visibility("default"))) int fdatasync(int fd)
     return 0;
 }
 
-/* 1.25 counts as 1, and a sum of that is rounded to the nearest power of two
- * (ties upwards). */
+/* Returns the sum of `size` ranks: 1.25 counts as 1, and the sum of ones is
+ * rounded to the nearest power of two (ties upwards). */
 static float expected(enum what what, int size)
 {
     int power = 1;
@@ -56,7 +56,7 @@ static void fill(float in[COUNT])
         in[i] = VALUE;
 }
 
-/* Is this the result of a call on `comm`? */
+/* True if `out` is the result of a call on `comm`. */
 static bool check(const float out[COUNT], enum what what, MPI_Comm comm)
 {
     bool good = true;
@@ -97,7 +97,7 @@ static void control(int level)
         diag("rank %d: MPI_Pcontrol(%d) fails", mpitap_rank(), level);
 }
 
-/* Two calls a step, the first is rounded. */
+/* Two calls a step; the first is rounded. */
 static void try_switch(void)
 {
     MPI_Comm half, copy;
@@ -128,7 +128,7 @@ static void try_switch(void)
     MPI_Comm_free(&copy);
 }
 
-/* Off before anything was reduced. */
+/* Switches off before the first reduction. */
 static void try_early(void)
 {
     bool good;
@@ -141,7 +141,7 @@ static void try_early(void)
     ok_all(good, "on later");
 }
 
-/* Epochs 1 and 3 are rounded; two steps an epoch, were there no marks. */
+/* Epochs 1 and 3 are rounded; without marks an epoch would have two steps. */
 static void try_marks(bool first)
 {
     MPI_Comm half;
@@ -181,7 +181,7 @@ static void try_levels(void)
 
     control(2);
     if (mpitap_rank() == 0)
-        control(5); /* none of ours: nobody waits */
+        control(5); /* not a level of the library: no rank waits */
     control(-1);
     good &= reduce_times(2, ROUNDED, MPI_COMM_WORLD);
     good &= reduce_times(2, EXACT, MPI_COMM_WORLD);
@@ -206,7 +206,7 @@ static void try_flush(void)
     ok_all(good, "... and changes nothing else");
 }
 
-/* Ranks that call different levels. */
+/* Ranks call different levels. */
 static void try_differ(void)
 {
     const int last = mpitap_size() - 1;
@@ -226,7 +226,7 @@ static void try_differ(void)
     ok_all(good, "one rank says on: nothing changes");
 }
 
-/* Levels of some ranks only, where they are nothing to us. */
+/* Levels of some ranks only, in cases that the library ignores. */
 static void try_alone(enum what what)
 {
     bool good;
@@ -242,7 +242,7 @@ static void try_alone(enum what what)
     ok_all(good, "levels of single ranks change nothing and hold nobody");
 }
 
-/* Ranks that come late are waited for. */
+/* The other ranks wait for ranks that come late. */
 static void try_late(void)
 {
     bool good = reduce(ROUNDED, MPI_COMM_WORLD);
@@ -259,8 +259,8 @@ static void try_late(void)
     ok_all(good, "rank 0 comes late");
 }
 
-/* One rank waits in MPI_Pcontrol while another still completes a message that
- * it sent, too large to go without it. */
+/* One rank waits in MPI_Pcontrol while another still completes a message to it
+ * that is too large to go without it. */
 static void try_message(void)
 {
     static char bytes[1 << 22];
@@ -281,8 +281,8 @@ static void try_message(void)
     ok_all(good, "messages go on meanwhile");
 }
 
-/* Nonblocking calls go by what held when they were made, whenever the library
- * gets to carry them out. */
+/* Nonblocking calls use the levels that held when they were made, whenever the
+ * library carries them out. */
 static void try_nonblocking(void)
 {
     enum { CALLS = 6 };
@@ -307,11 +307,11 @@ static void try_nonblocking(void)
         MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
     for (int i = 0; i < CALLS; i++)
         good &= check(out[i], whats[i], MPI_COMM_WORLD);
-    ok_all(good, "calls under way go by what held when they were made");
+    ok_all(good, "calls under way use the levels of when they were made");
 }
 
-/* One rank waits in MPI_Pcontrol for another that waits for a reduction, which
- * needs the first one. */
+/* One rank waits in MPI_Pcontrol for another rank that waits for a reduction,
+ * which needs the first rank. */
 static void try_blocked(void)
 {
     static float in[COUNT], out[COUNT];
@@ -329,7 +329,7 @@ static void try_blocked(void)
            "reductions go on while a rank waits in MPI_Pcontrol");
 }
 
-/* What holds for a persistent request is what holds when it is started. */
+/* A persistent request uses the level that holds when it is started. */
 static void try_persistent(void)
 {
     bool good = true;
@@ -354,10 +354,10 @@ static void try_persistent(void)
     }
     MPI_Request_free(&request);
 #endif
-    ok_all(good, "a persistent request goes by each of its starts");
+    ok_all(good, "a persistent request uses the level of each start");
 }
 
-/* The other collectives; here the rule is for epoch 1. */
+/* Tests the other collectives; the rule is for epoch 1. */
 static void try_others(void)
 {
     static const enum what whats[] = {EXACT, ROUNDED, EXACT, ROUNDED, EXACT};
@@ -372,11 +372,11 @@ static void try_others(void)
         if (mpitap_rank() == 0)
             good &= check(out, whats[i], MPI_COMM_WORLD);
     }
-    rewritten = 0; /* of all-reduces */
-    ok_all(good, "other collectives are switched and go by the marks");
+    rewritten = 0; /* number of all-reduces */
+    ok_all(good, "other collectives obey the switch and the marks");
 }
 
-/* A profiler behind us (behind.c) takes every level. */
+/* A profiler after the library (behind.c) takes every level. */
 static void try_behind(void)
 {
     bool good = true;

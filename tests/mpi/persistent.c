@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Persistent all-reduces. The argument says what is tested:
+ * Persistent all-reduces. The argument names the test:
  *
- *     swapped   odd ranks start two requests in the other order
- *     beside    odd ranks start a request after an MPI_Iallreduce, not before
- *     held      one request; the policy, which rounds to e3m0, is on one rank
+ *     swapped  odd ranks start two requests in the other order
+ *     beside   odd ranks start a request after an MPI_Iallreduce, not before
+ *     held     one request; only one rank has the policy, which rounds to e3m0
  */
 #include "config.h"
 
@@ -89,7 +89,7 @@ static void test_beside(void)
         MPI_Waitall(2, requests, statuses);
         good &= are_sums();
     }
-    ok_all(good, "one request, beside an MPI_Iallreduce: their own sums");
+    ok_all(good, "one request and one MPI_Iallreduce: their own sums");
     MPI_Request_free(&requests[0]);
 }
 
@@ -104,7 +104,7 @@ static void test_held(void)
         fill();
         MPI_Start(&request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-        good &= is_all(a, (float)mpitap_size()); /* e3m0 makes 1 of 1.25 */
+        good &= is_all(a, (float)mpitap_size()); /* e3m0 rounds 1.25 to 1. */
     }
     ok_all(good, "the ranks agreed on a policy: rounded");
     MPI_Request_free(&request);

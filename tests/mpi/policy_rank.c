@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Only rank 0 of MPI_COMM_WORLD sees the policy's file, which rounds every sum
- * to e3m0 by `direct`. The argument says on which communicator the first sum is:
+ * to e3m0 by `direct`. The argument names the communicator of the first sum:
  *
  *     world     MPI_COMM_WORLD, right after MPI_Pcontrol(0)
- *     without   two halves, of which one has none of those that see the file
+ *     without   two halves; no rank of one half sees the file
  *     among     all ranks, but in reversed order: rank 0 sees no file
- *     some      ranks 0 and 2, in reversed order; rank 1 stands by
+ *     some      ranks 0 and 2, in reversed order; rank 1 makes no call
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #include "e3m0_sum.h"
 #include "mpitap.h"
 
-/* Is the sum of `ranks` ranks what e3m0 makes of it? */
+/* True if the sum of `ranks` ranks is rounded to e3m0. */
 static bool is_rounded(float value, int ranks)
 {
     return value == e3m0_sum_rounded(ranks);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A profiler that is preloaded behind us: it answers whatever it gets. */
+/* A profiler that is preloaded after the library: it answers every call itself. */
 #include "config.h"
 
 #include <mpi.h>
@@ -50,7 +50,7 @@ MPI_Reduce(const void *send, void *receive, int count, MPI_Datatype type,
     return count < 0 ? MPI_ERR_COUNT : MPI_ERR_OTHER;
 }
 
-/* Right if it came from try_behind in pcontrol.c, each level once. */
+/* Right if the call came from try_behind in pcontrol.c, each level once. */
 __attribute__((visibility("default"))) int MPI_Pcontrol(const int level, ...)
 {
     static int next = -1;

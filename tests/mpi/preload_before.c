@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A tool that is found before us. It goes on by PMPI_, or with FRONT=next to
- * the next library; HAS_INIT: with an MPI_Init too, which FRONT_INIT=next
- * likewise takes to the next library, and before whose end it is not ready.
+ * A tool that is found before the library. It calls PMPI_, or with FRONT=next
+ * the next library. HAS_INIT: with an MPI_Init too, which with FRONT_INIT=next
+ * calls the next library, and before whose end the tool is not ready.
  */
 #include "config.h"
 
@@ -13,8 +13,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* `name` in the library behind this one, if `variable` says so; *function stays
- * as it is otherwise. */
+/* Sets *function to `name` in the next library if `variable` is "next";
+ * *function does not change otherwise. */
 static void choose(const char *variable, const char *name, void *function)
 {
     const char *value = getenv(variable);

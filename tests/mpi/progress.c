@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI's progress goes on inside a rewritten call: rank 1 comes only when it has
- * received a large message whose sender waits in the call already.
+ * MPI progresses inside a rewritten call: rank 1 comes to the call only after
+ * it has received a large message whose sender already waits in the call.
  *
- * progress REWRITTEN: so many of its calls are rewritten.
+ * progress REWRITTEN: number of its calls that are rewritten
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 static float in[COUNT], out[COUNT];
 static char *message;
 
-/* Rank `from` sends before, rank `to` receives before. */
+/* Rank `from` sends before the call, rank `to` receives before the call. */
 static bool reduce_across(int from, int to)
 {
     const int rank = mpitap_rank();

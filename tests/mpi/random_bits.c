@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The random bits of roundings: each communicator draws bits of its own, also one
- * that takes over the tags of another that is freed; layers whose rules round
- * otherwise do not share bits, however their calls go together. `random_bits
- * blocking` or `nonblocking` prints a number that stands for all results, so that
- * the script can compare runs.
+ * The random bits of roundings: each communicator draws its own bits, also one that
+ * takes over the tags of a freed one; layers whose rules round differently do not share
+ * bits, whether their calls are reduced together or not. `random_bits blocking` or
+ * `nonblocking` prints a hash of all results, so that the script can compare runs.
  */
 #include "config.h"
 
@@ -68,7 +67,7 @@ static void print_number(void)
         diag("results %016llx", (unsigned long long)number);
 }
 
-/* Where bits are drawn, results differ; elsewhere they are the same. */
+/* Results differ if bits are drawn, and are the same otherwise. */
 static void compare(const char *name)
 {
     bool differ = true, same = true;
@@ -92,7 +91,7 @@ static void compare(const char *name)
     print_number();
 }
 
-/* Two at a time, and one after the other. */
+/* Uses two communicators at a time, and one after the other. */
 static void test_communicators(bool together)
 {
     MPI_Comm comms[2];
@@ -114,8 +113,8 @@ static void test_communicators(bool together)
                      : "a communicator in the place of a freed one");
 }
 
-/* Seeds are a matter of the rule: of two layers with equal values in one step,
- * none of which has the other's bits. */
+/* Seeds belong to a rule: two layers of a step with equal values do not have
+ * the same bits. */
 static void test_seeds(void)
 {
     const struct results *one = results[0];

@@ -113,13 +113,13 @@ void way_print_rule(FILE *stream, const struct way *way, long first, long last)
                 accumulate_names[way->accumulate]);
 }
 
-/* What the ranks of one group have in common. */
+/* Properties that the ranks of one group share. */
 struct place {
     int node;
-    int part; /* of the node, or of the communicator */
+    int part; /* index of the part of the node, or of the communicator */
 };
 
-/* Where a rank is that has `before` ranks before it on its node. */
+/* Returns the place of a rank that has `before` ranks before it on its node. */
 static struct place place_of(const struct way *way, int rank, int node,
                              int before)
 {
@@ -127,7 +127,7 @@ static struct place place_of(const struct way *way, int rank, int node,
     case REDUCE_RING:
         return (struct place){0, rank};
     case REDUCE_MASTER:
-        /* Consecutive ranks, wherever they run. */
+        /* Consecutive ranks form a group, on any nodes. */
         if (way->group > 0)
             return (struct place){0, rank / way->group};
         return (struct place){node, 0};
@@ -168,7 +168,7 @@ void way_groups(const struct way *way, int ranks, struct groups *groups)
     }
 }
 
-/* Elements of so many bits in so many bytes, to a multiple of 64. */
+/* Returns the number of elements of `width` bits in `bytes` bytes, a multiple of 64. */
 static size_t length_in(size_t bytes, int width)
 {
     return bytes * 8 / (size_t)width / 64 * 64;
@@ -186,7 +186,7 @@ size_t hierarchical_chunk_fp32(size_t owners)
     return many > HIERARCHICAL_CHUNK ? many : HIERARCHICAL_CHUNK;
 }
 
-/* Of a single group: as many codes an owner as have room where FP32 values have. */
+/* Length for a single group: as many codes per owner as fit where FP32 values fit. */
 static size_t hierarchical_chunk_alone(const struct way *way, size_t owners,
                                        int width)
 {
@@ -199,7 +199,7 @@ static size_t hierarchical_chunk_alone(const struct way *way, size_t owners,
     return way->node_fp32 || fit * owners < fp32 ? fp32 : fit * owners;
 }
 
-/* Between groups chunks of narrow codes are as long as a byte a value allows. */
+/* Between groups, chunks of narrow codes are as long as chunks of one-byte values. */
 static size_t hierarchical_chunk(const struct way *way,
                                  const struct groups *groups, int width)
 {
@@ -222,7 +222,7 @@ size_t way_chunk(const struct way *way, int ranks)
     way_groups(way, ranks, &groups);
     switch (way->reduce) {
     case REDUCE_HIERARCHICAL:
-        /* Groups of one rank each leave nothing but `direct`. */
+        /* If every group has one rank, the reduction is `direct`. */
         return groups.count == ranks ? (size_t)ranks * message_length(width)
                                      : hierarchical_chunk(way, &groups, width);
     case REDUCE_MASTER:

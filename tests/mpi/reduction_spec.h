@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ways to reduce: what a rule of a policy says, whom it groups, and how long
- * its chunks are.
+ * Ways to reduce: a rule of a policy, the groups that it makes, and the length
+ * of its chunks.
  */
 #ifndef APS_TEST_WAY_H
 #define APS_TEST_WAY_H
@@ -12,7 +12,7 @@
 
 #define RANKS_MAX 16
 
-/* SCALE_OWN: the format's blocks scale themselves, and the rule says nothing. */
+/* SCALE_OWN: the format's blocks have their own scales, and the rule has no scale. */
 enum scale { SCALE_NONE, SCALE_FIXED, SCALE_APS, SCALE_TIGHT, SCALE_OWN };
 
 enum reduce {
@@ -29,27 +29,27 @@ enum accumulate { ACCUMULATE_FP32, ACCUMULATE_FORMAT, ACCUMULATE_KAHAN };
 struct way {
     const char *format; /* "eEmM", "eEmMfn"; with SCALE_OWN, one in blocks */
     enum scale scale;
-    float fixed; /* of SCALE_FIXED */
+    float fixed; /* factor of SCALE_FIXED */
     enum reduce reduce;
-    int group; /* ranks, 0: node */
+    int group; /* ranks of a group, 0: node */
     bool node_fp32;
     enum accumulate accumulate;
     const char *sums; /* format of partial sums; NULL: `format` */
     int chunk;        /* ranks of a chunk, of ACCUMULATE_FORMAT; 0: no chunks */
-    /* A scale with a state, as a policy has it, in place of `scale`; or NULL. It
-     * has no reference: what a call gives is that of another scale. */
+    /* A scale with a state, as in a policy, in place of `scale`; or NULL. It
+     * has no reference: a call's result is that of another scale. */
     const char *history;
 };
 
-/* Does the policy language take it? */
+/* True if the policy language accepts the way. */
 bool way_is_allowed(const struct way *way);
 
 bool way_equals(const struct way *a, const struct way *b);
 
-/* "e5m2, scale aps, ring, accumulate format"; writes to `text`, returns it. */
+/* Writes "e5m2, scale aps, ring, accumulate format" to `text`, and returns it. */
 const char *way_name(const struct way *way, char *text, size_t size);
 
-/* The rule, for the layers first-last (first < 0: for all). */
+/* Prints the rule, for the layers first-last (first < 0: for all). */
 void way_print_rule(FILE *stream, const struct way *way, long first, long last);
 
 /* Ranks by group, in the order of the groups' first ranks. */
@@ -62,19 +62,19 @@ struct groups {
 };
 
 /*
- * As APSMPI_TEST_NODES and the way say. `direct` and `gather` have one group of
- * all ranks, `ring` a group for each.
+ * Groups the ranks by APSMPI_TEST_NODES and the way. `direct` and `gather` have
+ * one group of all ranks, `ring` a group for each rank.
  */
 void way_groups(const struct way *way, int ranks, struct groups *groups);
 
-/* Elements of a chunk of `hierarchical`: between groups, before they depend on the
- * format's width; of FP32 values in a single group of so many owners; and of one of
- * its owners, at most. */
+/* Elements of a chunk of `hierarchical`: between groups, before the format's
+ * width changes it; in a single group of `owners` owners, as FP32; and the most
+ * elements of one owner. */
 #define HIERARCHICAL_CHUNK 65536
 size_t hierarchical_chunk_fp32(size_t owners);
 #define HIERARCHICAL_SLICE 65536
 
-/* Elements of a chunk. */
+/* Returns the elements of a chunk. */
 size_t way_chunk(const struct way *way, int ranks);
 
 #endif

@@ -31,7 +31,7 @@ static size_t chunk_length(size_t n, size_t begin, size_t chunk)
     return n - begin < chunk ? n - begin : chunk;
 }
 
-/* part[count]: the vectors x[count] from `begin` on. */
+/* Sets part[count] to the vectors x[count] from `begin` on. */
 static void part_of(int count, const float *const x[], size_t begin,
                     const float *part[])
 {
@@ -39,7 +39,7 @@ static void part_of(int count, const float *const x[], size_t begin,
         part[i] = x[i] + begin;
 }
 
-/* members[]: the inputs of group g; returns how many they are. */
+/* Sets members[] to the inputs of group g, and returns their number. */
 static int members_of(const struct groups *groups, int g, float *const in[],
                       const float *members[])
 {
@@ -59,7 +59,7 @@ static float *new_floats(size_t n)
 
 /* --- direct -------------------------------------------------------------- */
 
-/* Every slice: summed by its owner, sent once more to all. */
+/* For every slice: the owner sums it, and sends the result once to all. */
 static void exchange(const struct way *way, int exponent, int ranks,
                      const float *const in[], size_t n, float *out)
 {
@@ -93,7 +93,7 @@ static void reduce_direct(const struct way *way, int ranks, size_t n,
 
 /* --- hierarchical -------------------------------------------------------- */
 
-/* sum[n] of a group, elements `begin` on. */
+/* Sums a group to sum[n], from element `begin` on. */
 static void sum_group(const struct way *way, int exponent, int count,
                       const float *const members[], size_t begin, size_t n,
                       float *sum)
@@ -112,7 +112,7 @@ static void sum_group(const struct way *way, int exponent, int count,
     }
 }
 
-/* The slice of an owner in a chunk: `n` elements from `begin` on. */
+/* Reduces the slice of an owner in a chunk: `n` elements from `begin` on. */
 static void reduce_slice(const struct way *way, const struct groups *groups,
                          const int exponents[], float *const in[], size_t begin,
                          size_t n, float *out)
@@ -138,7 +138,7 @@ static void reduce_slice(const struct way *way, const struct groups *groups,
         free(sums[g]);
 }
 
-/* The exponents of the groups, of the whole layer. */
+/* Computes the exponents of the groups, of the whole layer. */
 static void group_exponents(const struct way *way, const struct groups *groups,
                             float *const in[], size_t n, int exponents[])
 {
@@ -176,8 +176,8 @@ static void reduce_hierarchical(const struct way *way, int ranks, size_t n,
 /* --- ring ---------------------------------------------------------------- */
 
 /*
- * One slice on its way: x[count][n] in the order in which it meets them. The
- * owner's sum goes to all as a block, and in the format so do all before it.
+ * Moves one slice round the ring: x[count][n] in the order in which it meets them. The
+ * owner's sum is sent to all as a block; partial sums before it are in the format.
  */
 static void travel(const struct way *way, int exponent, int count,
                    const float *const x[], size_t n, float *out)
@@ -200,7 +200,7 @@ static void travel(const struct way *way, int exponent, int count,
     free(own);
 }
 
-/* One chunk: slice j starts behind its owner j and ends there. */
+/* One chunk: slice j starts after its owner j and ends there. */
 static void pass_round(const struct way *way, int exponent, int count,
                        const float *const in[], size_t n, float *out)
 {
@@ -232,7 +232,7 @@ static void reduce_ring(const struct way *way, int ranks, size_t n,
 
 /* --- master -------------------------------------------------------------- */
 
-/* One chunk, whose elements start at `begin`. */
+/* Reduces one chunk, whose elements start at `begin`. */
 static void reduce_by_masters(const struct way *way,
                               const struct groups *groups,
                               const int exponents[], float *const in[],
@@ -247,7 +247,7 @@ static void reduce_by_masters(const struct way *way,
 
         part_of(count, members, begin, chunks);
         sums[g] = new_floats(n);
-        /* Who is alone in a group sends nothing to its master. */
+        /* A rank that is alone in its group sends nothing to its master. */
         if (count == 1 && way->accumulate == ACCUMULATE_FP32)
             memcpy(sums[g], chunks[0], n * sizeof *sums[g]);
         else
@@ -278,7 +278,7 @@ static void reduce_master(const struct way *way, int ranks, size_t n,
 
 /* --- gather -------------------------------------------------------------- */
 
-/* Every rank sums all blocks itself: nothing is sent after that. */
+/* Every rank sums all blocks itself, and sends nothing after that. */
 static void reduce_gather(const struct way *way, int ranks, size_t n,
                           const float *const in[], float *out)
 {
@@ -320,7 +320,7 @@ void reference_reduce(const struct way *way, int ranks, size_t n,
     }
 }
 
-/* Of element i; `first` is the group whose sum is the first. */
+/* Returns the exact sum of element i; `first` is the group whose sum is added first. */
 static float exact_sum(const struct groups *groups, int first,
                        float *const in[], size_t i)
 {
@@ -359,7 +359,7 @@ void reference_exact(const struct way *way, int ranks, size_t n,
     }
 }
 
-/* In slices, one for each rank but the root; for aps one exponent, of N = 1. */
+/* In slices, one for each rank except the root; aps has one exponent, of N = 1. */
 void reference_bcast(const struct way *way, int ranks, size_t n, const float *x,
                      float *out)
 {

@@ -51,7 +51,6 @@ struct cut {
     int parts;
 };
 
-/* Slice i of n elements. */
 static size_t slice_begin(size_t n, size_t granule, int slices, int i)
 {
     const size_t units = (n + granule - 1) / granule;
@@ -70,7 +69,7 @@ static size_t slice_length(size_t n, size_t granule, int slices, int i)
 
 typedef void (*piece_fn)(void *state, size_t begin, size_t n, int slice);
 
-/* Every part of every slice, and whose slice it is. */
+/* Visits every part of every slice, with the slice's owner. */
 static void visit(const struct cut *cut, piece_fn piece, void *state)
 {
     for (size_t begin = 0; begin < cut->n; begin += cut->chunk) {
@@ -117,7 +116,7 @@ static void cast_piece(void *state, size_t begin, size_t n, int slice)
                     n - at < cast->most ? n - at : cast->most);
 }
 
-/* y[n]: what is decoded of x[n], which may be in the same place. */
+/* y[n] gets the decoded values of x[n]; y may be x. */
 static void cast_layer(const char *name, const struct cut *cut, size_t most,
                        const float *x, float *y)
 {
@@ -129,14 +128,14 @@ static void cast_layer(const char *name, const struct cut *cut, size_t most,
         cast_values(&cast, 0, cut->n);
 }
 
-/* A block that is sent. */
+/* Casts a block that is sent. */
 static void send_layer(const struct way *way, const struct cut *cut,
                        const float *x, float *y)
 {
     cast_layer(way->format, cut, cut->n, x, y);
 }
 
-/* A partial sum. */
+/* Rounds a partial sum. */
 static void round_layer(const struct way *way, const struct cut *cut, float *x)
 {
     cast_layer(way->sums ? way->sums : way->format, cut, TILE, x, x);
@@ -176,8 +175,8 @@ static void add_by_kahan(const struct way *way, const struct cut *cut,
     free(t);
 }
 
-/* Contribution k of `count`, in chunks of way->chunk: the first goes to the sum
- * at once, the others by way of `chunk`. */
+/* Adds contribution k of `count` in chunks of way->chunk: the first chunk goes
+ * to the sum directly, the others through `chunk`. */
 static void add_in_chunks(const struct way *way, const struct cut *cut, int k,
                           int count, const float *x, float *sum, float *chunk)
 {
@@ -192,7 +191,7 @@ static void add_in_chunks(const struct way *way, const struct cut *cut, int k,
         add_layer(way, cut, chunk, sum);
 }
 
-/* The sum of what `count` ranks send. */
+/* Sums what `count` ranks send. */
 static void sum_layers(const struct way *way, const struct cut *cut, int count,
                        const float *const x[], float *sum)
 {
@@ -228,8 +227,8 @@ static void sum_exactly(size_t n, int count, const float *const x[], float *sum)
 
 /* --- rings ----------------------------------------------------------------- */
 
-/* x[count] in the order of a slice on its way, as if the layer were that slice;
- * before the result is sent. */
+/* Moves the layer round the ring as one slice, with x[count] in the order of
+ * its way, up to the sending of the result. */
 static void travel(const struct way *way, const struct cut *cut, int count,
                    const float *const x[], float *sum)
 {
@@ -265,7 +264,7 @@ static void take_slice(void *state, size_t begin, size_t n, int slice)
         memcpy(turn->to + begin, turn->from + begin, n * sizeof *turn->to);
 }
 
-/* Slice j begins behind its owner j and ends there. */
+/* Slice j begins after its owner j and ends there. */
 static void pass_round(const struct way *way, const struct cut *cut, int count,
                        const float *const x[], float *out)
 {
@@ -287,7 +286,7 @@ static void pass_round(const struct way *way, const struct cut *cut, int count,
 
 /* --- reductions ------------------------------------------------------------ */
 
-/* Elements in so many bytes, as many whole granules as fit. */
+/* Returns the elements that fit in `bytes` bytes, in whole granules. */
 static size_t length_in(const struct way *way, size_t bytes)
 {
     const struct aps_format *format = format_of(way->format);
@@ -296,7 +295,7 @@ static size_t length_in(const struct way *way, size_t bytes)
     const size_t each = aps_packed_bytes(format, 2 * granule) - one;
 
     const size_t fit = (bytes - (one - each)) / each * granule;
-    /* of values of a bit, no more than of two */
+    /* Codes of one bit allow no more elements than codes of two. */
     const size_t most = bytes * 4 / granule * granule;
 
     return fit < most ? fit : most;
@@ -312,7 +311,7 @@ static size_t whole(size_t n, size_t granule)
     return (n + granule - 1) / granule * granule;
 }
 
-/* Of a single group: as many codes an owner as have room where FP32 values have. */
+/* Length for a single group: as many codes per owner as fit where FP32 values fit. */
 static size_t hierarchical_chunk_alone(const struct way *way, size_t owners)
 {
     const size_t granule = blocks_granule(way->format);
@@ -327,7 +326,7 @@ static size_t hierarchical_chunk_alone(const struct way *way, size_t owners)
     return way->node_fp32 || fit * owners < least ? least : fit * owners;
 }
 
-/* Of several: as long as a byte a value allows. */
+/* Length for several groups: that of one-byte values. */
 static size_t hierarchical_chunk(const struct way *way,
                                  const struct groups *groups)
 {
@@ -367,7 +366,7 @@ static size_t chunk_of(const struct way *way, int ranks,
     return (size_t)ranks * message_length(way);
 }
 
-/* Sums of the groups, which the caller frees. */
+/* Computes the sums of the groups, which the caller frees. */
 static void sum_groups(const struct way *way, const struct cut *cut,
                        const struct groups *groups, float *const in[],
                        float *sums[])
@@ -379,7 +378,7 @@ static void sum_groups(const struct way *way, const struct cut *cut,
         for (int i = 0; i < count; i++)
             members[i] = in[groups->members[g][i]];
         sums[g] = new_floats(cut->n);
-        /* Who is alone sends nothing to a master. */
+        /* A rank that is alone sends nothing to a master. */
         if (way->node_fp32 || (way->reduce == REDUCE_MASTER && count == 1 &&
                                way->accumulate == ACCUMULATE_FP32))
             sum_exactly(cut->n, count, members, sums[g]);
@@ -388,7 +387,7 @@ static void sum_groups(const struct way *way, const struct cut *cut,
     }
 }
 
-/* Slices of sums go to their owners, and back to all. */
+/* Sends slices of sums to their owners, and back to all. */
 static void exchange(const struct way *way, const struct cut *cut, int count,
                      const float *const x[], float *out)
 {
@@ -458,7 +457,7 @@ void reference_blocks(const struct way *way, int ranks, size_t n,
 
 /* --- other collectives ------------------------------------------------------ */
 
-/* A share, in messages. */
+/* Cuts a share into messages. */
 static struct cut cut_of_share(const struct way *way, size_t n)
 {
     return (struct cut){n, message_length(way), blocks_granule(way->format), 1,

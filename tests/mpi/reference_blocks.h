@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a reduction in a format in blocks has to give, computed on one rank from
- * the inputs of all. Values are cast by libaps, a whole layer at a time: how a
- * reduction cuts it matters only to the order of sums that travel round a ring,
- * and to NVFP4, whose pieces have a scale.
+ * The expected result of a reduction in a block format, computed on one rank
+ * from the inputs of all ranks. libaps casts the values, a whole layer at a
+ * time. The cuts of a reduction change only the order of sums that go round a
+ * ring, and NVFP4, whose pieces have a scale.
  */
 #ifndef APS_TEST_REFERENCE_BLOCKS_H
 #define APS_TEST_REFERENCE_BLOCKS_H
@@ -12,12 +12,11 @@
 
 #include "reduction_spec.h"
 
-/* As reference_reduce. */
 void reference_blocks(const struct way *way, int ranks, size_t n,
                       float *const in[], float *out);
 
 /* MPI_Reduce_scatter of in[ranks][bounds[ranks]], one share after the other:
- * blocks begin with each share. */
+ * each share begins with a block. */
 void reference_blocks_scatter(const struct way *way, int ranks,
                               const size_t bounds[], float *const in[],
                               float *sum);
@@ -26,11 +25,10 @@ void reference_blocks_scatter(const struct way *way, int ranks,
 void reference_blocks_gather(const struct way *way, int ranks, size_t n,
                              float *const in[], float *gathered);
 
-/* As reference_bcast. */
 void reference_blocks_bcast(const struct way *way, int ranks, size_t n,
                             const float *x, float *out);
 
-/* Values at whose multiples such a layer is cut. */
+/* Returns the number of values at whose multiples such a layer is cut. */
 size_t blocks_granule(const char *format);
 
 #endif

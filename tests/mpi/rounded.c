@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reductions in few bits give what a plain repetition of the same roundings
- * gives, bit for bit, on every rank. Every reduction, accumulation and scale
- * takes turns in the formats: the arguments say which turn of how many.
- * `rounded TURN TURNS policy` prints the policy.
+ * Reductions in few bits give the same result as a plain repetition of the same
+ * roundings, bit for bit, on every rank. The formats alternate over the
+ * reductions, accumulations and scales: the arguments choose one of TURNS
+ * turns. `rounded TURN TURNS policy` prints the policy.
  */
 #include "config.h"
 
@@ -28,7 +28,7 @@ static const struct {
               {SCALE_APS, 0},
               {SCALE_TIGHT, 0}};
 
-/* Whom a reduction groups: groups of 3 divide few of the rank counts. */
+/* Groups of 3 divide few of the numbers of ranks. */
 static const struct way shapes[] = {
     {.reduce = REDUCE_DIRECT},
     {.reduce = REDUCE_RING},
@@ -47,7 +47,7 @@ static const struct way shapes[] = {
     {.reduce = REDUCE_HIERARCHICAL, .group = 3, .node_fp32 = true},
 };
 
-/* Fewer than ranks, and around the bound of a slice: by turns. */
+/* Fewer elements than ranks, and counts around the end of a slice; ways alternate. */
 static const size_t few[] = {1, 7};
 static const size_t about_slice[] = {63, 64, 65};
 /* Several slices, the last one of one element. */
@@ -55,15 +55,14 @@ static const size_t about_slice[] = {63, 64, 65};
 
 #define ACCUMULATIONS ((int)ACCUMULATE_KAHAN + 1)
 
-/* Shapes of a turn that are also called with several chunks: one in so many,
- * all of them by as many turns. */
+/* One in LONG_TURNS of a turn's shapes is also called with several chunks; in
+ * LONG_TURNS turns all of them are. */
 #define LONG_TURNS 5
 
-/* Chunks of such a call, at most, and values of all ranks in it. */
+/* At most this number of chunks in such a call, and of values of all ranks in it. */
 #define CHUNKS_MAX 40
 #define VALUES_MAX 4000000
 
-/* At most. */
 #define CALLS_OF_WAY 5
 
 static struct call calls[(LENGTH(formats) * LENGTH(scales) + 2) *
@@ -78,7 +77,7 @@ static void add(const struct way *way, size_t count, enum fill fill_kind)
 }
 
 /* More chunks than are under way at a time, or at least two whole ones; the
- * last one has no whole slices. */
+ * last chunk has no whole slices. */
 static size_t long_count(const struct way *way, int ranks)
 {
     const size_t chunk = way_chunk(way, ranks);
@@ -92,7 +91,7 @@ static size_t long_count(const struct way *way, int ranks)
 static void add_way(const struct way *way, int ranks, unsigned number,
                     bool with_chunks)
 {
-    /* All but gradients. */
+    /* All kinds except gradients. */
     const enum fill kind = (enum fill)(1 + number % (FILLS - 1));
 
     add(way, few[number % LENGTH(few)], FILL_GRADIENTS);
@@ -104,8 +103,8 @@ static void add_way(const struct way *way, int ranks, unsigned number,
 }
 
 /*
- * A shape that accumulates in one way, at every scale, in formats by turns. The
- * scales whose exponents come chunk by chunk have several of them.
+ * Adds a shape that accumulates in one way, at every scale; the formats
+ * alternate. Scales whose exponents are per chunk have several formats.
  */
 static void add_shape(struct way way, int ranks, unsigned turn, unsigned turns,
                       bool with_chunks)
@@ -129,7 +128,7 @@ static void add_shape(struct way way, int ranks, unsigned turn, unsigned turns,
     }
 }
 
-/* Sums in another format than the one that is sent, wider or narrower. */
+/* Adds sums in another format than the one that is sent, wider or narrower. */
 static void add_sums(struct way way, int ranks, unsigned number)
 {
     static const char *const sums[] = {"e8m7", "e5m10", "e4m1", "e8m22"};
@@ -141,7 +140,7 @@ static void add_sums(struct way way, int ranks, unsigned number)
         add_way(&way, ranks, number, false);
 }
 
-/* Sums in chunks that hold some ranks, all but one, or more than all. */
+/* Adds sums in chunks that hold some ranks, all but one, or more than all. */
 static void add_chunks(struct way way, int ranks, unsigned number)
 {
     static const int chunks[] = {2, 4, 3, 64};

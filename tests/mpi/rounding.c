@@ -12,11 +12,11 @@ struct number {
     int m;        /* mantissa bits */
     int bias;     /* also the greatest exponent of eEmM, and U of scale aps */
     double limit; /* the greatest finite value */
-    bool finite;  /* it has codes of finite values alone */
+    bool finite;  /* all its codes are finite values */
 };
 
-/* The formats "eEmMfn" have no INF: beyond the limit is INF here all the same, as
- * what tells an overflow. e4m3fn has a NaN, others have not. */
+/* The formats "eEmMfn" have no INF; values beyond the limit are INF here all
+ * the same, to show an overflow. e4m3fn has a NaN, other formats do not. */
 static void number_extend(const char *format, struct number *number)
 {
     if (!strstr(format, "fn"))
@@ -48,15 +48,14 @@ static struct number number_of(const struct way *way)
     return number_of_format(way->format);
 }
 
-/* Of partial sums. */
+/* Returns the number format of partial sums. */
 static struct number number_of_sums(const struct way *way)
 {
     return number_of_format(way->sums ? way->sums : way->format);
 }
 
-/* 2^exponent as a normal double: no product below leaves their range, so that
- * all of them are exact; ldexp() would take most of the time of long vectors.
- */
+/* Returns 2^exponent as a normal double: all products below are in the range of
+ * doubles, and so exact; ldexp() would take most of the time of long vectors. */
 static double power(int exponent)
 {
     const uint64_t bits = (uint64_t)(1023 + exponent) << 52;
@@ -66,7 +65,7 @@ static double power(int exponent)
     return x;
 }
 
-/* Round to nearest even in the format. */
+/* Rounds to nearest even in the format. */
 static double cast(const struct number *number, double x)
 {
     int step;
@@ -97,8 +96,8 @@ static float unscaled(const struct way *way, double x, int exponent)
     return (float)(x * power(-exponent));
 }
 
-/* The float that stands for a partial sum in the format. Where nothing else
- * tells an overflow, the largest value stands for one. */
+/* Returns the float that represents a partial sum in the format. If nothing
+ * else shows an overflow, the largest value means one. */
 static float rounded(const struct way *way, const struct number *number,
                      int exponent, float x)
 {
@@ -173,7 +172,7 @@ void send_block(const struct way *way, int exponent, size_t n, const float *x,
     for (size_t i = 0; i < n; i++) {
         double code = cast(&number, scaled(way, x[i], exponent));
 
-        /* The marker of formats without NaN stands for the whole block. */
+        /* The marker of formats without NaN applies to the whole block. */
         if (nan && number.m == 0 && isinf(code))
             code = NAN;
         y[i] = unscaled(way, code, exponent);
@@ -192,7 +191,7 @@ void add_values(const struct way *way, int exponent, size_t n, const float *x,
     }
 }
 
-/* As add_values, by Kahan: lost[n] is what the sum lost so far. */
+/* Like add_values, by Kahan: lost[n] is what the sum has lost so far. */
 static void add_by_kahan(const struct way *way, int exponent, size_t n,
                          const float *x, float *sum, float *lost)
 {
@@ -208,8 +207,8 @@ static void add_by_kahan(const struct way *way, int exponent, size_t n,
     }
 }
 
-/* Chunk by chunk: partial[n] is the current one's sum, which goes to sum[n] at
- * its end. Block k of `count`. */
+/* Adds block k of `count`, in chunks: partial[n] is the current chunk's sum,
+ * which goes to sum[n] at its end. */
 static void add_in_chunks(const struct way *way, int exponent, int k, int count,
                           size_t n, const float *x, float *sum, float *partial)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Sourced by the stubs t-*.sh: runs MPI programs that speak TAP with the library
-# preloaded, and merges what they say into one numbered stream.
+# preloaded, and merges their output into one numbered stream.
 #
 #   . "$top_srcdir/tests/mpi/run.sh"
 #   cat >"$tmp/policy.yaml" <<END ...
@@ -25,7 +25,7 @@ count=0
 failures=0
 besides=0
 
-# Nothing of the caller's environment takes part.
+# No APSMPI variable of the caller's environment takes part.
 for name in $(env | sed -n 's/^\(APSMPI_[A-Z_]*\)=.*/\1/p'); do
     unset "$name"
 done
@@ -44,9 +44,9 @@ check()
     fi
 }
 
-# beside COMMAND ARG...: the command, which runs jobs and checks what they say, at
-# the same time as what follows; for jobs that sleep most of the time. It has a $tmp
-# of its own, and its tests are told by `met`.
+# beside COMMAND ARG...: runs the command, which runs jobs and checks their
+# output, in the background; for jobs that sleep most of the time. The command
+# has its own $tmp, and `met` prints its tests.
 beside()
 {
     besides=$((besides + 1))
@@ -58,7 +58,7 @@ beside()
     ) >"$tmp/beside$besides.out" 2>"$tmp/beside$besides.err" &
 }
 
-# met: waits for what runs beside, and tells its tests in the order of their begin.
+# met: waits for background commands, and prints their tests in order.
 met()
 {
     wait
@@ -74,7 +74,7 @@ met()
             esac
         done <"$tmp/beside$met.out"
         [ "$(tail -n 1 "$tmp/beside$met.out")" = "came to the end" ] ||
-            check 1 "what runs beside comes to its end"
+            check 1 "background commands end"
     done
     besides=0
 }
@@ -100,14 +100,14 @@ finish()
     exit
 }
 
-# The last lines that a run said on standard error.
+# Prints the last lines of a run's standard error.
 show_errors()
 {
     tail -n 25 "$tmp/stderr" | sed 's/^/#   /' >&2
 }
 
 # run_mpiexec NAME ARG...: mpiexec with the library preloaded everywhere and its
-# arguments as they are; standard error is left in $tmp/stderr.
+# arguments unchanged; standard error is left in $tmp/stderr.
 run_mpiexec()
 {
     prefix=$1
@@ -147,7 +147,7 @@ run_mpiexec()
     check_rewritten "$prefix"
 }
 
-# What the program expects the library's summary to say.
+# Checks that the library's summary has the numbers that the program expects.
 check_rewritten()
 {
     expected=$(sed -n 's/^# expect \([0-9]*\) rewritten$/\1/p' "$tmp/stdout")
@@ -160,14 +160,14 @@ check_rewritten()
         echo "# rewritten: '$rewritten', expected: '$expected'" >&2
 }
 
-# Does this MPI let the program's calls drive nonblocking reductions? Else they
-# pass through, or need a policy with `progress: thread`.
+# True if this MPI lets the program's calls progress nonblocking reductions.
+# Otherwise they pass through, or need a policy with `progress: thread`.
 can_be_driven()
 {
     grep -q '^#define HAVE_PMPIX_GREQUEST_START' "$top_builddir/config.h"
 }
 
-# For sed's replacement.
+# Quotes for sed's replacement.
 quote()
 {
     printf '%s' "$1" | sed 's/[&/\\]/\\&/g'
@@ -182,7 +182,7 @@ run()
     run_mpiexec "$run_name" -n "$run_ranks" "$@"
 }
 
-# says PATTERN TIMES TEXT: the last run said a line like that so many times.
+# says PATTERN TIMES TEXT: the last run printed TIMES lines that match.
 says()
 {
     said=$(grep -c -e "$1" "$tmp/stderr")

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Selected elements, whatever way they go: what was sent and what is remembered is
- * the sum of all gradients; at a density of 1 all is sent.
+ * Selected elements, by every reduction: the sent elements and the error memory add up
+ * to the sum of all gradients; a density of 1 sends everything.
  *
  *     selected telescope [STEPS]  feedback, of the layers of a step
  *     selected all      a density of 1
- *     selected bits     results as a number, for the script to compare
- *     selected bytes COUNT EVERY   one call, where every rank has so many greatest
- *                       elements: those with numbers EVERY * j + rank
+ *     selected bits     prints a hash of the results, which the script compares
+ *     selected bytes COUNT EVERY   one call; the greatest elements of a rank
+ *                       are those with numbers EVERY * j + rank
  *
- * Gradients are whole numbers, and what formats lose of them, too: sums are exact.
+ * Gradients and the rounding errors of the formats are whole numbers: sums are exact.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@
 #define LONGEST 20000
 #define LAYERS 3
 
-/* Of a step, one after the other in `in`. */
+/* Layers of a step, one after the other in `in`. */
 static const int counts[LAYERS] = {700, 3, 128};
 #define STEP 831
 
@@ -32,7 +32,7 @@ static int rank, ranks;
 static float in[LONGEST], out[LONGEST];
 static double sum[LONGEST], wide[LONGEST], total[LONGEST];
 
-/* In -8 ... 8. */
+/* Returns a value in -8 ... 8. */
 static float draw(unsigned *seed)
 {
     *seed = *seed * 1664525u + 1013904223u;
@@ -50,7 +50,7 @@ static void step(void)
     }
 }
 
-/* Zeros bring what is remembered, piece by piece. */
+/* Steps of zeros send the error memory, piece by piece. */
 static void test_telescope(int steps)
 {
     bool alike = true, exact = true, late = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What rank 0 really sends, call by call, by a library that counts the calls of
- * PMPI_ (tests/figures/count.c, preloaded in front).
+ * Measures what rank 0 really sends, call by call, by a library that counts the
+ * calls of PMPI_ (tests/figures/count.c, preloaded first).
  *
  *     sent STEPS FILE COUNT...    a layer for each count; writes lines of step,
  *                                 layer, messages, bytes and the greatest
@@ -30,7 +30,7 @@ static void fill(int layer, int step, int rank, float *x, int n)
     }
 }
 
-/* Of a sum x[n]. */
+/* Returns the greatest difference from a sum x[n]. */
 static double difference(int layer, int step, const float *x, int n)
 {
     double *sum = calloc((size_t)n, sizeof *sum), greatest = 0;

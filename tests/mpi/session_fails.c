@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions that fail to begin or to end, by mpi_f08's functions with and without
- * an error argument (preload_after.c), and one that does both: when that one ends,
- * the last one has ended.
+ * Sessions that fail to begin or to end, by mpi_f08's functions with and
+ * without an error argument (preload_after.c), and a session that does neither:
+ * when it ends, the last session has ended.
  */
 #include "config.h"
 
@@ -48,7 +48,7 @@ int main(void)
     status = mpitap_end();
     MPI_Comm_free(&comm);
     MPI_Session_finalize(&session);
-    if (rank == 0) /* which prints the summary, too */
+    if (rank == 0) /* rank 0 prints the summary, too */
         fprintf(stderr, "# the session has ended\n");
     return status;
 }

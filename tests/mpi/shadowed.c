@@ -4,8 +4,8 @@
  *
  *     shadowed HOW [STEPS [MICROSECONDS]]
  *
- * HOW is one of layered.h. So many microseconds of work stand between two steps. Rank
- * 0 prints a hash of all sums, which all ranks must have alike.
+ * HOW is one of layered.h. Between two steps there are MICROSECONDS of work.
+ * Rank 0 prints a hash of all sums, which must be the same on all ranks.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 
 static struct layered layered;
 
-/* Gradients of many magnitudes, greater from step to step, with zeros. */
+/* Fills gradients of many magnitudes, greater from step to step, with zeros. */
 static void fill(int step, int rank)
 {
     uint32_t state = (uint32_t)(1 + step * 1009 + rank * 9176);

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rows of a candidate are those of a run in which it is really used.
+"""Compares the rows of a candidate with those of a run that really uses it.
 
     shadowed.py SHADOW.csv K REAL.csv
 
-Compares all columns but those of time and place in the policy, bit for bit as they
-are written, of the rows of candidate K with those of REAL.csv; both must have rows.
+Compares all columns except times and the place in the policy, as text, of the
+rows of candidate K with the rows of REAL.csv; both must have rows.
 """
 import csv
 import sys

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A shared-memory group by itself: all its ranks have it or none, the one that
- * cannot says why, names of others stay, and no number of a call is another one's.
+ * A shared-memory group by itself: either all its ranks have it or none, the
+ * rank that cannot make it reports why, names of other groups stay, and the
+ * numbers of calls are unique.
  */
 #include "config.h"
 
@@ -16,7 +17,7 @@
 #include "base/quiet_write.h"
 #include "mpitap.h"
 
-/* What the group is made with, under names of this test. */
+/* Calls of which the group is made, with names of this test. */
 static int test_shm_open(const char *name, int flags, mode_t mode);
 static int test_shm_unlink(const char *name);
 static int test_quiet_allocate(int fd, size_t bytes);
@@ -53,7 +54,7 @@ static int test_quiet_allocate(int fd, size_t bytes)
     return failing == FILL ? ENOSPC : aps_quiet_allocate(fd, bytes);
 }
 
-/* The group, or NULL where `step` fails on rank `who`. */
+/* Returns the group, or NULL if `step` fails on rank `who`. */
 static struct aps_shm_group *make(const struct aps_vcomm *all, enum step step,
                                   int who, char *cause, size_t size)
 {
@@ -75,7 +76,7 @@ static void test_failure(const struct aps_vcomm *all, enum step step, int who,
 
     ok_all(!group, "%s on rank %d: no rank has the group", why, who);
     ok_all(all->rank == who ? strstr(cause, why) != NULL : cause[0] == '\0',
-           "%s on rank %d: that rank alone says so", why, who);
+           "%s on rank %d: only that rank reports it", why, who);
     ok_all(unlinked == (all->rank == 0 ? names : 0),
            "%s on rank %d: %d names are removed", why, who, names);
     aps_shm_group_destroy(group);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communicators that live for one sum: the library makes none of its own for
- * them. To be run with inject.so in front, which counts. The argument is
+ * Communicators that live for one sum: the library makes no communicator for
+ * them. Run it with inject.so preloaded first, which counts. The argument is
  * `blocking` or `nonblocking`.
  */
 #include "config.h"
@@ -16,7 +16,7 @@
 #define COUNT 2000
 #define ROUNDS 50
 
-/* MPI_COMM_WORLD in another order; every second time its lower or upper half. */
+/* Makes MPI_COMM_WORLD in another order; every second time its lower or upper half. */
 static MPI_Comm make(int round)
 {
     const int rank = mpitap_rank(), size = mpitap_size();

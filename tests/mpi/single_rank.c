@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A communicator of this process alone is duplicated while those that the
- * library makes for two nonblocking reductions take context ids: rank 0 has
- * begun both, and all the second one, which must try twice to get an id.
- * Between the two MPICH 4.0 stays in its MPI_Comm_idup for ever. Others begin
- * the first one afterwards: nobody may wait for them.
+ * A communicator of this process alone is duplicated while the communicators
+ * that the library makes for two nonblocking reductions take context ids: rank
+ * 0 has begun both, and all ranks the second one, which must try twice to get
+ * an id. Between the two tries MPICH 4.0 stays in its MPI_Comm_idup for ever.
+ * The other ranks begin the first reduction later: no rank may wait for them.
  */
 #include "config.h"
 
@@ -39,7 +39,7 @@ static bool is_right(const float *x)
     return right;
 }
 
-/* Of this process alone. */
+/* Duplicates a communicator of this process alone. */
 static bool duplicate_alone(void)
 {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -59,7 +59,7 @@ static bool duplicate_alone(void)
     return size == 1 && relation == MPI_CONGRUENT && one == 1;
 }
 
-/* Once more, after so many looks at the second reduction. */
+/* Makes one more round, after `looks` tests of the second reduction. */
 static bool run_round(int looks)
 {
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that pass by a shorter way on some ranks: those that are like the last
- * one which the thread has passed, on whatever communicator. Which of the
- * rewritten calls are sampled, in which all ranks take part, must not depend on
- * that.
+ * Calls that pass through by a shorter way on some ranks, because they are like
+ * the thread's last such call, on any communicator. The choice of the rewritten
+ * calls that are sampled, by all ranks, must not depend on that.
  *
- *     skipped reported    two counts that share a place where counts are
- *                         remembered, a third that shares a number with one
+ *     skipped reported    two counts that share an entry of the cache of
+ *                         counts, a third that shares a number with one
  *     skipped drawn SEED  many counts and detours, drawn
  */
 #include "config.h"
@@ -30,7 +29,7 @@ static uint64_t draw(uint64_t *state)
     return *state >> 33;
 }
 
-/* On this rank alone. */
+/* Makes calls on this rank alone. */
 static void detour(void)
 {
     double one = 1, sum;
@@ -38,7 +37,7 @@ static void detour(void)
     MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
 }
 
-/* The ranks hold the same small integers, whose sums every format holds. */
+/* All ranks have the same small integers, whose sums every format holds. */
 static bool reduce(MPI_Comm comm, int count, bool nonblocking)
 {
     bool right = true;
@@ -71,7 +70,7 @@ static void run_reported(void)
     expect_rewritten(1);
 }
 
-/* All ranks draw the same calls, each of them other detours. */
+/* All ranks draw the same calls, and each rank other detours. */
 static void run_drawn(uint64_t seed)
 {
     static const int counts[] = {1024, 1113, 1500, 2000, 4095, 4096, 4362,

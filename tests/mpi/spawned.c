@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two jobs on one communicator: the ranks of MPI_COMM_WORLD spawn another, which
- * the library serves, too. The arguments are its path, and what is tested:
+ * Two jobs on one communicator: the ranks of MPI_COMM_WORLD spawn another rank, which
+ * uses the library, too. The arguments are its path and the name of the test:
  *
- *     control    the ranks that spawn call MPI_Pcontrol(0)
- *     others     the spawned rank has no policy of its own
+ *     control  the ranks that spawn call MPI_Pcontrol(0)
+ *     others   the spawned rank has no policy of its own
  */
 #include "config.h"
 
@@ -18,8 +18,8 @@
 #define COUNT 3000
 #define TURNS 3
 
-/* All spawned ranks run `env` first, because MPIs hand their environment on in
- * different ways. An MPI error code. */
+/* All spawned ranks run `env` first, because MPIs pass their environment on in
+ * different ways. Returns an MPI error code. */
 static int spawn(char **argv, MPI_Comm *parents_and_child)
 {
     static char command[] = "env", preload[4096], policy[4096];
@@ -46,7 +46,7 @@ static bool is_all(const float *values, int count, float expected)
 static void test(const char *what, bool child, MPI_Comm comm)
 {
     static float in[COUNT], out[COUNT];
-    /* e3m0 makes 1 of 1.25, and sends the sum of three on as a power of two. */
+    /* e3m0 rounds 1.25 to 1, and the sum of three to a power of two. */
     const float expected = strcmp(what, "control") == 0 ? 4 : 3;
     bool good = true;
 

@@ -5,7 +5,7 @@
  *   started together   under e8m23: sums are exact, in whatever order requests
  *                      complete, in place, and with a communicator that the
  *                      program has freed
- *   started left       what is left to MPI has MPI's results
+ *   started left       calls that are left to MPI have MPI's results
  *   started errors     wrong arguments have MPI's errors
  */
 #include "config.h"
@@ -34,8 +34,8 @@ enum {
 
 static int rank, size, handled;
 static int counts[RANKS_MAX];
-static int given[RANKS_MAX]; /* the same, gone when a call has been started */
-static float *in[RANKS_MAX]; /* of every rank */
+static int given[RANKS_MAX]; /* a copy, overwritten once the call has started */
+static float *in[RANKS_MAX]; /* values of every rank */
 static float *exact;         /* their sums, in rank order */
 static float *out[STARTED];
 
@@ -156,7 +156,7 @@ static void test_together(void)
     ok_all(good, "calls that are under way at the same time are exact");
 }
 
-/* The first rank gets all; the others have no place of their own. */
+/* The first rank gets all elements; the other ranks give no receive buffer. */
 static void test_one_share(void)
 {
     const int all = size * SHARE;
@@ -173,7 +173,7 @@ static void test_one_share(void)
 
 /* --- left to MPI --------------------------------------------------------- */
 
-/* Floats by types of their own on some ranks, which are freed at once: nothing
+/* Floats of derived types on some ranks, whose types are freed at once: nothing
  * is rounded. */
 static void test_derived(void)
 {
@@ -193,7 +193,7 @@ static void test_derived(void)
     MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out[GATHER_IN_PLACE],
                    rank == 1 ? SHARE / 2 : SHARE, rank == 1 ? pair : MPI_FLOAT,
                    MPI_COMM_WORLD, &requests[1]);
-    /* Every second element of what is sent. */
+    /* Sends every second element. */
     MPI_Iallgather(in[rank], rank == size - 1 ? 1 : SHARE,
                    rank == size - 1 ? spread : MPI_FLOAT, out[BLOCK], SHARE,
                    MPI_FLOAT, MPI_COMM_WORLD, &requests[2]);
@@ -212,9 +212,9 @@ static void test_derived(void)
     ok_all(good, "derived types: nothing is rounded");
 }
 
-/* On one rank each: a type with addresses of its own, to send and to receive
- * from MPI_BOTTOM on, and one with a member of no elements. Floats that hold other
- * bits keep them. */
+/* One rank sends from and another receives to MPI_BOTTOM, with a type that has
+ * addresses, and one has a type with a member of no elements. Floats that hold
+ * other bits keep them. */
 static void test_described(void)
 {
     const bool first = rank == 0, last = rank == size - 1;
@@ -302,8 +302,8 @@ static int class_of(int code)
     return class;
 }
 
-/* One call with our function, one with MPI's: the same class, and the program's
- * error handler is called as often. */
+/* Makes one call with the library's function and one with MPI's: both have the
+ * same error class, and call the program's error handler equally often. */
 #define COMPARE(what, name, ...)                                               \
     do {                                                                       \
         MPI_Request request;                                                   \
@@ -340,11 +340,11 @@ static void test_errors(void)
                  MPI_COMM_WORLD);
     COMPARE("a root before the first rank", Ireduce, in[rank], out[0], SHARE,
             MPI_FLOAT, MPI_SUM, -1, MPI_COMM_WORLD);
-    COMPARE("a root behind the last rank", Ireduce, in[rank], out[0], SHARE,
+    COMPARE("a root after the last rank", Ireduce, in[rank], out[0], SHARE,
             MPI_FLOAT, MPI_SUM, size, MPI_COMM_WORLD);
     COMPARE("a root before the first rank", Ibcast, out[0], SHARE, MPI_FLOAT,
             -1, MPI_COMM_WORLD);
-    COMPARE("a root behind the last rank", Ibcast, out[0], SHARE, MPI_FLOAT,
+    COMPARE("a root after the last rank", Ibcast, out[0], SHARE, MPI_FLOAT,
             size, MPI_COMM_WORLD);
     COMPARE("no type", Ibcast, out[0], SHARE, MPI_DATATYPE_NULL, 0,
             MPI_COMM_WORLD);

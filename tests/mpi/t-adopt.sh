@@ -16,7 +16,7 @@ last_holds()
         -n 1 -env APSMPI_POLICY "$tmp/policy.yaml" "$mpi/adopt" "$@"
 }
 
-# first_holds NAME RANKS ARG...: the others look for the file in vain.
+# first_holds NAME RANKS ARG...: the other ranks do not find the file.
 first_holds()
 {
     name=$1 ranks=$2
@@ -27,7 +27,7 @@ first_holds()
         "$mpi/adopt" "$@"
 }
 
-# first_lacks NAME RANKS ARG...: all but the last look for the file in vain.
+# first_lacks NAME RANKS ARG...: all ranks except the last do not find the file.
 first_lacks()
 {
     name=$1 ranks=$2

@@ -68,7 +68,7 @@ odd "nodes in turn on rank 2" native 2 \
     APSMPI_TEST_NODES 2:cyclic hierarchical.yaml
 says '^apsmpi: .*rank 2 and rank 0 differ in APSMPI_TEST_NODES: ' 1 \
     "nodes in turn: said once, with the rank"
-# The same library, but for the number that stands for its sources.
+# The library with another number that represents its sources.
 if "$PYTHON3" - "$library" "$tmp/other.so" \
     "$top_builddir/pmpi/job/build_identity.h" <<'END'
 import re, sys
@@ -96,7 +96,7 @@ odd "switched off on rank 1" native 1 APSMPI_ENABLE off a.yaml
 says '^apsmpi: .*rank 1 and rank 0 differ in APSMPI_ENABLE: ' 1 \
     "switched off on rank 1: said once, with the rank"
 
-# Their first all-reduce meets the others in MPI_Init.
+# The first all-reduce of these ranks meets the others in MPI_Init.
 for rank in 0 1; do
     set -- "$mpi/agreement" native first : -n 1 -env APSMPI_WORLD off \
         "$mpi/agreement" native first
@@ -148,8 +148,8 @@ run "bad but told to pass" 4 -genv APSMPI_POLICY "$tmp/bad.yaml" \
     -genv APSMPI_ON_ERROR pass "$mpi/agreement" native
 says 'bad.yaml:2:.*e99m0' 1 "bad but told to pass: said once"
 
-# A policy that stops the job: no test is run.
-# stops NAME MPIEXEC-ARGUMENTS...
+# A policy that stops the job: the program prints no test. stops NAME
+# MPIEXEC-ARGUMENTS...
 stops()
 {
     name=$1

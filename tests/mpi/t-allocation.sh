@@ -2,7 +2,7 @@
 # Steps allocate nothing, and nothing is lost over time.
 . "$top_srcdir/tests/mpi/run.sh"
 
-# policy REDUCE EVERY SCALE: sampled every so many steps, 0: never
+# policy REDUCE EVERY SCALE: every EVERYth step is sampled, 0: none
 policy()
 {
     {
@@ -31,7 +31,7 @@ done <<END
 4 2 hierarchical 0 {backoff: {window: 1}}
 END
 
-# Two rules that go by different groups, by turns.
+# Two rules with different groups alternate.
 cat >"$tmp/policy.yaml" <<END
 version: 1
 min_count: 1
@@ -49,10 +49,11 @@ for reduce in direct hierarchical; do
         "$mpi/allocation" 100000
 done
 
-# What valgrind has to say of the library; MPI itself is noisy.
-# records FILE...: each record of valgrind with a frame of ours, which shows a
-# path of the source tree or, without debugging information, the library's. What
-# MPI makes once when it begins, and for a key, it may keep to the end.
+# Valgrind's messages about the library; MPI itself has many.
+#
+# records FILE...: each record of valgrind with a frame of the library, which shows a
+# path of the source tree or, without debugging information, the library's. MPI may keep
+# memory that it allocates once when it begins, and for a key.
 records()
 {
     sed 's/^==[0-9]*== *//' "$@" |
@@ -68,7 +69,7 @@ if ! command -v valgrind >/dev/null; then
     skip "valgrind" "valgrind is not installed"
     finish
 fi
-# valgrind_says NAME PROGRAM [ARG...]: of what is in $tmp/policy.yaml
+# valgrind_says NAME PROGRAM [ARG...]: checks a job with the policy $tmp/policy.yaml
 valgrind_says()
 {
     said_of=$1 program=$2
@@ -106,7 +107,7 @@ rules: [{format: e5m2, reduce: direct, scale: {backoff: {window: 2}}}]
 END
 valgrind_says 'states' history_calls
 
-# What compressors keep, where another epoch brings another of them.
+# The state of compressors, with another compressor in another epoch.
 cat >"$tmp/layers.csv" <<END
 layer,name,count,shape
 0,one,1221,33x37

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Formats that are chosen while the program runs (format: {auto: ...}): the cheapest
-# that meets the target, on all ranks alike, from measurements that the log has.
+# Formats that are chosen while the program runs (format: {auto: ...}): the
+# cheapest format that meets the target, the same on all ranks, from
+# measurements that are in the log.
 . "$top_srcdir/tests/mpi/layered.sh"
 
 formats='[e3m2, e4m3, e5m2, e5m10]'
@@ -27,14 +28,14 @@ events()
         "$1"
 }
 
-# alike TEXT: all ranks had the same sums, of all steps, in the job that has ended
+# alike TEXT: in the last job all ranks had the same sums, in all steps
 alike()
 {
     [ "$(grep -c '^sums' said)" -eq "$steps" ] && ! grep -qv '^sums' said
     check $? "$1: the same bits on all ranks"
 }
 
-# named RULE LOG: a policy that names the formats that the layers have in the log
+# named RULE LOG: a policy that names the formats of the layers in the log
 named()
 {
     printf 'version: 1\ntable: layers.csv\nrules:\n'
@@ -159,7 +160,7 @@ if can_be_driven; then
     follows fused nonblocking 3 'fuse: 1MiB'
 fi
 
-# Again and again: of many changes ever fewer are said, and how many are not.
+# The library prints ever fewer of many changes, and counts the others.
 steps=288
 policy auto "format: {auto: $formats, target: snr 15dB, every: 4}, scale: none"
 job 2 auto.yaml blocking 96 10 9 18 32
@@ -190,7 +191,7 @@ cat >wanted <<END
 2 13 1 e3m2 e5m2
 2 21 1 e5m2 e3m2
 END
-# lines FILE FIRST LAST: of these steps
+# lines FILE FIRST LAST: the lines of these steps
 lines()
 {
     awk -v first="$2" -v last="$3" '$2 >= first && $2 <= last' "$1"
@@ -232,7 +233,7 @@ fi
 
 # --- layers that no rule matches ----------------------------------------------
 
-# unmatched TEXT HOW RANKS [TOP]: the second layer has no rule
+# unmatched TEXT HOW RANKS [TOP]: no rule matches the second layer
 unmatched()
 {
     steps=24
@@ -267,8 +268,8 @@ fi
 
 # --- sizes for which reductions are prepared ----------------------------------
 
-# A hierarchical reduction is made for vectors up to a size, and for the granule of
-# formats: layers on both sides of each size, in formats of several granules.
+# The library prepares a hierarchical reduction for vectors up to a size, and for the
+# granule of formats: layers on both sides of each size, in formats of several granules.
 cp layers.csv kept.csv
 before=$formats others=$more
 formats='[bfp3/64, mx-e4m3fn, e4m3, e5m10]'
@@ -286,7 +287,7 @@ for counts in 1000,1023,1024 16383,16384,16385 1500,16384,1023; do
             'min_count: 1
 fuse: 1MiB'
     fi
-    # Times decide: which reductions they are is not known.
+    # Times decide: the test does not know the reductions.
     steps=240
     policy auto "format: {auto: $formats, target: snr 18dB, every: 8}, reduce: auto" \
         'min_count: 1'
@@ -326,7 +327,7 @@ grep -q '(left to MPI by format: auto)' stderr &&
     grep -q 'format: auto: 12 measurements took .* s and 49.2 KB of memory, .* changed 0 times; .* end: fp32 3$' stderr
 check $? "and the summary"
 
-# Nonblocking calls are queued, whatever their format: FP32 is the library's.
+# Nonblocking calls are queued, whatever their format: the library reduces FP32, too.
 if can_be_driven; then
     policy auto "format: {auto: $formats, target: snr 90dB, every: 2}, reduce: direct"
     job 3 auto.yaml nonblocking 8

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# reduce: auto tries the reductions on the first calls of every class of sizes,
-# and says once for each what it has chosen, with the times.
+# `reduce: auto` tries the reductions on the first calls of every class of
+# sizes, and prints once for each the chosen one, with the times.
 . "$top_srcdir/tests/mpi/run.sh"
 
 while read -r ranks nodes group format; do
@@ -15,7 +15,7 @@ END
         -genv APSMPI_TEST_NODES "$nodes" \
         -genv HWLOC_SYNTHETIC 'package:2 core:8 pu:1' "$mpi/auto"
     hierarchical='hierarchical [0-9.]* us, '
-    [ "$group" != l3 ] || hierarchical= # there is none: it cannot run
+    [ "$group" != l3 ] || hierarchical= # cannot run: there is no L3 cache
     times="native [0-9.]* us, ${hierarchical}direct [0-9.]* us, ring [0-9.]* us"
     says "rule at line 3: auto: 1024 to 2047 elements: [a-z]* ($times)" 1 \
         "$ranks ranks: a class is settled once"
@@ -23,7 +23,7 @@ END
         '... and so is the next'
     says ': auto: ' 2 '... and no other'
     [ "$(grep -c '^# .*: auto: ' "$log")" -eq 2 ]
-    check $? '... the log says so, too'
+    check $? '... the log has it, too'
 done <<END
 2 1 node e5m7
 3 3 node bfp15/576
@@ -31,7 +31,7 @@ done <<END
 3 1 l3 e5m7
 END
 
-# More rules than there are classes: what has none passes, and is not numbered.
+# More rules than classes: calls without a class pass through, unnumbered.
 {
     printf 'version: 1\nlog: {file: %s, every: 1}\nrules:\n' "$tmp/left.csv"
     for n in $(seq 1500 1564); do
@@ -41,7 +41,7 @@ END
 run 'no class is left' 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/auto" left
 says '104 (left to MPI by reduce: auto)' 1 \
     '... and the summary counts them: 64 first trials, 40 without a class'
-says 'auto: 64 classes of rules and sizes are made' 1 '... and a line says so'
+says 'auto: 64 classes of rules and sizes are made' 1 '... and a line reports it'
 ! grep -q '^[^#].*,1564,' "$tmp/left.csv"
 check $? '... and the log has no row of them'
 finish

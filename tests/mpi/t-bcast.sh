@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# MPI_Bcast and MPI_Ibcast have the rounding that they are said to have on all ranks,
-# the root too, and no other.
+# MPI_Bcast and MPI_Ibcast round as documented on all ranks, the root too, and
+# round nothing else.
 . "$top_srcdir/tests/mpi/run.sh"
 
-# The last run's summary says what the program counted.
+# The last run's summary has the numbers that the program counted.
 check_summary()
 {
     summary=$(sed -n 's/^# summary: //p' "$tmp/stdout")
@@ -34,7 +34,7 @@ done <<END
 3 thread
 END
 
-# Rank 0 has a row of every call, whoever the root is.
+# Rank 0 has a row of every call, whichever rank is the root.
 cat >"$tmp/log.yaml" <<END
 version: 1
 log: {file: "$tmp/log.csv", every: 1}
@@ -70,9 +70,9 @@ for ranks in 2 3; do
 done
 run "errors" 2 -genv APSMPI_POLICY "$tmp/coarse.yaml" "$mpi/bcast" errors
 
-# Programs hand out their weights: a policy that does not name broadcasts leaves
-# them alone, and says nothing of them.
+# Programs distribute their weights: a policy that does not name broadcasts does
+# not change them, and the summary does not mention them.
 printf 'version: 1\nrules: [{format: e3m0}]\n' >"$tmp/unnamed.yaml"
 run "not named" 3 -genv APSMPI_POLICY "$tmp/unnamed.yaml" "$mpi/bcast" left
-says 'MPI_Bcast' 0 "not named: nothing is said"
+says 'MPI_Bcast' 0 "not named: not in the summary"
 finish

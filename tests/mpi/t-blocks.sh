@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Every reduction in formats in blocks: blocks are those of the layer, whatever
-# ranks, groups and neighbours do.
+# Every reduction in block formats: a block's bits depend only on the layer, not
+# on ranks, groups or neighbours.
 . "$top_srcdir/tests/mpi/run.sh"
 
 turn=0

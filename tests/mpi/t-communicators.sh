@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Every communicator has a state of its own, which comes and goes with it.
+# Every communicator has its own state, which is freed with it.
 . "$top_srcdir/tests/mpi/run.sh"
 
 seconds=${APS_TEST_TIMEOUT:-180}

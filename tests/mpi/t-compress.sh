@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Layers that compressors take: the same bits on all ranks, nothing lost that need
-# not be, what was left out comes later, INF and NaN arrive and harm nothing.
+# Layers that compressors take: the same bits on all ranks; nothing is lost except by
+# design; later steps send what feedback kept; INF and NaN arrive, and harm nothing.
 . "$top_srcdir/tests/mpi/run.sh"
 
 cat >"$tmp/layers.csv" <<END

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Buffers in the memory of a real GPU, by the plugin, if it was built, and through
-# the host (t-device.sh does the same without a GPU).
+# Buffers in the memory of a real GPU, through the plugin, if it was built, and
+# through the host; t-device.sh runs the same tests without a GPU.
 . "$top_srcdir/tests/mpi/run.sh"
 
 plugin=$top_builddir/.libs/libapsmpi-cuda.so
@@ -40,7 +40,7 @@ for ranks in 2 4; do
                 "$ranks ranks, $mode: it says who encodes"
         done
     done
-    # Ranks that share the GPUs' memory, if they may, and that do not.
+    # Ranks that share the GPUs' memory, if they may, and ranks that do not.
     [ -e "$plugin" ] || continue
     for shared in on off; do
         run "$ranks ranks, long, memory shared: $shared" "$ranks" \

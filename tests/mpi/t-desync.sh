@@ -24,7 +24,7 @@ rounded='format: e3m0, scale: none'
 
 policy 'steps: {calls: 3}' "layers: 0-2, $rounded"
 calls "stated: no desync" '4*(' 100:r 200:r 300:r ')'
-says 'desync' 0 "stated: no desync: nothing is said"
+says 'desync' 0 "stated: no desync is reported"
 calls "stated: a call out of order" '2*(' 100:r 200:r 300:r ')' \
     200:n '3*(' 100 200 300 ')' '2*(' 100:r 200:r 300:r ')'
 says 'desync: call 6 has 200 elements, but the step has 100' 1 \
@@ -36,7 +36,7 @@ calls "stated: small calls do not count" \
 calls "stated: other counts from now on" '2*(' 100:r 200:r 300:r ')' \
     '2*(' 50:n 60:n 70:n ')' '2*(' 50:r 60:r 70:r ')'
 
-# The first layer is left alone: layers are after a desync what they were.
+# The first layer is left alone: after a desync the layers are the same as before.
 policy 'steps: {calls: 3}' 'layers: 0, format: fp32' "$rounded"
 calls "layers after an extra call" '2*(' 100:n 200:r 300:r ')' \
     100:n 999:n 200:n 300:n '3*(' 100 200 300 ')' '2*(' 100:n 200:r 300:r ')'
@@ -66,19 +66,19 @@ calls "auto: a call out of order" '3*(' 100:n 200:n 300:n ')' \
     '3*(' 100 200 300 ')' '2*(' 100:r 200:r 300:r ')'
 says 'desync' 1 "auto: a call out of order: said once"
 calls "auto: no step" 11:n 12:n 13:n 14:n 15:n 11:n 16:n 12:n 17:n
-says 'desync' 0 "auto: no step: nothing is said"
+says 'desync' 0 "auto: no step is reported"
 
 policy 'steps: auto' 'layers: 0, format: fp32' "$rounded"
 calls "auto: layers after a missing call" '3*(' 100:n 200:n 300:n ')' \
     '130*(' 100:n 200:r 300:r ')' 100:n 300:n \
     '3*(' 100 200 300 ')' '2*(' 100:n 200:r 300:r ')'
-# A network that repeats blocks: the step is found in the end, and its first
-# layer is the first call.
+# A network that repeats blocks: the library finds the step in the end, and its
+# first layer is the first call.
 calls "auto: blocks inside a step" \
     '20*(' 100 200 200 200 200 200 300 ')' \
     '2*(' 100:n 200:r 200:r 200:r 200:r 200:r 300:r ')'
 
-# Calls are no layers here, and steps are not looked for.
+# Calls are not layers here, and the library does not search steps.
 policy 'steps: auto' "min_count: 200, max_count: 299, $rounded"
 calls "no step needed" 200:r 199:n 299:r 300:n 1000:n 250:r
 
@@ -118,7 +118,7 @@ says 'desync: the step was lost 11 times in all' 1 \
 
 policy "$fused" 'layers: bn, format: fp32' 'layers: first, format: fp32' \
     'layers: fc, format: e3m0, scale: none, reduce: direct' "$rounded"
-calls "table: native and ours in one call" '2*(' 100+200+50+300:nrnr ')'
+calls "table: native and rewritten in one call" '2*(' 100+200+50+300:nrnr ')'
 
 policy 'steps: {order: backward}
 layers: layers.csv' 'layers: fc, format: fp32' "$rounded"

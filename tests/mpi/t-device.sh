@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Buffers in GPU memory, by stand-ins for CUDA's driver and for the plugin
-# (tests/standin): whoever touches such memory by the CPU crashes.
+# Buffers in GPU memory, with stand-ins for CUDA's driver and the plugin
+# (tests/standin): code that touches such memory by the CPU crashes.
 . "$top_srcdir/tests/mpi/run.sh"
 
 standin=$top_builddir/tests/standin/.libs
 complaint="buffers in GPU memory are encoded by the host, after a copy"
 
-# device NAME RANKS ARG...: with the driver that stands in
+# device NAME RANKS ARG...: with the stand-in driver
 device()
 {
     device_name=$1
@@ -18,7 +18,7 @@ device()
 progress=calls
 can_be_driven || progress=thread
 
-# What the driver cannot do is done by the plugin, or on the host.
+# The plugin or the host does what the driver cannot do.
 "$mpi/device" policy >"$tmp/sums.yaml"
 while read -r ranks nodes plugin; do
     device "$ranks ranks, nodes $nodes, $plugin" "$ranks" \
@@ -50,7 +50,7 @@ done <<END
 3 plugin off
 END
 
-# Nothing of a call becomes part of the program's captures, or ends them.
+# No call adds work to the program's captures, or ends them.
 while read -r ranks plugin ipc; do
     device "captured, $plugin, IPC $ipc" "$ranks" \
         -genv APSMPI_POLICY "$tmp/sums.yaml" -genv APSMPI_CUDA_IPC "$ipc" \
@@ -62,7 +62,7 @@ done <<END
 3 plugin off
 END
 
-# Waits for the GPU do not grow with the ranks.
+# The number of waits for the GPU does not depend on the ranks.
 plain=$library
 while read -r ranks reduce how; do
     printf 'version: 1\nrules: [{format: e5m2, scale: aps, reduce: %s}]\n' \
@@ -78,8 +78,9 @@ done <<END
 8 direct aware
 END
 library=$plain
-# Nor where the blocks are in host memory: one for what a chunk encodes, one for
-# what it decodes, and one for the scales of its blocks if each has its own.
+# Nor if the blocks are in host memory: one wait for the blocks that a chunk
+# encodes, one for those that it decodes, and one for the scales of its blocks
+# if each has its own.
 while read -r ranks nodes reduce scale how; do
     printf 'version: 1\nrules: [{format: e5m2, scale: %s, reduce: %s}]\n' \
         "$scale" "$reduce" >"$tmp/waits.yaml"
@@ -96,7 +97,7 @@ done <<END
 4 2 hierarchical aps 65536:2:4:0
 END
 
-# The ranks of a node open each other's memory, or say why not.
+# The ranks of a node open each other's memory, or report why not.
 shared()
 {
     shared_name=$1
@@ -107,7 +108,7 @@ shared()
     says "^standin: .* opened $shared_opened, encoded" 3 \
         "$shared_name: opened $shared_opened"
 }
-# Whoever encodes, and where blocks lie: as without a GPU.
+# The sums do not depend on the encoder, nor on the memory of the blocks.
 sums_of()
 {
     grep '^# sum' "$tmp/stdout"
@@ -117,7 +118,7 @@ while read -r long_name rule; do
     run "$long_name, no GPU" 2 -genv APSMPI_POLICY "$tmp/long.yaml" \
         "$mpi/device" plain
     sums_of >"$tmp/sums.plain"
-    # Random bits are those of the number of a call.
+    # Random bits depend on the number of a call.
     mode=long
     case $rule in
     *rounding*) mode=alone ;;
@@ -163,13 +164,13 @@ END
 cannot="^apsmpi: GPUs cannot share memory: "
 shared "long" 2 "$mpi/device" long more
 says "$cannot" 0 "long: without a word"
-says "^apsmpi: .* of it from GPU memory" 1 "long: the summary says so"
+says "^apsmpi: .* of it from GPU memory" 1 "long: in the summary"
 shared "long, two nodes" "[01]" -genv APSMPI_TEST_NODES 2 "$mpi/device" long more
 shared "not shared" 0 -genv APSMPI_CUDA_IPC off "$mpi/device" long
 says "$cannot" 0 "not shared: without a word"
 says "^apsmpi: .* of it from GPU memory" 0 "not shared: nor a summary of it"
-shared "nobody can offer" 0 -genv STANDIN_IPC fail "$mpi/device" long
-says "${cannot}the stand-in was told not to offer" 1 "nobody can offer: why"
+shared "no rank can offer" 0 -genv STANDIN_IPC fail "$mpi/device" long
+says "${cannot}the stand-in was told not to offer" 1 "no rank can offer: why"
 shared "rank 1 cannot open" "[012]" -genv STANDIN_IPC fail:1 "$mpi/device" long
 says "${cannot}the stand-in was told not to open" 1 "rank 1 cannot open: why"
 shared "rank 1 opens garbage" "[012]" -genv STANDIN_IPC garbage:1 \
@@ -185,7 +186,7 @@ sed "s/^rules:/progress: $progress\nrules:/" "$tmp/sums.yaml" \
 device "failing, shared" 3 -genv APSMPI_POLICY "$tmp/failing.yaml" \
     -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" failing shared
 
-# An MPI that is aware gets wire bytes in the device's memory.
+# MPI that is CUDA-aware gets wire bytes in the device's memory.
 plain=$library
 library=$library:$standin/libaware.so
 for nodes in 1 2 3:cyclic; do
@@ -202,7 +203,7 @@ device "aware, no room" 2 -genv APSMPI_POLICY "$tmp/sums.yaml" \
     -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" sums
 told='encoded bytes cannot lie in GPU memory: out of memory: MPI gets'
 says "^apsmpi: rank 1: $told" 1 \
-    "aware, no room: it says so"
+    "aware, no memory: it is reported"
 library=$plain
 
 cat >"$tmp/others.yaml" <<END
@@ -235,8 +236,8 @@ sed 's/^progress: .*/progress: thread/' "$tmp/nonblocking.yaml" \
 device "nonblocking, by a thread" 2 -genv APSMPI_POLICY "$tmp/thread.yaml" \
     -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" nonblocking
 
-# The rows of the log are those of the same calls on host memory, except for
-# times and the name of the run.
+# The log's rows equal those of the same calls on host memory, except times and
+# the name of the run.
 {
     cat "$tmp/sums.yaml"
     cat <<END
@@ -258,10 +259,10 @@ check $? "the log has every call"
 cmp "$tmp/host.rows" "$tmp/device.rows" >&2
 check $? "the log of calls on device memory is that of calls on host memory"
 
-# MPI is not aware: what passes is staged, with a policy and without.
+# MPI is not aware: calls that pass through are staged, with a policy and without.
 device "passed" 2 "$mpi/device" passed
 device "passed, by a switch" 3 -genv APSMPI_CUDA_AWARE no "$mpi/device" passed
-# The host memory that stands in for theirs is locked, and kept.
+# Host memory that replaces GPU buffers is locked, and kept.
 device "passed, plugin" 2 -genv APSMPI_CUDA "$standin/plugin.so" \
     -genv STANDIN_TELL 1 "$mpi/device" passed
 says "^standin: .* pinned [1-9][0-9]*, kept [1-9][0-9]*$" 2 "passed: by locked memory"
@@ -275,7 +276,7 @@ rules: [{format: fp32}]
 END
 device "passed, by rule" 3 -genv APSMPI_POLICY "$tmp/none.yaml" \
     "$mpi/device" passed
-# It is: MPI gets what the program has.
+# MPI is aware: it gets the program's buffers.
 # shellcheck disable=SC2086 # two words
 timeout "$seconds" $launch -genv LD_PRELOAD "$library" \
     -genv LD_LIBRARY_PATH "$standin" -genv APSMPI_CUDA_AWARE yes \
@@ -290,7 +291,7 @@ says "^standin: 0 messages .* device, [1-9][0-9]* buffers" 2 "it has got them"
 says "^standin: the plugin works" 0 "nothing is staged for it"
 library=$ours
 
-# Why the plugin is not used.
+# Causes that disable the plugin.
 why()
 {
     why_name=$1
@@ -299,7 +300,7 @@ why()
     device "$why_name" 2 -genv APSMPI_POLICY "$tmp/none8.yaml" \
         -genv APSMPI_LOG "$tmp/why.csv" "$@" "$mpi/device" log device
     says "^apsmpi: MPI_COMM_WORLD: $complaint: $why_pattern" 1 \
-        "$why_name: it says so, once"
+        "$why_name: it is reported once"
     grep -q "^# .*: $complaint: $why_pattern" "$tmp/why.csv"
     check $? "$why_name: in the log, too"
     rm -f "$tmp/why.csv"
@@ -320,13 +321,13 @@ why "no plugin at all" ".*libcuda.so.1 is no plugin of apsmpi" \
 why "it does not open" "the driver is too old" -genv STANDIN_OPEN fail \
     -genv APSMPI_CUDA "$standin/plugin.so"
 
-# Copies that fail: an error of that rank, and nobody hangs.
+# Copies fail: that rank gets an error, and no rank hangs.
 for plugin in plugin none; do
     device "failing, $plugin" 3 -genv APSMPI_POLICY "$tmp/failing.yaml" \
         -genv APSMPI_CUDA "$standin/$plugin.so" "$mpi/device" failing
     said=$(grep -c "^apsmpi: rank 1: .*GPU memory cannot be" "$tmp/stderr")
     [ "$said" -ge 10 ]
-    check $? "failing, $plugin: rank 1 says so"
+    check $? "failing, $plugin: rank 1 reports it"
     says "^apsmpi: rank [02]: .*GPU memory cannot be" 0 \
         "failing, $plugin: no other rank does"
 done

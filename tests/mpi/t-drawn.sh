@@ -14,8 +14,8 @@ done <<END
 5 1
 END
 
-# The same bits whatever a call travels with, and whatever was prepared before: with
-# 3 owners a slice of whole blocks of 512 is longer than one of 64.
+# The bits do not depend on the calls that are reduced together, nor on earlier buffers:
+# with 3 owners a slice of whole blocks of 512 is longer than one of 64.
 while read -r ranks nodes format; do
     progress=calls
     can_be_driven || progress=thread

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# MPI_Pcontrol(4): a program that loads other weights drops what compressors keep.
+# MPI_Pcontrol(4): a program that loads other weights drops the state of compressors.
 . "$top_srcdir/tests/mpi/run.sh"
 
-# policy LAYERS LINE: such a step, and a line of the policy
+# policy LAYERS LINE: a step of LAYERS layers, and a line of the policy
 policy()
 {
     cat >"$tmp/policy.yaml" <<END

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A failure inside the library ends its use of the communicator: the call returns the
-# error, as do later ones; a line names rank, call and cause; a fatal one ends the job.
+# A failure inside the library ends its use of the communicator. The call and later
+# calls return the error; a line names rank, call and cause; a fatal error ends the job.
 . "$top_srcdir/tests/mpi/run.sh"
 
 library=$mpi/.libs/inject.so:$library

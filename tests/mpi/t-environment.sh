@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The program's floating point environment neither matters nor changes.
+# The program's floating-point environment neither changes the results nor is changed.
 . "$top_srcdir/tests/mpi/run.sh"
 
 "$mpi/environment" policy >"$tmp/policy.yaml"

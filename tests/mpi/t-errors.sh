@@ -8,7 +8,8 @@ rules: [{format: e5m2}]
 END
 run "2 ranks" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/errors"
 
-# By default MPI ends the job: with the same words as without us.
+# By default MPI ends the job, with the same words as without the library.
+#
 # fatal NAME ARG...: leaves the words in $tmp/NAME, and $status.
 fatal()
 {

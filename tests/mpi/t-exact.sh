@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# On full floats our reductions are the FP32 sum in rank order.
+# The library's reductions in FP32 are the FP32 sum in rank order.
 . "$top_srcdir/tests/mpi/run.sh"
 
 "$mpi/exact" policy >"$tmp/policy.yaml"

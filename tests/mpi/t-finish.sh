@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# MPI_Finalize while nonblocking reductions are under way: they are carried out,
-# and where that cannot be, a line says what is lost. No thread of the library
-# goes on after it.
+# MPI_Finalize while nonblocking reductions are under way: the library completes them,
+# or a line reports the lost ones. No thread of the library is left after MPI_Finalize.
 . "$top_srcdir/tests/mpi/run.sh"
 cd "$tmp" || exit 99
 
 waits='MPI_Finalize waits for nonblocking calls .*: 1 of MPI_COMM_WORLD$'
 lost='rank 0: MPI_Finalize gives up .* are lost: 1 of MPI_COMM_WORLD:'
 
-# threads NAME ARG...: what the program counts after MPI_Finalize
+# threads NAME ARG...: the number of threads that the program counts after MPI_Finalize
 threads()
 {
     run "$@" "$mpi/finish" threads

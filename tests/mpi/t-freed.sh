@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the library says when communicators are freed, and at the end of sessions.
+# The library's messages when communicators are freed, and at the end of sessions.
 . "$top_srcdir/tests/mpi/run.sh"
 cd "$tmp" || exit 99
 
-# apsmpi_lines: how many lines of the last run are the library's
+# apsmpi_lines: the number of the library's lines in the last run
 apsmpi_lines()
 {
     grep -c '^apsmpi: ' "$tmp/stderr"
@@ -20,7 +20,7 @@ run "discovery" 2 "$mpi/freed" world
 says '^apsmpi: .*step' 3 "discovery: a line for each step, or where there is none"
 APSMPI_DISCOVERY=off
 
-# MPI_Finalize, where the summary is made, is not called.
+# MPI_Finalize, which prints the summary, is not called.
 if grep -q '^#define HAVE_PMPI_ALLREDUCE_INIT' "$top_builddir/config.h"; then
     run "sessions" 2 "$mpi/freed" session
     grep -q '^apsmpi: .*\(summary\|calls of MPI_Allreduce\)' "$tmp/stderr"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Nonblocking all-reduces that travel together: each gets what it gets alone.
+# Nonblocking all-reduces that are reduced together have the results of single ones.
 . "$top_srcdir/tests/mpi/run.sh"
 
 while read -r ranks nodes rule; do
@@ -16,7 +16,7 @@ END
         -genv APSMPI_POLICY "$tmp/policy.yaml" \
         -genv APSMPI_TEST_NODES "$nodes" "$mpi/fused"
     says '/policy.yaml rewrites its first call, an MPI_' 1 \
-        "$ranks ranks, nodes $nodes, $rule: the first call is told"
+        "$ranks ranks, nodes $nodes, $rule: the first call is reported"
 done <<END
 2 1 reduce: direct, format: e3m0, scale: aps
 3 1 reduce: direct, format: e4m3, scale: aps-tight

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Scales that keep a state under a program that trains: with on_overflow: inf its
-# own loss scaler skips the steps that overflow, with redo it has none to skip;
-# the sample policies train as well.
+# Scales that keep a state in a program that trains: with `on_overflow: inf` its
+# own loss scaler skips the steps that overflow, with `redo` no step has to be
+# skipped; the sample policies train as well.
 . "$top_srcdir/tests/mpi/run.sh"
 
 # policy SCALE [FORMAT]
@@ -55,7 +55,7 @@ awk -F, '/^time,/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
 printf 'a -7\nb 7\nc 2\n' | cmp -s - "$tmp/exponents"
 check $? 'unit: table: the exponents are those of the table'
 
-# The sample policies, with their log where it may be written.
+# The sample policies, with their log in a writable directory.
 for sample in "$top_srcdir"/config/policies/*.yaml; do
     grep -Eq '^ *(backoff|logmax|underflow|unit|autoflex|delayed):' "$sample" ||
         continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The program's error handlers while the library waits in the place of MPI.
+# The program's error handlers while the library waits in place of MPI.
 . "$top_srcdir/tests/mpi/run.sh"
 cd "$tmp" || exit 99
 

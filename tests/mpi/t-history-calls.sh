@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Scales that keep a state, and compressors, give the same bits however the
-# program calls.
+# Scales that keep a state, and compressors, give the same bits for all kinds of calls.
 . "$top_srcdir/tests/mpi/run.sh"
 
 driven=calls
 can_be_driven || driven=thread
 
-# A call that is sampled goes alone, in its turn.
+# A sampled call is reduced alone, in its order.
 while read -r ranks nodes steps progress fuse every rule; do
     [ "$progress" = calls ] && progress=$driven
     [ "$steps" = none ] && setting= || setting="steps: {calls: $steps}"

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Scales that keep a state have no message before the data, as aps has one: what they
-# need to know travels in the blocks' headers, and where nothing is rounded they need
-# to know nothing.
+# Scales that keep a state send no message before the data, as aps does: the headers of
+# the blocks carry the data for the state. If nothing is rounded, they need no data.
 . "$top_srcdir/tests/mpi/run.sh"
 
 library=$mpi/.libs/inject.so:$library

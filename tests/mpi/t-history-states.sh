@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What a scale with a state keeps, and when it begins anew: as the exponents in the
-# log show it. The calls: see history_states.c.
+# The state that a scale keeps, and the calls at which it begins again, as the
+# exponents in the log show. history_states.c describes the calls.
 . "$top_srcdir/tests/mpi/run.sh"
 
 # policy SETTING RULE...: with a log of every call
@@ -14,7 +14,7 @@ policy()
     } >"$tmp/policy.yaml"
 }
 
-# The rows of the log: the letter of the layer, the exponent, ! if it was redone.
+# Prints the log's rows: the layer's letter, its exponent, and ! if it was redone.
 exponents()
 {
     awk -F, '
@@ -58,7 +58,7 @@ layer=$(backoff layer 2 'max: 2^6')
 policy '' "$layer"
 gives 'the saw-tooth of a layer' 2 \
     'a6! a5! a4 a4 a5 a5 a6 a6' A A a a a a a a
-# MPICH over UCX sends no message, however short, before its receiver is there.
+# MPICH over UCX then sends no message, however short, before its receiver arrives.
 UCX_RNDV_THRESH=0
 export UCX_RNDV_THRESH
 gives 'the saw-tooth of a layer, by rendezvous' 3 \
@@ -68,7 +68,7 @@ gives 'layers are told apart by their elements' 3 \
     'a6! b6 a5! b6 a4 b6! a4 b5 a5' A b A b a B a b a
 gives 'zeros, INF and NaN leave the state alone' 2 \
     'a6! a5 a5 a5 a5 a5 a6' A 0a ia na a a a
-gives 'also with an overflow beside the INF' 2 'a6! a6! a6! a5' iA nA A a
+gives 'also with an overflow besides the INF' 2 'a6! a6! a6! a5' iA nA A a
 gives 'each communicator has states of its own' 2 \
     'a6! a5! a6! a4 a5 a6' A A % A %1 a %2 a % a
 gives 'a communicator that is freed takes them along' 2 \
@@ -96,7 +96,7 @@ gives 'an INF in a step leaves the state alone' 2 \
 gives 'nonblocking calls, too' 2 \
     'a6 b6! a5! b5! a4 b4 a4 b4 a5 b5' +a +B +A +B +a +b +a +b +a +b
 
-# Epochs: another rule with the same scale goes on with it, another scale begins.
+# Epochs: another rule continues the state of the same scale, and of no other.
 policy 'steps: {calls: 1, per_epoch: 2}' "epochs: 0, $layer" \
     "epochs: 1, $(echo "$layer" | sed 's/direct/ring/; s/e5m2/e5m10/')" \
     "epochs: 2, $(backoff layer 3 'max: 2^6')"
@@ -110,7 +110,7 @@ gives 'epochs: and so is that of a rule' 2 \
     'a6! a5! a4 a4 a6! a5' A A a a A a
 
 # Sums of a group that stay FP32 are cast first between the groups: with the scale of
-# contributions, which for sums of 2 is greater than that of their sum, 4.
+# the contributions, which is greater for sums of 2 than for their sum, 4.
 policy '' 'format: e5m2, reduce: hierarchical, node: fp32, scale: delayed'
 APSMPI_TEST_NODES=2
 export APSMPI_TEST_NODES
@@ -118,8 +118,8 @@ gives 'node: fp32: group sums have the scale of contributions' 4 \
     'a13 a14 a14' a a a
 unset APSMPI_TEST_NODES
 
-# By the ring FP32 sums travel, and contributions are not cast, but are known all the
-# same: a reduction that casts them goes on with their scale, 15 of ones, not with 0.
+# The ring sends FP32 sums, and does not cast contributions, but records them all the
+# same: a reduction that casts them continues with their scale, 15 for ones, not with 0.
 for first in 'reduce: ring' 'reduce: master, group: 1'; do
     policy 'steps: {calls: 1, per_epoch: 2}' \
         "epochs: 0, format: e5m2, $first, scale: delayed" \
@@ -128,9 +128,9 @@ for first in 'reduce: ring' 'reduce: master, group: 1'; do
         2 'a14 a14 a15 a15' a a a a
 done
 
-# A block has 12 bytes before its values, where others have 4; what is redone goes
-# as with aps. Each of two ranks sends a contribution and a result.
-# bytes_of SCALE CALL: sets $bytes
+# A block has 12 bytes before its values, where others have 4; a chunk that is
+# redone is sent as with aps. Each of two ranks sends a contribution and a
+# result. bytes_of SCALE CALL: sets $bytes
 bytes_of()
 {
     policy '' "format: e5m2, reduce: direct, scale: $1"
@@ -150,7 +150,7 @@ bytes_of backoff A
 [ "$bytes" -eq $((tight + 2 * 8 + tight)) ]
 check $? "a call that is redone sends as much as aps-tight besides"
 
-# What becomes of an overflow, which the summary and the log tell.
+# The effects of an overflow, which the summary and the log report.
 while read -r word said; do
     policy '' "$(backoff layer 2 'max: 2^6' "on_overflow: $word")"
     gives "on_overflow: $word changes the state, and redoes nothing" 2 \
@@ -173,7 +173,7 @@ run 'on_overflow: inf' 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
     -genv APSMPI_TEST_INF 1 "$mpi/history_states" A A
 says '2 layers with INF or NaN after an overflow$' 1 'on_overflow: inf, too'
 
-# A scale that can fall no more.
+# A scale that is at its minimum.
 says 'scale backoff is at its minimum of 8, and a value overflows all the same (1 time so far)' \
     1 'a scale at its minimum under which a value overflows has a line'
 says 'scale backoff is at its minimum' 2 '... at the first times, each'

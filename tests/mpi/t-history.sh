@@ -3,7 +3,7 @@
 # than 10000 schedules of all ways (make check-long).
 . "$top_srcdir/tests/mpi/run.sh"
 
-# schedules KIND RANKS NODES TURN TURNS COUNT: of each way whose turn it is
+# schedules KIND RANKS NODES TURN TURNS COUNT: COUNT of each way whose turn it is
 schedules()
 {
     "$mpi/history" "$1" "$4" "$5" policy >"$tmp/policy.yaml"

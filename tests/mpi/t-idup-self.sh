@@ -2,7 +2,7 @@
 # MPI_Comm_idup of MPI_COMM_SELF while first reductions of communicators begin.
 . "$top_srcdir/tests/mpi/run.sh"
 
-# A call that never comes back takes memory without end.
+# A call that never returns takes memory without end.
 ulimit -v 8000000 2>/dev/null || ulimit -v unlimited
 
 for progress in thread calls; do

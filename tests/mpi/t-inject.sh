@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# MPI makes no communicator for the library, or its calls come late: all sums are right,
-# and a line says what has failed.
+# MPI makes no communicator for the library, or its calls come late: all sums
+# are right, and a line reports the failure.
 . "$top_srcdir/tests/mpi/run.sh"
 
 library=$mpi/.libs/inject.so:$library
@@ -17,8 +17,8 @@ injected()
         -genv APSMPI_POLICY "$tmp/$policy.yaml" "$mpi/faulty" "$@"
 }
 
-# fails ORDER RANKS POLICY ARG...: a line says so, where the library has made that call
-# at all.
+# fails ORDER RANKS POLICY ARG...: a line reports the failure, if the library
+# makes that call at all.
 fails()
 {
     injected "$@"
@@ -26,12 +26,11 @@ fails()
     grep -v ' calls of MPI_\| rewrites its first call' "$tmp/stderr" |
         grep -q "^apsmpi: "
     named=$?
-    check $named "$1, $2 ranks, $3: a line says so"
+    check $named "$1, $2 ranks, $3: a line reports it"
     [ $named -eq 0 ] || show_errors
 }
 
-# Communicators of the library's own, where there are any: in the world, and in a
-# session.
+# The library's own communicators, if it makes any: in the world, and in a session.
 for where in world session; do
     for function in PMPI_Comm_split PMPI_Comm_split_type PMPI_Comm_dup; do
         fails "fail:$function:*:1" 3 hierarchical $where blocking

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Fused calls where ranks look ahead differently far: they decide alike.
+# Fused calls with a different lookahead on each rank: all ranks decide the same.
 . "$top_srcdir/tests/mpi/run.sh"
 cd "$tmp" || exit 99
 
-# ahead MODE PROGRESS: with the rest of the policy from standard input
+# ahead MODE PROGRESS: the rest of the policy is read from standard input
 ahead()
 {
     progress=$2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # 1,500 communicators at a time, with a sum on each: MPI has context ids for the
-# program's communicators, not for as many of the library's.
+# program's communicators, not for equally many of the library.
 . "$top_srcdir/tests/mpi/run.sh"
 
 for progress in calls thread; do
@@ -23,7 +23,7 @@ run "nonblocking, then blocking" 2 -genv APSMPI_POLICY "$tmp/thread.yaml" \
 if [ -n "${APS_TEST_LONG:-}" ]; then
     run "tags that a rank still uses" 2 -genv APSMPI_POLICY "$tmp/thread.yaml" \
         "$mpi/late_tags"
-    # a communicator that is offered nothing else
+    # a communicator that gets no other block of tags
     said='apsmpi: 9017 calls of MPI_Allreduce, 901[67] rewritten'
     grep -q "^$said" "$tmp/stderr"
     check $? "all but one call, at most, are rewritten"

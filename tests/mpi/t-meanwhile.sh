@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What blocks while a nonblocking reduction is under way lets it go on.
+# Calls that block while a nonblocking reduction is under way let it progress.
 . "$top_srcdir/tests/mpi/run.sh"
 cd "$tmp" || exit 99
 
@@ -18,13 +18,13 @@ END
         -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/meanwhile_locals" calls
 done
 
-# The library's thread, which goes on meanwhile, is started at the second try.
+# The library starts its thread, which progresses meanwhile, at the second try.
 if can_be_driven; then
     sed -i 's/^progress:.*/progress: calls/' "$tmp/policy.yaml"
     library=$mpi/.libs/inject.so:$library
     run "no thread at first" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
         -genv INJECT fail:pthread_create:0:1 "$mpi/meanwhile" threads again
     grep -q 'a progress thread could not be started' "$tmp/stderr"
-    check $? "... which is said"
+    check $? "... which is reported"
 fi
 finish

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# apsmpi-measure where a call fails on one rank: no rank waits for ever, rank 0 says
-# why, and nothing is written.
+# apsmpi-measure when a call fails on one rank: no rank waits for ever, rank 0
+# prints the cause, and no file is written.
 . "$top_srcdir/tests/mpi/run.sh"
 
-# It measures for some 20 seconds, of a machine that does nothing else.
+# It measures for 20 seconds on an idle machine.
 seconds=${APS_TEST_TIMEOUT:-240}
 
-# Two on each of two hosts. measured ORDER CAUSE
+# measured ORDER CAUSE: two ranks on each of two hosts
 measured()
 {
     # shellcheck disable=SC2086 # two words

@@ -10,7 +10,7 @@ half_there()
         -n 1 -env LD_PRELOAD "$library" "$mpi/dlsym_late" : \
         -n 1 "$mpi/dlsym_late" </dev/null >"$tmp/stdout" 2>"$tmp/stderr"
     grep -q 'rank 0: waits .* APSMPI_WORLD=off' "$tmp/stderr"
-    check $? "the library on rank 0 only: it is said who waits for what"
+    check $? "the library on rank 0 only: rank 0 reports what it waits for"
 }
 ! can_be_driven || beside half_there
 
@@ -39,14 +39,14 @@ done <<END
 8 thread off format: e4m3, scale: aps
 END
 
-# Where threads were not foreseen, whoever calls is told what follows.
+# If MPI was started without threads, the calling rank reports the consequence.
 if can_be_driven; then
     printf 'version: 1\nmin_count: 1\nrules: [{format: e8m23}]\n' \
         >"$tmp/policy.yaml"
     run "found late" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/dlsym_late"
     grep -q 'stand still .* initialise MPI by MPI_Init_thread with MPI_THREAD_MULTIPLE' \
         "$tmp/stderr"
-    check $? "found late: it is said what cannot go on without threads"
+    check $? "found late: reports that calls cannot progress without threads"
 
     # Rank 1 has the policy from rank 0, by MPI_Init.
     timeout 30 "$MPIEXEC" -genv LD_PRELOAD "$library" \

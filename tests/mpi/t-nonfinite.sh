@@ -2,7 +2,7 @@
 # INF and NaN arrive, and spoil nothing; zeros and subnormals survive.
 . "$top_srcdir/tests/mpi/run.sh"
 
-# The layers that the program called zero, as the log saw them.
+# The log has the layers that the program filled with zeros.
 check_zero_layers()
 {
     sed -n 's/^# zero layer //p' "$tmp/stdout" >"$tmp/zero"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The other collectives where they are left to MPI.
+# Calls of the other collectives that are left to MPI.
 . "$top_srcdir/tests/mpi/run.sh"
 
 cat >"$tmp/all.yaml" <<END
@@ -22,18 +22,18 @@ left "wrong arguments, 3 ranks" 3 all errors
 says '^apsmpi: .* calls of MPI_Reduce, 1 rewritten (.*), passed: [0-9]* (not FP32 sums); ' 1 \
     "wrong arguments: passed, and counted as such"
 
-# By rank 0's count; of ranks that hold none of an intercommunicator, too.
-left "not for us" 3 all others
+# Rank 0's count, also of ranks that have none, of an intercommunicator.
+left "not rewritten" 3 all others
 why='passed: 3 (not FP32 sums), 1 (smaller than min_count)'
 why="$why, 1 (on communicators of one rank)"
 for name in MPI_Reduce_scatter MPI_Reduce_scatter_block; do
     says "^apsmpi: 5 calls of $name, none rewritten, $why\$" 1 \
-        "not for us: $name is counted with the reasons"
+        "not rewritten: $name is counted with the reasons"
 done
 says '^apsmpi: 14 calls of MPI_Allgather, none rewritten, passed: 11 (not plain FP32), 1 (smaller than min_count), 1 (on communicators of one rank), 1 (on intercommunicators)$' 1 \
-    "not for us: so are all-gathers"
+    "not rewritten: all-gathers, too"
 says '^apsmpi: 6 calls of MPI_Reduce, none rewritten, passed: 3 (not FP32 sums), 1 (smaller than min_count), 1 (on communicators of one rank), 1 (on intercommunicators)$' 1 \
-    "not for us: so are reductions"
+    "not rewritten: reductions, too"
 
 left "not named" 3 allreduce unnamed
 why='passed: 1 (no rule matched, or a rule says fp32)'
@@ -43,9 +43,9 @@ for name in MPI_Reduce_scatter MPI_Reduce_scatter_block; do
         "not named: $name is counted, with what a rule may say"
 done
 says '^apsmpi: 2 calls of MPI_Allgather, none rewritten, passed: 2 (no rule matched, or a rule says fp32); a rule may name them by calls: \[allgather\]$' 1 \
-    "not named: so are all-gathers"
+    "not named: all-gathers, too"
 says '^apsmpi: 1 call of MPI_Reduce, none rewritten, passed: 1 (no rule matched, or a rule says fp32); a rule may name them by calls: \[reduce\]$' 1 \
-    "not named: so are reductions"
+    "not named: reductions, too"
 run "no policy" 3 "$mpi/other_collectives_left" unnamed
 says '^apsmpi: [0-9]* calls\{0,1\} of MPI_[A-Za-z_]*, none rewritten (no policy)$' 4 \
     "no policy: they are counted"

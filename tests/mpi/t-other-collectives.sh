@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# MPI_Reduce_scatter(_block), MPI_Allgather and MPI_Reduce have the roundings that
-# they are said to have, and no others.
+# MPI_Reduce_scatter(_block), MPI_Allgather and MPI_Reduce round as documented,
+# and round nothing else.
 . "$top_srcdir/tests/mpi/run.sh"
 
-# The last run's summary says what the program counted.
+# The last run's summary has the numbers that the program counted.
 check_summary()
 {
     sed -n 's/^# summary: //p' "$tmp/stdout" >"$tmp/summary"
@@ -28,7 +28,7 @@ done <<END
 8
 END
 
-# The nonblocking forms have the same bits, carried on by calls and by threads.
+# The nonblocking forms have the same bits, progressed by calls and by threads.
 { echo 'progress: thread'; cat "$tmp/policy.yaml"; } >"$tmp/thread.yaml"
 while read -r ranks policy; do
     can_be_driven || [ "$policy" = thread ] || continue
@@ -41,7 +41,7 @@ done <<END
 3 thread
 END
 
-# Rank 0's rows have the error of all ranks' results; every call is made twice.
+# Rank 0's rows have the error of all results; every call is made twice.
 cat >"$tmp/log.yaml" <<END
 version: 1
 log: {file: "$tmp/log.csv", every: 1}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Nonblocking calls some of whose layers pass, and plans that cannot be carried
-# out.
+# Nonblocking calls in which some layers pass through, and plans that the
+# library cannot carry out.
 . "$top_srcdir/tests/mpi/run.sh"
 cd "$tmp" || exit 99
 
@@ -12,7 +12,7 @@ layer,name,count
 3,last,50000
 END
 
-# parts NAME RANKS RULE [ARG...]: `more` in the policy
+# parts NAME RANKS RULE [ARG...]: $more is added to the policy
 parts()
 {
     cat >policy.yaml <<END
@@ -41,7 +41,7 @@ for progress in calls thread; do
     parts "fuse" 2 'reduce: hierarchical'
     more='log: {file: log.csv, every: 2}'
     parts "samples" 2 'reduce: direct'
-    # hwloc sees no packages: blocking calls pass, nonblocking ones go on.
+    # Without packages in hwloc, blocking calls pass through, others do not.
     more=
     parts "no groups" 2 'reduce: hierarchical, group: package' nnnn
     says 'cannot run here: .* are reduced by `direct` in nonblocking ones' 1 \

@@ -46,11 +46,11 @@ late_ranks()
 {
     with "late ranks" 3 all -genv APSMPI_TEST_PATIENCE 1000 "$mpi/pcontrol" late
     says '^apsmpi: rank 0: waits in MPI_Pcontrol(0)' 1 \
-        "late ranks: rank 0 waits for rank 1 and says so once"
+        "late ranks: rank 0 waits for rank 1 and reports it once"
     says '^apsmpi: rank 2: waits in MPI_Pcontrol(0)' 0 \
         "late ranks: the others leave it to rank 0"
     says '^apsmpi: rank 1: waits in MPI_Pcontrol(1)' 1 \
-        "late ranks: rank 1 waits for rank 0 and says so once"
+        "late ranks: rank 1 waits for rank 0 and reports it once"
 }
 beside late_ranks
 
@@ -96,7 +96,7 @@ with "a log" 2 all -genv APSMPI_LOG "$tmp/log.csv" "$mpi/pcontrol" early
     [ "$(grep -c '^# MPI_Pcontrol(1)' "$tmp/log.csv")" -eq 1 ]
 check $? "a log: it says where it was off"
 
-# Ranks that have nothing to control, or must not.
+# Ranks with nothing to control, or on which control has no effect.
 with "pcontrol: off" 3 off "$mpi/pcontrol" alone-rounded
 run "no policy" 3 "$mpi/pcontrol" alone-exact
 with "switched off by APSMPI_ENABLE" 3 all -genv APSMPI_ENABLE off \
@@ -107,7 +107,7 @@ with "no world of the job" 2 all -genv APSMPI_WORLD off "$mpi/pcontrol" \
 says '^apsmpi: MPI_Pcontrol([013]) changes nothing' 1 \
     "no world of the job: said once"
 
-# A policy where rank 0 runs only; the others are told.
+# Only rank 0 has a policy; it sends the policy to the other ranks.
 run_mpiexec "a policy on rank 0 only" \
     -n 1 -env APSMPI_POLICY "$tmp/all.yaml" "$mpi/pcontrol" early : \
     -n 2 -env APSMPI_POLICY "$tmp/none" "$mpi/pcontrol" early
@@ -115,7 +115,7 @@ run_mpiexec "a policy on rank 0 only, marks" \
     -n 1 -env APSMPI_POLICY "$tmp/epochs.yaml" "$mpi/pcontrol" marks-first : \
     -n 3 -env APSMPI_POLICY "$tmp/none" "$mpi/pcontrol" marks-first
 
-# MPICH refuses calls before MPI_Init, with a word that is its own.
+# MPICH refuses calls before MPI_Init, with its own message.
 # shellcheck disable=SC2086 # two words
 timeout "$seconds" $launch -n 1 -genv APSMPI_POLICY "$tmp/all.yaml" \
     "$mpi/pcontrol" too-early >"$tmp/native" 2>&1 </dev/null

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Persistent all-reduces: who starts what when, and who holds the policy.
+# Persistent all-reduces, in different orders, and with a policy on one rank.
 . "$top_srcdir/tests/mpi/run.sh"
 
 if ! grep -q '^#define HAVE_PMPI_ALLREDUCE_INIT' "$top_builddir/config.h"; then

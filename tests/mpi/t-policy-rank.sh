@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The policy's file where rank 0 of MPI_COMM_WORLD runs, and nowhere else.
+# Only rank 0 of MPI_COMM_WORLD can read the policy's file.
 . "$top_srcdir/tests/mpi/run.sh"
 
-# rank_0 NAME RANKS POLICY WHAT: each rank looks for the file in a folder of its
-# own.
+# rank_0 NAME RANKS POLICY WHAT: each rank looks for the file in its own folder.
 rank_0()
 {
     run_mpiexec "$1" \

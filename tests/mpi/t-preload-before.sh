@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Other tools in front of the library: it says so exactly where they keep the
-# program's calls to themselves.
+# Other tools before the library: it reports exactly the tools that keep the
+# program's calls from it.
 . "$top_srcdir/tests/mpi/run.sh"
 
 cat >"$tmp/policy.yaml" <<END
@@ -9,8 +9,9 @@ rules: [{format: e3m0, scale: none}]
 END
 ours=$library
 
-# tool FILE NAME RESULT VARIABLES...: two ranks behind that tool. Where nobody
-# came by, the summary cannot say that nothing was rewritten: RESULT is unseen.
+# tool FILE NAME RESULT VARIABLES...: two ranks with that tool before the
+# library. If no call reaches the library, the summary cannot report that
+# nothing was rewritten: RESULT is unseen.
 tool()
 {
     library=$mpi/.libs/$1.so:$ours
@@ -67,11 +68,11 @@ run "a program at fixed addresses that does not reduce" 2 \
 says 'comes first\|itself' 0 \
     "a program at fixed addresses that does not reduce: not a word"
 
-# What is no rank.
+# Processes that are not ranks.
 library=$mpi/.libs/preload_before-init.so:$ours
 LD_PRELOAD=$library APSMPI_POLICY=$tmp/policy.yaml ls / >"$tmp/stdout" \
     2>"$tmp/stderr"
-check $? "ls behind a tool"
+check $? "ls after a tool"
 [ ! -s "$tmp/stderr" ]
-check $? "ls behind a tool: not a word"
+check $? "ls after a tool: not a word"
 finish

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Random bits of roundings: other ones in each communicator, the same ones in every
-# run of a program, however its calls go together.
+# Random bits of roundings: each communicator draws other bits, and every run of
+# a program the same ones, whatever calls are reduced together.
 . "$top_srcdir/tests/mpi/run.sh"
 
-# rounded SEED, ternary SEED: a rule that draws
+# rounded SEED, ternary SEED: a rule that draws random bits
 rounded()
 {
     echo "format: e4m3, reduce: $reduce, rounding: {stochastic: $1}"

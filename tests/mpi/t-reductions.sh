@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Roundings are where they are said to be, and nowhere else: many ranks, of
-# which most groupings leave some over.
+# Values are rounded as documented, and nowhere else: many ranks, most of which
+# do not divide into equal groups.
 . "$top_srcdir/tests/mpi/run.sh"
 
-# All formats by nine turns; several chunks in other scales than t-rounded.sh.
+# All formats in nine turns; several chunks in other scales than t-rounded.sh.
 turn=5
 while read -r ranks nodes; do
     "$mpi/rounded" $turn 9 policy >"$tmp/policy.yaml"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Roundings are where they are said to be, and nowhere else: few ranks.
+# Values are rounded as documented, and nowhere else: few ranks.
 . "$top_srcdir/tests/mpi/run.sh"
 
-# All formats by three turns.
+# All formats in three turns.
 turn=0
 while read -r ranks nodes cpu handoff; do
     "$mpi/rounded" $turn 3 policy >"$tmp/policy.yaml"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Selected elements, by every reduction that they may go: nothing is lost over a
-# thousand steps, a density of 1 loses nothing, and bytes are those of the formula.
+# Selected elements, by every reduction that can send them: nothing is lost over
+# a thousand steps, a density of 1 loses nothing, and bytes follow the formula.
 . "$top_srcdir/tests/mpi/one_rule.sh"
 
 # selected NAME RANKS NODES ARG...: sets $results
@@ -45,7 +45,7 @@ done <<END
 2 1 format: bf16, scale: none, compress: {chunks: {density: 0.1, size: 1Mi}}
 END
 
-# In full floats an element has the same additions.
+# In FP32 an element has the same additions for every reduction.
 for ranks in 2 3 4; do
     policy 'feedback: off, compress: {topk: 0.1}' ''
     selected "$ranks ranks, gather" "$ranks" 1 bits
@@ -56,7 +56,7 @@ for ranks in 2 3 4; do
     check $? "$ranks ranks: direct and gather give the same bits"
 done
 
-# bytes RANKS NODES COUNT EVERY BYTES RULE: rank 0 sends so many
+# bytes RANKS NODES COUNT EVERY BYTES RULE: rank 0 sends BYTES
 bytes()
 {
     logged_policy "feedback: off, $6"
@@ -83,9 +83,9 @@ bytes 4 1 6000 100 $((3 * (8 + 24 + 4 + 15 * 4 + 8 + 60 * 11 / 8 + 2 + 4 + \
 # indices.
 bytes 2 1 3200 2 $((8 + 1600 / 8 + 4 + 800 * 4 + 8 + 4 + 1600 * 4)) \
     'reduce: direct, compress: {topk: 0.5}'
-# Of two groups of two ranks: 3200 floats of this rank for the other owner; of the
-# group's sum of its slice the 64 elements that one of its ranks has; of the sum of
-# both groups 128, to the other rank.
+# Two groups of two ranks: 3200 floats of this rank for the other owner; of the
+# group's sum of its slice the 64 elements that one of its ranks has; of the sum
+# of both groups 128, to the other rank.
 bytes 4 2 6400 100 $((3200 * 4 + 8 + 64 * 12 / 8 + 4 + 64 * 4 + \
     8 + 128 * 12 / 8 + 4 + 128 * 4)) \
     'reduce: hierarchical, compress: {topk: 0.02}'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Bytes on the wire: what compressors and formats with feedback send by MPI is what
-# the log, the summary and apsmpi explain say, and what formulas say, to the byte.
+# Bytes on the wire: the bytes that compressors and formats with feedback send by MPI
+# equal those of the log, the summary, `apsmpi explain` and formulas, to the byte.
 . "$top_srcdir/tests/mpi/run.sh"
 
 "$PYTHON3" -c '' 2>/dev/null || {
@@ -9,7 +9,7 @@
 }
 counting=$top_builddir/tests/figures/.libs/count.so
 
-# A layer for each rule, of that shape.
+# Each rule has a layer of that shape.
 cat >"$tmp/rules" <<'EOF'
 64x48 reduce: direct, compress: {powersgd: {rank: 2, min_ratio: 1}}
 33x37 reduce: ring, format: bf16, scale: none, compress: {powersgd: {rank: 3, min_ratio: 1}}
@@ -52,8 +52,8 @@ counts=$(awk -F, 'NR > 1 { print $3 }' "$tmp/layers.csv")
 "$top_builddir/apsmpi" explain --json "$tmp/counted.yaml" >"$tmp/plan.json"
 check $? 'apsmpi explain knows the policy'
 
-# Of every call behind the first step: what rank 0 sends by MPI, the log, formulas,
-# and apsmpi explain, which says what one copy of a layer takes.
+# For every call after the first step, compares the bytes that rank 0 sends by MPI with
+# the log, formulas, and apsmpi explain, which gives the bytes of one copy of a layer.
 cat >"$tmp/compare.py" <<'EOF'
 import csv
 import json
@@ -114,12 +114,12 @@ def direct(size, n, unit):
 
 
 def reduction(plan, n):
-    """Of n values in a plain format, by rank 0."""
+    """Bytes of n values in a plain format, by rank 0."""
     form = plan["format"]
     if plan["reduce"] == "direct":
         return direct(lambda length: block(form, length), n, granule(form))
-    # The ring: partial sums in full floats, without a header, of all slices but
-    # the own one, then results, of all but the next rank's.
+    # The ring sends partial sums in FP32, without a header, of all slices
+    # except its own, and then results of all except the next rank's.
     of = list(slices(n, granule(form)))
     return sum(4 * of[-i] for i in range(1, ranks)) + \
         sum(block(form, of[-i]) for i in range(ranks - 1))
@@ -156,7 +156,7 @@ def formula(plan, layer):
             return (ranks - 1) * digits(n), digits(n)
         copy = -(-(digits(n) + packed(bits(8), n)) // 2)
         if plan["reduce"] == "hierarchical":
-            # Of 2, 2 + 1 or 2 + 2 ranks; so many own slices in each group.
+            # `owners` ranks in each of `groups` groups: 2, 2 + 1 or 2 + 2 ranks.
             owners, groups = 1 if ranks == 3 else 2, -(-ranks // 2)
             of = list(slices(n, GROUP, owners))
             parts = list(slices(of[0], GROUP, groups))
@@ -185,13 +185,13 @@ if sorted(sent) != sorted(logged):
 for (step, layer), size in sorted(sent.items()):
     plan, count = plans[layer], layers[layer]["count"]
     wire, copy = formula(plan, layers[layer])
-    # What is agreed on before the data: once, or for P and for Q.
+    # Messages of agreement before the data: one, or one for P and one for Q.
     before = 4 * (ranks - 1) * (
         (plan["scale"] == "aps") * (1 + ("powersgd" in (plan["compress"] or "")))
         + (plan["compress"] in ("ternary", "threshold")))
-    # The mean bits of a block, where apsmpi explain knows no better.
+    # The mean bits of a block, if apsmpi explain does not know better.
     explained = layers[layer]["spans"][0]["bytes_per_element"] * count
-    # As many as are above the threshold, and explain says the most.
+    # All elements above the threshold; explain gives the maximum.
     varies = plan["compress"] == "threshold"
     if step == 0:
         continue
@@ -230,7 +230,7 @@ for ranks in 2 3 4; do
     sed 's/^/# /' "$tmp/differences" >&2
 done
 
-# A slice of 18.5 MiB goes in two messages, and arrives.
+# A slice of 18.5 MiB is sent in two messages, and arrives.
 cat >"$tmp/long.yaml" <<EOF
 version: 1
 steps: {calls: 1}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A session that fails to begin is not counted, and one that fails to end still is:
-# the summary comes when the last session ends, not when the process does.
+# A session that fails to begin is not counted, and one that fails to end still is: the
+# library prints the summary when the last session ends, not when the process does.
 . "$top_srcdir/tests/mpi/run.sh"
 
 library=$library:$mpi/.libs/preload_after.so

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Candidates (shadow): the program gets MPI's own results, to the last bit, and the
-# log says of each candidate what it says of a run in which it is used.
+# Candidates (shadow): the program gets MPI's own results, to the last bit, and
+# the log has for each candidate the values that it has for a run that uses it.
 . "$top_srcdir/tests/mpi/layered.sh"
 
 # job RANKS POLICY HOW [ARG...]
@@ -9,15 +9,15 @@ job()
     layered_job shadowed "$@"
 }
 
-# same_as_native TEXT: of the job that has ended, and the one before in `native`
+# same_as_native TEXT: the last job, and the one before in `native`
 same_as_native()
 {
     cmp -s said native && grep -q '^sums' said
     check $? "$1"
 }
 
-# candidates RANKS HOW CANDIDATE...: each is a rule's settings. A run in which it is
-# really used has the rule that the log's event says.
+# candidates RANKS HOW CANDIDATE...: each is a rule's settings. A run that
+# really uses a candidate has the rule in the log's event.
 candidates()
 {
     ranks=$1 how=$2
@@ -79,8 +79,8 @@ fi
 
 # --- rules --------------------------------------------------------------------
 
-# One layer is rewritten, one is left to MPI, and one is measured by what its rule
-# says and by e5m2.
+# One layer is rewritten, one is left to MPI, and one is measured in its rule's
+# format and in e5m2.
 cat >rules.yaml <<END
 version: 1
 table: layers.csv
@@ -103,7 +103,7 @@ cmp -s shown - <<'END'
 rule=0 shadow=1 plan="{format: e4m3, scale: aps, reduce: direct}"
 rule=0 shadow=2 plan="{format: e5m2, scale: aps-tight, reduce: direct}"
 END
-check $? "an event of each of them says all of its plan"
+check $? "each has an event with its whole plan"
 
 grep -q 'shadow: candidates .* and 49.2 KB of memory; errors are in rules.csv' stderr
 check $? "the summary says the memory of the longest layer, on rank 0"
@@ -163,5 +163,5 @@ more='-genv APSMPI_SHADOW e5m22,e4m3:aspt'
 timeout "$seconds" $launch -n 2 $preload_only $more "$mpi/shadowed" blocking \
     </dev/null >said 2>stderr
 grep -q "APSMPI_SHADOW:1:12: unknown scale 'aspt'" stderr
-check $? "what is wrong in APSMPI_SHADOW is said by its place"
+check $? "errors in APSMPI_SHADOW are reported with their place"
 finish

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Shared-memory groups by themselves: where one rank cannot, and numbers of calls.
+# Shared-memory groups by themselves: one rank fails, and numbers of calls.
 . "$top_srcdir/tests/mpi/run.sh"
 
 for ranks in 2 3; do

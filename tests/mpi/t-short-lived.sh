@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Communicators that live for one sum: the library makes none of its own.
+# Communicators that live for one sum: the library makes no communicator for them.
 . "$top_srcdir/tests/mpi/run.sh"
 
 library=$mpi/.libs/inject.so:$library

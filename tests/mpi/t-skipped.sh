@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Calls that some ranks pass by a shorter way than others, and samples.
+# Calls that some ranks pass through by a shorter way than others, and samples.
 . "$top_srcdir/tests/mpi/run.sh"
 cd "$tmp" || exit 99
 
-# skipped NAME RANKS ARG...: with `more` in the policy
+# skipped NAME RANKS ARG...: $more is added to the policy
 skipped()
 {
     cat >policy.yaml <<END

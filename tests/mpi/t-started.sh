@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # MPI_Ireduce_scatter, MPI_Ireduce_scatter_block, MPI_Iallgather, MPI_Ireduce and
-# MPI_Ibcast: several under way at a time, what is left to MPI, and wrong arguments.
+# MPI_Ibcast: several under way at a time, calls left to MPI, and wrong arguments.
 . "$top_srcdir/tests/mpi/run.sh"
 
-# counted KIND CALLS REWRITTEN NAME: in the last run's summary, over the lines of
-# the calls whose names begin so
+# counted KIND CALLS REWRITTEN NAME: checks the last run's summary, summed over
+# the lines of calls whose names begin with KIND
 counted()
 {
     awk -v kind="$1" -v calls="$2" -v rewritten="$3" '
@@ -29,7 +29,7 @@ END
         counted MPI_Reduce_scatter 19 19 \
             "together, $progress, $ranks ranks: reduce-scatters are counted"
         says '^apsmpi: 6 calls of MPI_Reduce, 6 rewritten ' 1 \
-            "together, $progress, $ranks ranks: so are reductions"
+            "together, $progress, $ranks ranks: reductions, too"
         says '^apsmpi: 12 calls of MPI_Allgather, 12 rewritten ' 1 \
             "together, $progress, $ranks ranks: and all-gathers"
         says '^apsmpi: 6 calls of MPI_Bcast, 6 rewritten ' 1 \
@@ -47,6 +47,6 @@ run "left to MPI" 3 -genv APSMPI_POLICY "$tmp/coarse.yaml" "$mpi/started" left
 counted MPI_Reduce_scatter 2 0 \
     "left to MPI: counted"
 says '^apsmpi: 6 calls of MPI_Allgather, none rewritten, passed: 6 (not plain FP32)$' 1 \
-    "left to MPI: so are all-gathers"
+    "left to MPI: all-gathers, too"
 run "errors" 2 -genv APSMPI_POLICY "$tmp/coarse.yaml" "$mpi/started" errors
 finish

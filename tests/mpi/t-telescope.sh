@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What compressors and formats with feedback leave out of 1000 steps: it comes
-# later, all of it; the log says how much it is; INF and NaN harm nothing.
+# Compressors and formats with feedback over 1000 steps: later steps send all that
+# earlier ones left out; the log has the residual; INF and NaN harm nothing.
 . "$top_srcdir/tests/mpi/run.sh"
 
-# policy STEPS: a layer for each line of standard input, all of them matrices of 33
-# x 37, and an epoch of so many steps, behind which all that is left is sent
+# policy STEPS: a layer, a matrix of 33 x 37, for each line of standard input,
+# and an epoch of STEPS steps, after which all residuals are sent
 policy()
 {
     layers=0
@@ -73,7 +73,7 @@ for ranks in 1 2 3 4; do
     telescope $ranks sum 1000
 done
 
-# Exponents that are agreed for the values suit what owners add to them, too.
+# Exponents that are agreed for the values also suit the owners' sums.
 cat >"$tmp/agreed" <<'EOF'
 format: e5m2, scale: aps, feedback: on
 format: e4m3, scale: aps, feedback: on
@@ -86,8 +86,8 @@ done
 
 # --- the log -------------------------------------------------------------------
 
-# The residuals that the program tells are those of the log, to 5 digits; where the
-# program knows them by differences of sums, those that are not small.
+# The residuals that the program prints equal those of the log, to 5 digits. If the
+# program knows them only by differences of sums, small ones are not compared.
 residuals_agree()
 {
     awk -F, '
@@ -120,7 +120,7 @@ for ranks in 2 3; do
 done
 every=1000000
 
-# --- instruction sets ----------------------------------------------------------
+# --- instruction sets ---------------------------------------------------------
 
 # bits_by CPU CPU CPU: of three ranks; sets $bits
 bits_by()

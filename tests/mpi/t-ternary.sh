@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# TernGrad: exact sums of digits, the same bits by every reduction, right on
-# average, and bytes by the formula.
+# TernGrad: exact sums of digits, the same bits for every reduction, right on
+# average, and bytes that follow the formula.
 . "$top_srcdir/tests/mpi/one_rule.sh"
 
 # ternary NAME RANKS NODES ARG...: sets $results
@@ -49,7 +49,7 @@ done <<END
 2 hierarchical
 END
 
-# bytes RANKS NODES COUNT REDUCE BYTES: rank 0 sends so many
+# bytes RANKS NODES COUNT REDUCE BYTES: rank 0 sends BYTES
 bytes()
 {
     logged_policy "reduce: $4, compress: ternary"
@@ -57,9 +57,8 @@ bytes()
     check_sent "$1 ranks, nodes $2, $3 elements, $4" "$5"
 }
 
-# Five digits a byte go to each owner, or to all ranks, and sums of N ranks come
-# back in ceil(log2(2 N + 1)) bits. An owner has whole groups of 320, except the
-# last.
+# A rank sends five digits a byte to each owner, or to all ranks, and receives sums of N
+# ranks in ceil(log2(2 N + 1)) bits. An owner has whole groups of 320, except the last.
 bytes 2 1 6400 direct $((3200 / 5 + 3200 * 3 / 8))
 bytes 4 1 6400 direct $((3 * (1600 / 5 + 1600 * 4 / 8)))
 bytes 7 1 6720 direct $((6 * (960 / 5 + 960 * 4 / 8)))
@@ -67,11 +66,11 @@ bytes 2 1 643 direct $((3 / 5 + 1 + 640 * 3 / 8))
 bytes 3 1 4 direct $((2 * 2))
 bytes 4 1 6400 gather $((3 * 6400 / 5))
 bytes 2 1 643 gather 129
-# In one group as by direct. Between two groups of two ranks the half of the group's
-# sums, and the other half of the sums of all.
+# One group: as `direct`. Between two groups of two ranks: half of the group's
+# sums, and the other half of the total sums.
 bytes 2 1 6400 hierarchical $((3200 / 5 + 3200 * 3 / 8))
 bytes 4 2 6400 hierarchical $((3200 / 5 + 1600 * 3 / 8 + 1600 * 4 / 8 + \
     3200 * 4 / 8))
-# Groups of two ranks and of one: the slice of all elements has one owner in each.
+# Groups of two ranks and of one, whose owner has all elements.
 bytes 3 2 6400 hierarchical $((3200 * 3 / 8 + 3200 * 3 / 8 + 6400 * 3 / 8))
 finish

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# signSGD with majority vote: exact votes by either reduction, ties that are 0, and
-# bytes by the formula.
+# signSGD with majority vote: exact votes by both reductions, ties that are 0,
+# and bytes that follow the formula.
 . "$top_srcdir/tests/mpi/one_rule.sh"
 
 while read -r ranks reduce value; do
@@ -16,7 +16,7 @@ done <<END
 4 direct 0.125
 END
 
-# bytes RANKS COUNT REDUCE BYTES: rank 0 sends so many
+# bytes RANKS COUNT REDUCE BYTES: rank 0 sends BYTES
 bytes()
 {
     logged_policy "reduce: $3, compress: vote"
@@ -25,9 +25,9 @@ bytes()
     check_sent "$1 ranks, $2 elements, $3" "$4"
 }
 
-# A float and a bit an element go to each owner, or to all ranks; a float and a bit
-# come back, of an even number of ranks a fifth of a byte. Slices are whole bytes of
-# signs.
+# A rank sends a float and a bit an element to each owner, or to all ranks. It
+# receives a float and a bit an element, or, from an even number of ranks, a
+# fifth of a byte. Slices are whole bytes of signs.
 bytes 2 6400 direct $((4 + 3200 / 8 + 4 + 3200 / 5))
 bytes 3 2400 direct $((2 * (4 + 800 / 8 + 4 + 800 / 8)))
 bytes 2 17 direct $((4 + 1 + 4 + 4))

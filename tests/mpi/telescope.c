@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is left out of a call comes later, to the last bit that FP32 keeps: after
- * any number of steps the results and what is remembered add up to all
- * gradients. The policy's last epoch sends all that is remembered.
+ * Later calls send what a call leaves out, to the last bit that FP32 keeps:
+ * after any number of steps the results and the error memory add up to all
+ * gradients. The policy's last epoch sends the whole error memory.
  *
  *     telescope sum LAYERS STEPS         a layer has a NaN, and later an INF, in
  *                                        two steps, which count as none
@@ -19,7 +19,7 @@
  *     telescope bits LAYERS STEPS        prints a number that stands for all
  *                                        results
  *
- * Every rank knows the gradients of all, and adds them up in FP64.
+ * Every rank computes the gradients of all ranks, and sums them in FP64.
  */
 #include "config.h"
 
@@ -38,7 +38,7 @@
 
 static int ranks, rank, layers;
 static float in[COUNT], out[COUNT];
-/* What came less what went, and the sums of what came. */
+/* Inputs minus results, and sums of the inputs. */
 static double left[LAYERS][COUNT], all[LAYERS][COUNT];
 
 static float draw(uint32_t *state)
@@ -47,8 +47,8 @@ static float draw(uint32_t *state)
     return (float)(int32_t)*state * 0x1p-31f;
 }
 
-/* x[COUNT]: a layer's gradient on a rank: what all steps share, some elements
- * more than others, and noise. */
+/* Computes a layer's gradient on a rank: a part that all steps share, larger
+ * for some elements, and noise. */
 static void gradient(int layer, int step, int of, float *x)
 {
     uint32_t shared = (uint32_t)layer * 2654435761u + 1;
@@ -78,7 +78,7 @@ static void reduce(void)
 
 /* --- sums ------------------------------------------------------------------ */
 
-/* The sum over the ranks. */
+/* Sums over the ranks. */
 static void sum(int layer, int step, double *to)
 {
     float x[COUNT];
@@ -91,7 +91,7 @@ static void sum(int layer, int step, double *to)
     }
 }
 
-/* A call with such a value on the last rank. */
+/* Makes a call with such a value on the last rank. */
 static bool arrives(int layer, int step, float bad)
 {
     const int at = (layer * 131 + step) % COUNT;
@@ -181,7 +181,7 @@ static void test_shrinking(int steps)
 
 /* --- residuals ------------------------------------------------------------- */
 
-/* left[layer] is what rank 0 remembers. */
+/* left[layer] is the error memory of rank 0. */
 static void write_residuals(bool mean, int steps, const char *path)
 {
     FILE *file = rank == 0 ? fopen(path, "w") : NULL;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * TernGrad: digits that say all arrive exactly, in place and apart; others have the
- * same bits on all ranks, and are right on average; INF, NaN and what would
- * overflow are reduced as they are; what was left out comes later.
+ * TernGrad: values that digits represent exactly arrive exactly, in place and
+ * not in place; others have the same bits on all ranks, and are right on
+ * average. Layers with INF or NaN, or that would overflow, are reduced in FP32;
+ * later steps send what feedback kept.
  *
  *     ternary all off|on    the policy's `feedback`
- *     ternary bytes COUNT   one call of so many elements
+ *     ternary bytes COUNT   one call of COUNT elements
  *
- * A number that stands for results of random bits is printed, so that the script
- * can compare runs.
+ * The program prints a hash of results that depend on random bits, so that the
+ * script can compare runs.
  */
 #include "config.h"
 
@@ -47,8 +48,8 @@ static void reduce_in_place(int n)
     MPI_Allreduce(MPI_IN_PLACE, other, n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* The sums of `in`, in double. MPI's own waits take the cores of ranks that have
- * not come yet, hence all come first, asleep. */
+/* Computes the sums of `in`, in double. MPI's own waits would take the cores of
+ * ranks that have not come yet, so the ranks first meet asleep. */
 static void sum(int n)
 {
     meet();
@@ -71,7 +72,7 @@ static void test_exact(void)
 
             for (int i = 0; i < counts[c]; i++)
                 in[i] = scalers[s] * rintf(1.5f * draw(&seed));
-            /* There is a value on some rank. */
+            /* Some rank has a value. */
             if (rank == 0)
                 in[0] = -scalers[s];
             sum(counts[c]);
@@ -114,10 +115,10 @@ static void test_bits(void)
 }
 
 /*
- * The mean of many calls is the sum, within what digits that are drawn one by one
- * make it vary: |x| (s - |x|) each, s the greatest magnitude of all ranks, as
- * nothing is clipped. The same values everywhere: ranks that drew the same digits
- * would make it vary more.
+ * The mean of many calls is the sum, within the variance of digits that are
+ * drawn independently: |x| (s - |x|) each, with s the greatest magnitude of all
+ * ranks, because nothing is clipped. All ranks have the same values: equal
+ * digits on all ranks would vary more.
  */
 static void test_mean(void)
 {
@@ -141,7 +142,7 @@ static void test_mean(void)
         const double variance = ranks * x * ((double)greatest - x) / CALLS;
         const double off = mean[i] - ranks * (double)in[i];
 
-        /* The greatest is never drawn. */
+        /* The greatest value is never random. */
         if (x == (double)greatest) {
             worst = fmax(worst, fabs(off) > 1e-5 ? INFINITY : 0);
             continue;
@@ -202,8 +203,9 @@ static void test_great(void)
     ok_all(near(SUMMED, -1), "values whose digits' sums overflow do not");
 }
 
-/* What calls have handed out, less the gradients: it stays where it is with
- * feedback, and grows like a random walk without. One call has a NaN, and is none. */
+/* The results of calls minus the gradients: the difference stays constant with
+ * feedback, and grows like a random walk without. One call has a NaN, and does
+ * not count. */
 static void test_feedback(bool feedback)
 {
     static double left[SUMMED];
@@ -211,7 +213,7 @@ static void test_feedback(bool feedback)
 
     memset(left, 0, sizeof left);
     for (int step = 0; step < CALLS; step++) {
-        /* Draws of near seeds are near each other. */
+        /* Random numbers of near seeds are near each other. */
         unsigned seed = (unsigned)step * 2654435761u + (unsigned)rank * 7919u;
         double square = 0;
 

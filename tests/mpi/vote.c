@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signSGD with majority vote: every element is the sign that most ranks have, or 0,
- * times the sum of the ranks' mean magnitudes or of the policy's value; INF and NaN are
- * reduced as they are.
+ * signSGD with majority vote: every element is the sign that most ranks have,
+ * or 0, times the sum of the ranks' mean magnitudes or of the policy's value;
+ * layers with INF or NaN are reduced in FP32.
  *
  *     vote all VALUE     0: means
- *     vote bytes COUNT   one call of so many elements
+ *     vote bytes COUNT   one call of COUNT elements
  */
 #include "config.h"
 
@@ -41,7 +41,7 @@ static void fill(int n, unsigned seed)
     }
 }
 
-/* The sum of the means of all ranks, about. */
+/* Returns about the sum of the means of all ranks. */
 static double magnitude(int n)
 {
     double sum = 0, total;
