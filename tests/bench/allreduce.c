@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Allreduce of floats in every format beside native MPI, in one run; see
- * --help. A plain MPI program: what is native goes to PMPI_Allreduce, what a
- * preloaded library may rewrite to MPI_Allreduce.
+ * Compares MPI_Allreduce of floats in every format with native MPI, in one run; see
+ * --help. A plain MPI program: native calls use PMPI_Allreduce, calls that a preloaded
+ * library may rewrite use MPI_Allreduce.
  *
- * The variants take turns in rounds, each round in another order, so that all
- * see the same drift of the machine. One timing: a barrier, then so many calls
- * that native FP32 takes 0.3 ms; the slowest rank counts. Medians and minima
- * are over rounds. `speed-up` is native FP32's median over the variant's, for
- * `bypassed` that of as many elements, `fp32 of it`,
- * `/floor` the variant's over that of native integers of the format's width: an
- * all-reduce of as many bytes without any conversion. `wire` is the share of
- * what the hosts' links could carry: 2 (h - 1) / h of the bytes on the wire for
- * h hosts (one rank each: the bus bandwidth that other benches print), over
- * time and --wire-gbit.
+ * The variants alternate in rounds, each round in another order, so that all see the
+ * same drift of the machine. One timing is a barrier and then as many calls as native
+ * FP32 makes in 0.3 ms; the slowest rank counts. Medians and minima are over rounds.
+ * `speed-up` is native FP32's median over the variant's; for `bypassed`, native FP32 of
+ * the same number of elements, `fp32 of it`. `/floor` is the variant's median over that
+ * of native integers of the format's width: an all-reduce of the same bytes without
+ * conversion. `wire` is the share of the links' rate: for h hosts with one rank each, 2
+ * (h - 1) / h of the bytes on the wire (the bus bandwidth of other benches) over time
+ * and --wire-gbit.
  *
- * Before it is measured each variant's sum is compared with native FP32's, so
- * that a broken path cannot look fast: `error` is the relative L2 difference.
- * Too much of it ends the run with status 1.
+ * Before a variant is measured its sum is compared with native FP32's, so that a broken
+ * path cannot look fast: `error` is the relative L2 difference. Too large an error ends
+ * the run with status 1.
  */
 #include "config.h"
 
@@ -70,14 +69,14 @@ static void add_floor(struct bench *b, int width)
     add_variant(b, name, FLOOR, width, INFINITY);
 }
 
-/* What two roundings of a value in the middle of its binade leave, with a
- * margin; the sum of all zeros has 1. */
+/* Returns the error of two roundings of a value in the middle of its binade,
+ * with a margin. If all sums are zero the error is 1. */
 static double error_limit(int mantissa)
 {
     return fmin(0.75, 1.5 * ldexp(1, -mantissa));
 }
 
-/* Some elements more than the others: against native FP32 of as many. */
+/* Adds a few more elements: compared with native FP32 of the same number. */
 static void add_bypassed(struct bench *b)
 {
     const int extra = choice_extra_bypassed(&b->choice);
@@ -165,16 +164,16 @@ static size_t extent(const struct bench *b)
     return last->offset + last->count + CHOICE_EXTRA;
 }
 
-/* A program writes its gradients and uses the sums. Where native MPI copies between
- * processes, another rank's core has read both, which a store then waits for. */
+/* A program writes its gradients and reads the sums. If native MPI copies between
+ * processes, another rank's core has read both, and a store must wait for that core. */
 static void use(volatile float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += 64 / sizeof *x)
         x[i] = x[i];
 }
 
-/* What a program does between two calls: it has their buffers to itself, and then reads
- * and writes other memory, so that they leave the caches. */
+/* Like a program between two calls: has the buffers of the calls to itself, and
+ * then reads and writes other memory, so that they leave the caches. */
 static void touch_other(const struct bench *b)
 {
     const size_t size = (size_t)(b->choice.cold * 0x1p20);
@@ -187,7 +186,7 @@ static void touch_other(const struct bench *b)
         b->other[i]++;
 }
 
-/* Seconds a call, on this rank, of a batch of calls of the variant. */
+/* Returns the seconds per call in a batch of calls of the variant on this rank. */
 static double time_batch(const struct bench *b, const struct variant *v)
 {
     double start, taken;
@@ -206,9 +205,9 @@ static double time_batch(const struct bench *b, const struct variant *v)
     return taken;
 }
 
-/* --- warming up, and looking at the sums ---------------------------------- */
+/* --- warming up, and checking the sums ------------------------------------ */
 
-/* The relative L2 difference to native FP32's sum, of the worst rank. */
+/* Returns the worst rank's relative L2 difference to native FP32's sum. */
 static double measure_error(const struct bench *b)
 {
     double difference = 0, size = 0, error;
@@ -222,22 +221,22 @@ static double measure_error(const struct bench *b)
             size += x * x;
         }
     error = sqrt(difference / size);
-    if (isnan(error)) /* MAX of NaN could be anything */
+    if (isnan(error)) /* MAX of NaN is undefined */
         error = INFINITY;
     PMPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX,
                    MPI_COMM_WORLD);
     return error;
 }
 
-/* A path that writes nothing leaves NaN. */
+/* Fills with NaN, which a path that writes nothing leaves. */
 static void spoil(const struct bench *b)
 {
     memset(b->receive, 0xff, extent(b) * sizeof *b->receive);
 }
 
-/* Sets `batch` to as many calls as native FP32 takes BATCH_SECONDS for, if all calls
- * have the same values. Otherwise, and with cold caches, a timing is of one call; also
- * in place, since the values would grow from call to call. */
+/* Sets `batch` to the number of calls that native FP32 makes in BATCH_SECONDS, if all
+ * calls have the same values. Otherwise, and with cold caches, a timing is of one call;
+ * also in place, since the values would grow from call to call. */
 static void choose_batch(struct bench *b)
 {
     int more = 1;
@@ -251,7 +250,7 @@ static void choose_batch(struct bench *b)
     }
 }
 
-/* `reduce: auto` finds its way with the first calls. */
+/* `reduce: auto` chooses during the first calls. */
 static int warmup_calls(const struct bench *b, const struct variant *v)
 {
     const int calls = (int)b->choice.warmup;
@@ -285,7 +284,7 @@ static void warm_up(struct bench *b)
 
 /* --- measuring ------------------------------------------------------------ */
 
-/* Another order for each round, the same on all ranks. */
+/* Orders the variants randomly, the same on all ranks. */
 static void shuffle(int *order, int n, uint32_t *state)
 {
     for (int i = n - 1; i > 0; i--) {
@@ -298,7 +297,7 @@ static void shuffle(int *order, int n, uint32_t *state)
     }
 }
 
-/* Doubled values have another exponent. The same on all ranks. */
+/* Local, the same on all ranks. Doubles the values, which changes their exponent. */
 static void set_doubled(struct bench *b, bool doubled)
 {
     if (doubled != b->doubled)
@@ -351,7 +350,7 @@ static void run_rounds(struct bench *b)
     set_doubled(b, false);
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- main ----------------------------------------------------------------- */
 
 static void bench_case(struct bench *b, const struct piece *pieces, int count)
 {
@@ -363,7 +362,7 @@ static void bench_case(struct bench *b, const struct piece *pieces, int count)
         table_print_case(b);
 }
 
-/* Values as gradients have them: spread over many binades, both signs. */
+/* Fills with values like gradients: spread over many binades, both signs. */
 static void fill(float *x, size_t n, int rank)
 {
     uint32_t state = 12345 + 7919 * (uint32_t)rank;
@@ -393,7 +392,7 @@ static int count_hosts(int rank)
     return hosts;
 }
 
-/* Where the tensors stand, one behind the other; the caller frees. */
+/* Returns the places of the tensors, which follow each other; the caller frees them. */
 static struct piece *lay_out(const struct choice *c)
 {
     struct piece *pieces = malloc((size_t)c->tensor_count * sizeof *pieces);
@@ -449,7 +448,7 @@ static void run(struct bench *b)
 
 int main(int argc, char **argv)
 {
-    static struct bench b; /* large */
+    static struct bench b; /* too large for the stack */
     char error[256] = "";
     enum choice_action action = choice_read(argc, argv, &b.choice, error);
 

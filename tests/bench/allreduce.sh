@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the all-reduce bench with the library preloaded and the policy that it
-# needs, on this node or on the hosts of scripts/apsmpi-lab; prints its tables,
-# and leaves policy, CSV and picture in tests/bench/ of the build directory.
+# Runs the all-reduce bench with the library preloaded and its policy, on this
+# node or on the hosts of scripts/apsmpi-lab; prints its tables, and leaves
+# policy, CSV and picture in tests/bench/ of the build directory.
 #
 #   allreduce.sh node [OPTION...]    two ranks, and more ranks than cores
 #   allreduce.sh lab [OPTION...]     two and four hosts, 1 and 10 Gbit/s
 #
-# The options are the bench's own (allreduce --help) and come after those below.
-# make bench-allreduce and make bench-lab give the environment; by hand, say
+# The options are the bench's own (allreduce --help) and follow those below.
+# make bench-allreduce and make bench-lab set the environment; by hand, run
 #
 #   top_srcdir=. top_builddir=build sh tests/bench/allreduce.sh node
 set -eu
@@ -27,8 +27,8 @@ delay=100us
 
 result=0
 
-# run NAME TITLE LAUNCHER OPTION...: one job, its tables and picture; LAUNCHER is
-# words, in front of mpiexec's arguments. Where it fails the next ones still run.
+# run NAME TITLE LAUNCHER OPTION...: one job, its tables and picture; LAUNCHER
+# is words before mpiexec's arguments. If it fails, the next jobs still run.
 run()
 {
     name=$bench-$1
@@ -53,7 +53,7 @@ run()
         result=1
 }
 
-# on_hosts HOSTS RANKS GBIT OPTION...: of each host, of each link
+# on_hosts HOSTS RANKS GBIT OPTION...: RANKS of each host, GBIT of each link
 on_hosts()
 {
     hosts=$1 ranks=$2 gbit=$3
@@ -83,13 +83,13 @@ lab)
         echo "allreduce.sh: skipped: there can be no lab here"
         exit 0
     fi
-    # Without netem in the kernel and without the lab's own switch.
+    # The kernel has no netem, and the lab no switch of its own.
     "$lab" --hosts 2 --delay "$delay" -- sleep 0.2 || delay=
     set -- --sizes 64Ki,1Mi,4Mi,25.6Mi --no-tensors "$@"
     on_hosts 2 1 1 "$@"
     on_hosts 4 1 1 --no-pass "$@"
     on_hosts 2 2 1 --no-pass --reduce hierarchical,direct "$@"
-    # A delay takes a timer a packet, which is more than packets take at this rate.
+    # At this rate a packet takes less time than its timer, which a delay needs.
     delay=
     on_hosts 2 1 10 "$@"
     ;;

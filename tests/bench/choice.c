@@ -47,10 +47,10 @@ static const char help[] =
     "  --recorded PREFIX   each call has the gradients of the next step of a\n"
     "                   training, which tests/figures/record.c has written to\n"
     "                   PREFIX.RANK\n"
-    "  --cold MIB       before each call, so many MiB of other memory are\n"
+    "  --cold MIB       before each call, MIB of other memory are\n"
     "                   read and written, as a program does between its calls\n"
     "  --seconds S      time to spend on a size (default: 3)\n"
-    "  --rounds N       at least so many rounds, whatever the time (default: "
+    "  --rounds N       at least N rounds, whatever the time (default: "
     "5)\n"
     "  --warmup N       calls before anything is measured (default: 2)\n"
     "  --wire-gbit G    what the link of a host carries each way, in Gbit/s\n"
@@ -62,7 +62,7 @@ static int bad(char *error, const char *what, const char *text)
     return -1;
 }
 
-/* The next item of a list in `item`; false at the end. */
+/* Copies the next item of a list to `item`; false at the end. */
 static bool next_item(const char **list, char *item, size_t size)
 {
     size_t length = strcspn(*list, ",");
@@ -104,7 +104,7 @@ static int read_formats(struct choice *c, const char *list, char *error)
         if (c->format_count == CHOICE_FORMATS || !named)
             return bad(error, "not a format, or one too many:", item);
         snprintf(format->name, sizeof format->name, "%s", item);
-        /* In a block, the error of a value is one of the largest. */
+        /* In a block, the error of a value is like that of the largest one. */
         format->mantissa =
             aps_format_block(named) > 1 ? 0 : aps_format_mantissa_bits(named);
         format->width = aps_format_width(named);
@@ -137,7 +137,7 @@ static int read_number(const char *text, double least, double *number,
     return 0;
 }
 
-/* Is it an option without a value? Then it is taken. */
+/* Reads an option without a value. True if `name` is one. */
 static bool read_flag(struct choice *c, const char *name)
 {
     const struct {
@@ -159,7 +159,7 @@ static bool read_flag(struct choice *c, const char *name)
     return false;
 }
 
-/* An option with its value, or -1. */
+/* Reads an option with its value. Returns -1 if it is bad. */
 static int read_option(struct choice *c, const char *name, const char *value,
                        char *error)
 {
@@ -219,7 +219,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* All sizes once, those of tensors with them, in order; the caller frees. */
+/* Returns all sizes once, with those of tensors, in order; the caller frees them. */
 static size_t *all_sizes(const struct choice *c, int *count)
 {
     const int n = c->size_count + c->tensor_count;
@@ -239,7 +239,7 @@ static size_t *all_sizes(const struct choice *c, int *count)
     return all;
 }
 
-/* Can the extra elements be told from another size? */
+/* Returns -1 if some size plus extra elements could be another size. */
 static int check_sizes(const struct choice *c, char *error)
 {
     const size_t extra = (size_t)choice_extra_bypassed(c);
@@ -258,7 +258,7 @@ static int check_sizes(const struct choice *c, char *error)
         if (all[i] - all[i - 1] <= extra) {
             rc = -1;
             snprintf(error, SIZES_ERROR,
-                     "sizes %zu and %zu are too close: rules go by the size, "
+                     "sizes %zu and %zu are too close: rules match the size, "
                      "and take %zu after each",
                      all[i - 1], all[i], extra);
         }
@@ -313,7 +313,7 @@ void choice_print_policy(const struct choice *c, FILE *file)
     int count;
     size_t *all = all_sizes(c, &count);
 
-    fprintf(file, "# for tests/bench/allreduce: a rule goes by the size of the "
+    fprintf(file, "# for tests/bench/allreduce: a rule matches the size of the "
                   "call\n"
                   "version: 1\nmin_count: 1\nrules:\n");
     for (int i = 0; all && i < count; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the all-reduce bench measures: sizes, formats and reductions from the
- * command line; and the policy that goes with them.
+ * Sizes, formats and reductions that the all-reduce bench measures, from the
+ * command line; and the policy for them.
  *
- * A program cannot tell the library what to do with a call: the policy does,
- * and goes by the number of elements. So every format and reduction has its own
- * number of extra elements, 1, 2 ..., and a rule for just n + extra elements.
+ * A program cannot tell the library how to reduce a call: the policy does, by
+ * the number of elements. So every format and reduction has its own number of
+ * extra elements, 1, 2 ..., and a rule for exactly n + extra elements.
  */
 #ifndef APS_BENCH_CHOICE_H
 #define APS_BENCH_CHOICE_H
@@ -17,8 +17,8 @@
 #define CHOICE_FORMATS 8
 #define CHOICE_REDUCES 6
 #define CHOICE_SIZES 32
-/* What the extra elements stay below, so that the neighbours 1000 and 1024 of
- * ResNet-50's layers keep apart. */
+/* Limit of the extra elements, so that the neighbours 1000 and 1024 of
+ * ResNet-50's layers remain distinct. */
 #define CHOICE_EXTRA 24
 
 struct choice_format {
@@ -40,8 +40,8 @@ struct choice {
     const char *rule;     /* more of every rule, or NULL */
     const char *csv;      /* or NULL */
     const char *recorded; /* prefix of files of values, or NULL */
-    double seconds;       /* to spend on a size */
-    double rounds;        /* at least so many */
+    double seconds;       /* time for a size */
+    double rounds;        /* minimum number of rounds */
     double warmup;        /* calls before anything is measured */
     double wire_gbit;     /* 0: not given */
     double cold; /* MiB of other memory touched before a call; 0: none */
@@ -54,18 +54,18 @@ struct choice {
 
 enum choice_action { CHOICE_RUN, CHOICE_POLICY, CHOICE_HELP, CHOICE_BAD };
 
-/* Read the command line and the file of tensors. Where it is bad, `error` (256
+/* Reads the command line and the file of tensors. If they are bad, `error` (256
  * bytes) says why. The arguments are kept; choice_clear frees the rest. */
 enum choice_action choice_read(int argc, char **argv, struct choice *choice,
                                char *error);
 void choice_clear(struct choice *choice);
 
-/* How many extra elements select format f and reduction r; and the rule that
- * leaves the call to MPI. No extra elements: no rule matches. */
+/* Returns the number of extra elements that select format f and reduction r; and the
+ * one whose rule leaves the call to MPI. Without extra elements no rule matches. */
 int choice_extra(const struct choice *choice, int f, int r);
 int choice_extra_bypassed(const struct choice *choice);
 
-/* Print the policy that the chosen calls need. */
+/* Prints the policy for the chosen calls. */
 void choice_print_policy(const struct choice *choice, FILE *file);
 void choice_print_help(FILE *file);
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Speed of the codec kernels on one core, beside memcpy of the same floats, in
- * GB/s of FP32 data and as a ratio to memcpy. Kernels and memcpy take turns, so
- * that all see the same drift of the machine; medians are printed. Time is the
- * thread's CPU time, so that other work matters less. One table for data that
- * stays in the L2 cache and one for data that does not fit any.
+ * Measures the codec kernels on one core and memcpy of the same floats, in GB/s
+ * of FP32 data and as a ratio to memcpy. Kernels and memcpy alternate, so that
+ * all see the same drift of the machine; the program prints medians. Time is
+ * the thread's CPU time, so that other work matters less. One table is for data
+ * that stays in the L2 cache, one for data that fits no cache.
  *
  *     codec [KIB ...] [FORMAT ...]   default: 256 262144, and a list of formats
  *     codec instructions [FORMAT ...]
  *
- * The latter counts the instructions a value of each kernel instead; "-" where the
+ * The latter counts each kernel's instructions per value instead; "-" if the
  * system does not let a process step another.
  *
- * The column "read" is the bound of what only reads: a loop of loads from four
- * places of the array by turns, which the machine prefetches best. Kernels that
- * write too have to share it.
+ * The column "read" is the bound of kernels that only read: a loop that loads
+ * from four places of the array in turn, which the machine prefetches best.
+ * Kernels that also write share that rate.
  *
  * APSMPI_CPU=plain|avx2|avx512 chooses the variant.
  */
@@ -31,7 +31,7 @@
 #include "number/parse.h"
 
 #define REPEATS 9
-#define COUNTED ((size_t)1024) /* values of a count; and twice as many */
+#define COUNTED ((size_t)1024) /* values of the smaller count */
 
 static const char *const formats[] = {
     "e5m2",      "e4m3",      "e4m3fn",         "e3m0",      "e3m2",
@@ -47,7 +47,7 @@ struct data {
     float *x;
     float *y;
     unsigned char *wire;
-    unsigned char *codes; /* of sums */
+    unsigned char *codes; /* codes of sums */
     struct aps_codec codec;
     struct aps_scaling scaling;
 };
@@ -59,7 +59,7 @@ static void run_memcpy(struct data *d)
     memcpy(d->y, d->x, d->n * sizeof *d->x);
 }
 
-/* What a vector unit of any CPU loads at a time. */
+/* The largest load of a vector unit of any CPU. */
 typedef uint64_t line __attribute__((vector_size(64), may_alias));
 
 static void run_read(struct data *d)
@@ -88,7 +88,7 @@ static void run_encode(struct data *d)
     d->codec.encode(&d->codec, d->x, d->n, d->scaling, NULL, d->wire);
 }
 
-/* As by a scale that knows the greatest value, which the caller has seen to. */
+/* Encodes with a known greatest value, which the caller makes fit. */
 static void run_bounded(struct data *d)
 {
     struct aps_scaling scaling = d->scaling;
@@ -131,7 +131,7 @@ static void run_decode_add(struct data *d)
     d->codec.decode_add(&d->codec, d->wire, d->n, d->scaling, 0, d->y);
 }
 
-/* Two arrays of codes to the codes of their sum. */
+/* Encodes the sum of two arrays of codes. */
 static void run_sum_encode(struct data *d)
 {
     const struct aps_summand one = {.wire = d->wire, .scaling = d->scaling};
@@ -139,7 +139,7 @@ static void run_sum_encode(struct data *d)
     struct aps_scaling scaling = d->scaling;
     float max;
 
-    scaling.exponent--; /* that of a sum of two */
+    scaling.exponent--; /* the exponent of a sum of two */
     if (d->codec.sum_encode &&
         d->codec.sum_encode(&d->codec, summands, 2, d->n, scaling, d->codes,
                             NULL, false, &max))
@@ -151,13 +151,13 @@ static void run_sum_encode(struct data *d)
     d->codec.encode(&d->codec, d->y, d->n, scaling, NULL, d->codes);
 }
 
-/* Decoded past the caches, as long arrays are. */
+/* Decodes with streaming stores, like long arrays. */
 static void run_stream(struct data *d)
 {
     aps_stream_decode(&d->codec, d->wire, d->n, d->scaling, 0, d->y);
 }
 
-/* The columns; memcpy is what the others are measured by. */
+/* The columns; the others are compared with memcpy. */
 static const struct {
     const char *name;
     void (*run)(struct data *);
@@ -201,7 +201,7 @@ static double median(const double *values)
     return sorted[REPEATS / 2];
 }
 
-/* GB/s of one run, which takes at least 2 ms. */
+/* Returns the GB/s of one run, which takes at least 2 ms. */
 static double rate(void (*run)(struct data *), struct data *d)
 {
     double bytes = (double)d->n * sizeof *d->x;
@@ -213,7 +213,7 @@ static double rate(void (*run)(struct data *), struct data *d)
     return inner * bytes / (now() - start) * 1e-9;
 }
 
-/* One row: all kernels for the codec, in turns. */
+/* Prints one row: all kernels of the codec, alternating. */
 static void row(struct data *d)
 {
     static double rates[KERNELS][REPEATS], ratios[KERNELS][REPEATS];
@@ -221,7 +221,7 @@ static void row(struct data *d)
     for (size_t k = 0; k < KERNELS; k++) /* warm up */
         kernels[k].run(d);
     for (int r = 0; r < REPEATS; r++) {
-        /* sums that stay small */
+        /* Keeps the sums small. */
         memset(d->y, 0, d->n * sizeof *d->y);
         for (size_t k = 0; k < KERNELS; k++) {
             rates[k][r] = rate(kernels[k].run, d);
@@ -235,7 +235,7 @@ static void row(struct data *d)
     printf("\n");
 }
 
-/* Values as gradients have them: spread over many binades, both signs. */
+/* Fills with values like gradients: spread over many binades, both signs. */
 static void fill(float *x, size_t n)
 {
     uint32_t state = 1;
@@ -251,7 +251,7 @@ static void fill(float *x, size_t n)
     }
 }
 
-/* Of n values. */
+/* Allocates arrays of n values. */
 static struct data data_create(size_t n)
 {
     struct data d = {.n = n, .scaling = {.exponent = 3, .factor = 1}};
@@ -308,7 +308,7 @@ static void bench(size_t kib, const char *const *names, size_t count)
     data_destroy(&d);
 }
 
-/* A kernel, and how many values it is run on. */
+/* A kernel, and the number of values of a run. */
 struct counted {
     void (*run)(struct data *);
     struct data d;
@@ -321,7 +321,7 @@ static void run_counted(void *state)
     c->run(&c->d);
 }
 
-/* Instructions a value: -1 where they cannot be counted. */
+/* Returns the instructions per value, or -1 if they cannot be counted. */
 static double instructions_of(void (*run)(struct data *), const struct data *d)
 {
     struct counted c = {run, *d};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Speed of the arithmetic of compressors on one core, beside memcpy.
+ * Measures the arithmetic of compressors and memcpy on one core.
  *
  *     compress [PART...]     default: all parts
  *

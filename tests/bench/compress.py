@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""PowerSGD's products and orthogonalisation beside NumPy's BLAS, on one core.
+"""Compares PowerSGD's products and orthogonalisation with NumPy's BLAS, on one core.
 
     python3 tests/bench/compress.py tests/bench/compress
 
-Runs the bench's part lowrank and, in the same minute, NumPy's products of the
-same shapes (with factors row by row and column by column; the faster counts).
-Prints GB/s of the matrix's elements: ours, NumPy's, the ratio; of P's
-orthogonalisation in FP64 microseconds, beside LAPACK's QR (dgeqrf, dorgqr) and
-Gram-Schmidt by dgemv; the faster counts. Needs NumPy.
+Runs the bench's part lowrank and, in the same minute, NumPy's products of the same
+shapes (with factors row by row and column by column; the faster counts). Prints GB/s
+of the matrix's elements: the library's, NumPy's, the ratio. For P's
+orthogonalisation in FP64 it prints microseconds, and those of LAPACK's QR (dgeqrf,
+dorgqr) or Gram-Schmidt by dgemv, whichever is faster. Needs NumPy.
 """
 import os
 import subprocess

@@ -1,25 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The sums of a training step of ResNet-50 (161 tensors, 25.6 million floats) under
-# compressors and formats, each beside native FP32 in the same process: on two
-# hosts of scripts/apsmpi-lab, one rank each, and on one node.
+# The sums of a training step of ResNet-50 (161 tensors, 25.6 million floats)
+# under compressors and formats, each compared with native FP32 in the same
+# process: on two hosts of scripts/apsmpi-lab, one rank each, and on one node.
 #
 #   compress.sh 1gbit|10gbit|node|all [OPTION...]
 #
 # `blocking` is a call of MPI_Allreduce for each tensor, `nonblocking`
 # MPI_Iallreduce for each and one wait, `fused` the same with all layers in one
-# batch. JOBS (1) jobs of each take turns. Prints, over all rounds, the median and
-# the minimum of the milliseconds of a step, and the median of native FP32's over
-# that of the variant; `error` is
-# the relative L2 difference of a step's sums from native ones, which is near 1 or
-# more where feedback brings what is left out in later steps. Options are the
-# program's own (step --help). Leaves policies, samples, CSV and picture in
-# tests/bench/ of the build directory. By hand, say
+# batch. JOBS (1) jobs of each alternate. Prints, over all rounds, the median
+# and the minimum of the milliseconds of a step, and native FP32's median over
+# the variant's. `error` is the relative L2 difference of a step's sums from
+# native ones; it is near 1 or more if feedback sends values in later steps.
+# Options are the program's own (step --help). Leaves policies, samples, CSV and
+# picture in tests/bench/ of the build directory. By hand, run
 #
 #   top_srcdir=. top_builddir=build sh tests/bench/compress.sh 1gbit
 #
 # ONLY='powersgd-4 mstopk' leaves the other variants out, MODES=fused blocking
-# calls. HOSTS (2) are the hosts of the lab.
+# calls. HOSTS (2) is the number of hosts of the lab.
 set -eu
 
 top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
@@ -39,7 +38,7 @@ lab=$top_srcdir/scripts/apsmpi-lab
 table=$top_srcdir/config/layers/resnet50-layers.csv
 result=0
 
-# What is compared: a name, the goal at 1 Gbit/s or -, and a rule.
+# The variants: a name, the goal at 1 Gbit/s or -, and a rule.
 variants()
 {
     cat <<'RULES'
@@ -55,7 +54,7 @@ ternary 5 feedback: on, compress: ternary, reduce: direct
 RULES
 }
 
-# chosen NAME: does ONLY name it, or nothing?
+# chosen NAME: true if ONLY is empty or names it
 chosen()
 {
     case " ${ONLY:-$1} " in *" $1 "*) ;; *) return 1 ;; esac
@@ -94,7 +93,7 @@ job()
     }
 }
 
-# median FILE COLUMN, least FILE COLUMN: of its steps
+# median FILE COLUMN, least FILE COLUMN: over its steps
 median()
 {
     grep '^step ' "$1" | sort -n -k "$2,$2" | awk -v column="$2" '
@@ -111,7 +110,7 @@ least()
         awk -v column="$2" 'NR == 1 { printf "%.1f", $column }'
 }
 
-# row NETWORK NAME MODE GOAL: printed, and a line of the CSV file
+# row NETWORK NAME MODE GOAL: prints a row, and a line of the CSV file
 row()
 {
     samples=$(file "$1" "$2" "$3").txt
@@ -164,7 +163,7 @@ all) networks='1gbit 10gbit node' ;;
     exit 2
     ;;
 esac
-# The processor, or what the kernel calls it.
+# The processor, or the kernel's name for it.
 machine()
 {
     model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null |

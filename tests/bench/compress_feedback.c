@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What error feedback of a format costs over its encode and decode: ms of the
- * fastest run over a layer of FLOATS, GB/s of its floats, and the time divided by
- * that of memcpy of the floats. Passes are taken in parts that stay in the caches,
- * as in a call.
+ * Cost of a format's error feedback in addition to its encode and decode: ms of the
+ * fastest run over a layer of FLOATS, GB/s of its floats, and the time divided by that
+ * of memcpy of the floats. Passes work on parts that stay in the caches, as in a call.
  */
 #include "config.h"
 

@@ -71,7 +71,7 @@ static void run_orthogonalise(const struct data *d)
     aps_lowrank_orthogonalise(d->matrix->rows, d->rank, d->spare, d->room);
 }
 
-/* The last one in microseconds. */
+/* The last one is in microseconds. */
 static const struct {
     const char *name;
     void (*run)(const struct data *);
@@ -87,7 +87,7 @@ static const struct {
 };
 #define WAYS (sizeof ways / sizeof *ways)
 
-/* Seconds of the fastest run; small matrices are taken several times. */
+/* Returns the seconds of the fastest run; small matrices are run several times. */
 static double best_of(size_t way, const struct data *d)
 {
     const int times = d->matrix->count < 100000 ? 100 : 1;
@@ -111,7 +111,7 @@ static void bench_line(struct data *d)
 
     printf("  %4zu x %-4zu %4zu", rows, columns, d->rank);
     for (size_t way = 0; way < WAYS; way++) {
-        /* every way from numbers of the same size */
+        /* all ways begin with numbers of the same size */
         aps_lowrank_draw(rows, 0, d->rank, &(struct aps_lowrank_seed){1, 0, 0},
                          d->p);
         aps_lowrank_draw(columns, 0, d->rank,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Selection of 1 % of the elements, beside one read of them (their maximum) and
- * beside introselect on |x|, which std::nth_element is: a quickselect with the
- * median of three, as in libstdc++, whose fall-back to a heap such data never
- * reach. compress_select.py times numpy's introselect on the same data.
+ * Compares the selection of 1 % of the elements with one read of them (their maximum)
+ * and with introselect on |x|. The latter, which std::nth_element uses, is a
+ * quickselect with the median of three, as in libstdc++, whose fall-back to a heap such
+ * data never reach. compress_select.py times numpy's introselect on the same data.
  */
 #include "config.h"
 
@@ -39,7 +39,7 @@ struct data {
 
 static volatile float sink;
 
-/* --- what is measured ---------------------------------------------------- */
+/* --- measured passes ------------------------------------------------------ */
 
 static void run_read(struct data *d)
 {
@@ -113,7 +113,7 @@ static void swap(float *a, float *b)
     *b = kept;
 }
 
-/* a[first + k] is the k-th least; ends as std::nth_element does. */
+/* *nth becomes the element of its rank; ends as std::nth_element does. */
 static void quickselect(float *first, float *nth, float *last)
 {
     while (last - first > 3) {
@@ -191,7 +191,7 @@ static void run_norms(struct data *d)
     aps_chunks_norms(d->delta, d->n, CHUNK, d->norms);
 }
 
-/* Of introselect, one run is enough. */
+/* One run of introselect is enough. */
 static const struct row {
     const char *name;
     void (*run)(struct data *);
@@ -216,7 +216,7 @@ static const struct row {
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
-/* The shortest of several runs, in seconds. */
+/* Returns the time of the shortest of several runs, in seconds. */
 static double shortest(const struct row *row, struct data *d)
 {
     double best = INFINITY;
@@ -241,7 +241,7 @@ static void *select_floats(size_t n)
     return x;
 }
 
-/* As gradients are: spread over many binades, of both signs. */
+/* Fills with values like gradients: spread over many binades, of both signs. */
 static void select_fill(float *x, size_t n)
 {
     uint32_t state = 1;
@@ -257,7 +257,7 @@ static void select_fill(float *x, size_t n)
     }
 }
 
-/* All of d but in.n. */
+/* Allocates and fills d, except in.n. */
 static void make(struct data *d)
 {
     const size_t n = d->n;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""numpy's introselect on |x| of the data of compress_select.c, beside one read
-of |x|: shortest of several runs, in ms. std::nth_element is an introselect, too.
+"""Times numpy's introselect on |x| of the data of compress_select.c, and one read of
+|x|: shortest of several runs, in ms. std::nth_element is an introselect, too.
 
     compress_select.py [FLOATS]
 """
@@ -16,7 +16,7 @@ RUNS = 5
 
 
 def data(n):
-    """Products of three numbers of -1 to 1, as compress_select.c has them."""
+    """Products of three numbers of -1 to 1, as in compress_select.c."""
     bits = np.random.default_rng(1).integers(-2**31, 2**31, (3, n))
     return (bits * 2.0**-31).prod(axis=0).astype(np.float32)
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draw what compress.sh has measured.
+"""Draws the measurements of compress.sh.
 
     python3 tests/bench/compress_steps.py compress.csv MACHINE >compress.svg
 
 Reads lines of network, variant, calls, native_ms, median_ms and speed_up; a
 line is a bar, and those of a network are a group. MACHINE is written below the
-picture. Needs Python's standard library alone, and always draws the same bytes.
+picture. Needs only Python's standard library, and always draws the same bytes.
 """
 import csv
 import sys

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * TernGrad's passes over a layer: ms of the fastest run, GB/s of the layer's
- * floats, and the time divided by that of memcpy of the floats. What an owner does
- * with its slice is of a job of RANKS ranks, and of all the layer's floats.
+ * floats, and the time divided by that of memcpy of the floats. An owner's
+ * passes are those of a job of RANKS ranks, over all the layer's floats.
  */
 #include "config.h"
 

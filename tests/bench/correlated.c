@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much better correlated rounding is than stochastic: the mean squared
- * error of the sum of N ranks' values, in squared steps of the format, as CSV.
+ * Compares correlated with stochastic rounding: the mean squared error of the
+ * sum of N ranks' values, in squared steps of the format, as CSV.
  */
 #include "config.h"
 

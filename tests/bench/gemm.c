@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Speed of sums and matrix products in a format on one core, beside plain loops
+ * Compares sums and matrix products in a format on one core with plain loops
  * that round with aps_cast. Time is the thread's CPU time.
  *
  *     gemm [SIZE]        C = A x B, SIZE x SIZE; default 512
@@ -21,7 +21,7 @@
 #define REPEATS 5
 #define TERMS 8
 #define SUM_COUNT ((size_t)1 << 18)
-#define PLAIN_SIZE 128 /* of the plain loop's product: it is slow */
+#define PLAIN_SIZE 128 /* size of the plain loop's product, which is slow */
 #define PLAIN_COUNT 65536
 
 static const struct {
@@ -103,9 +103,9 @@ static void plain_sum(const struct aps_format *format, bool kahan, size_t n,
     }
 }
 
-/* --- the table ----------------------------------------------------------- */
+/* --- the table ------------------------------------------------------------ */
 
-/* Seconds of the fastest of a few runs. */
+/* Returns the seconds of the fastest of a few runs. */
 static double best_gemm(struct aps_gemm_arguments g, int64_t size, bool plain)
 {
     double best = 1e9;

@@ -60,7 +60,7 @@ static void add_one(uint16_t a, uint16_t *b)
     *b = encode_one(decode_one(a) + decode_one(*b));
 }
 
-/* --- eight at a time: how many were done ---------------------------------- */
+/* --- eight at a time: the functions return the number of values done ------ */
 
 #if defined __x86_64__
 F16C static size_t encode_many(const float *x, size_t n, uint16_t *half)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Half precision for the bench of what other tools do: gradients cast to 16
- * bits, summed by an MPI operation of the program's own, and cast back. By F16C
- * where the CPU has it, as those tools do, else in plain C.
+ * Half precision for the comparison with other tools: gradients cast to 16
+ * bits, summed by an MPI operation of the program, and cast back. Uses F16C if
+ * the CPU has it, as those tools do, and plain C otherwise.
  */
 #ifndef APS_BENCH_HALF_H
 #define APS_BENCH_HALF_H
@@ -11,12 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Round n floats to nearest, ties to even; and back. */
+/* Round n floats to nearest, ties to even; and convert back. */
 void half_encode(const float *x, size_t n, uint16_t *half);
 void half_decode(const uint16_t *half, size_t n, float *x);
 
-/* The type of one half and the sum of halves, for MPI_Allreduce. Both are the
- * caller's to free. */
+/* Create the type of one half and the sum of halves, for MPI_Allreduce. The
+ * caller frees both. */
 void half_create(MPI_Datatype *type, MPI_Op *sum);
 void half_destroy(MPI_Datatype *type, MPI_Op *sum);
 

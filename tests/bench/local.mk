@@ -19,7 +19,7 @@ tests_bench_correlated_LDADD = libcore.la -lm
 tests_bench_gemm_SOURCES = tests/bench/gemm.c
 tests_bench_gemm_LDADD = libcore.la
 
-# Programs that know nothing of apsmpi: MPI and the C library alone.
+# Programs that do not use apsmpi: MPI and the C library only.
 check_PROGRAMS += tests/bench/allreduce
 TESTS += tests/bench/t-allreduce.sh
 dist_check_SCRIPTS += tests/bench/t-allreduce.sh
@@ -45,7 +45,7 @@ tests_bench_nonblocking_SOURCES = \
 tests_bench_nonblocking_CPPFLAGS = $(tests_bench_allreduce_CPPFLAGS)
 tests_bench_nonblocking_LDADD = $(MPI_LIBS) -lm
 
-# The sums of a step, beside native FP32.
+# The sums of a step, compared with native FP32.
 check_PROGRAMS += tests/bench/step
 TESTS += tests/bench/t-step.sh
 dist_check_SCRIPTS += tests/bench/t-step.sh
@@ -78,19 +78,19 @@ bench: tests/bench/codec tests/bench/gemm
 	tests/bench/codec
 	tests/bench/gemm
 
-# PowerSGD's products, beside those of NumPy's BLAS; PYTHON3=... names a Python
-# that has NumPy.
+# PowerSGD's products, compared with NumPy's BLAS; PYTHON3=... names a Python with
+# NumPy.
 EXTRA_DIST += tests/bench/compress.py tests/bench/compress_select.py
 bench-lowrank: tests/bench/compress
 	@$(PYTHON3) $(top_srcdir)/tests/bench/compress.py tests/bench/compress
 
-# MSTopK beside one read and quickselect, and beside NumPy's introselect.
+# MSTopK compared with one read, quickselect, and NumPy's introselect.
 .PHONY: bench-select
 bench-select: tests/bench/compress
 	@tests/bench/compress select
 	@$(PYTHON3) $(top_srcdir)/tests/bench/compress_select.py
 
-# What correlated rounding gains, over ranks and values, as CSV.
+# The gain of correlated rounding, over ranks and values, as CSV.
 table-correlated: tests/bench/correlated
 	@tests/bench/correlated
 
@@ -103,7 +103,7 @@ bench-lab: tests/bench/allreduce libapsmpi.la apsmpi $(pkglibexec_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/allreduce.sh lab $(BENCH_FLAGS)
 
-# An old library and this tree's by turns: make bench-paired OLD=/path/libapsmpi.so
+# An old library alternates with this tree's: make bench-paired OLD=/path/libapsmpi.so
 .PHONY: bench-paired
 TESTS += tests/bench/t-paired.sh
 dist_check_SCRIPTS += tests/bench/t-paired.sh
@@ -114,7 +114,7 @@ bench-paired: tests/bench/allreduce libapsmpi.la apsmpi
 	@$(AM_TESTS_ENVIRONMENT) OLD='$(OLD)' \
 	$(SHELL) $(top_srcdir)/tests/bench/paired.sh $(BENCH_FLAGS)
 
-# A program with candidates and without the library by turns.
+# A program with candidates alternates with one without the library.
 .PHONY: bench-shadow
 TESTS += tests/bench/t-shadow.sh
 dist_check_SCRIPTS += tests/bench/t-shadow.sh
@@ -125,7 +125,7 @@ bench-shadow: tests/apps/digits libapsmpi.la
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/shadow.sh $(BENCH_FLAGS)
 
-# What bounds an all-reduce on this node: bytes, instructions, times.
+# The bounds of an all-reduce on this node: bytes, instructions, times.
 check_PROGRAMS += tests/bench/passes
 tests_bench_passes_SOURCES = tests/bench/passes.c \
 	tests/bench/meet.c tests/bench/meet.h \
@@ -143,7 +143,7 @@ bench-roofline: tests/bench/codec tests/bench/passes tests/bench/allreduce \
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/roofline.sh $(BENCH_FLAGS)
 
-# Lazy fusion and overlap, on the hosts of scripts/apsmpi-lab; likewise.
+# Lazy fusion and overlap, on the hosts of scripts/apsmpi-lab.
 bench-nonblocking: tests/bench/nonblocking libapsmpi.la apsmpi \
 		$(pkglibexec_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) \
@@ -159,7 +159,7 @@ bench-compress: tests/bench/step libapsmpi.la apsmpi $(pkglibexec_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/compress.sh all $(BENCH_FLAGS)
 
-# What apsmpi explain predicts beside what is measured, on the hosts of
+# Times that apsmpi explain predicts, compared with measured ones, on the hosts of
 # scripts/apsmpi-lab, and on simulated ones.
 .PHONY: predict-table predict-table-sim
 EXTRA_DIST += tests/bench/predict.sh tests/bench/predict.py \

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Asked once: the C library reads a file for it, which would take longer than a short
- * call, and ranks would leave so much apart. */
+/* Computed once: the C library reads a file for it, which takes longer than a
+ * short call, and would delay some ranks. */
 bool meet_shares_cores(int ranks)
 {
     static long cores;

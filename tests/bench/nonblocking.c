@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What nonblocking all-reduces take, in two figures; see --help. A plain MPI
- * program: which library carries its calls out is the launcher's business.
+ * Times nonblocking all-reduces in two ways; see --help. A plain MPI program: the
+ * launcher chooses the library that carries out its calls.
  *
  *   step      the gradients of one training step: a call for each tensor, the
  *             last layer first, then one wait for all
  *   overlap   one call, a computation of the same length without any call of
  *             MPI, and both at once: the wait comes after the computation
  *
- * Each line of standard output is a round in milliseconds, of the slowest rank:
- * `step` the step; `overlap` the call and its wait, the computation, both, what a
- * core had to do for the call beside the computation, and what the kernel did in
- * the computation's time.
+ * Each line of standard output is a round in milliseconds, of the slowest rank: `step`
+ * the step; `overlap` the call and its wait, the computation, both, the core's work for
+ * the call outside the computation, and the kernel's work during the computation.
  *
- * All sums are compared, after every round: they are of small integers, which
- * every format holds. Wrong ones end the run with status 1.
+ * The program checks all sums after every round: they are small integers, which every
+ * format holds. Wrong ones end the run with status 1.
  */
 #include "config.h"
 
@@ -58,19 +57,19 @@ struct bench {
     int warmup;
     int rank;
     int ranks;
-    size_t *counts; /* of the tensors, in the order of the calls */
+    size_t *counts; /* counts of the tensors, in the order of the calls */
     int tensors;
-    float *send; /* one tensor behind the other */
+    float *send; /* tensors, one after the other */
     float *receive;
     size_t total; /* floats of all tensors */
     MPI_Request *requests;
-    long units; /* of computation */
+    long units; /* units of computation */
     bool wrong;
 };
 
-/* --- sums that are known ------------------------------------------------- */
+/* --- known sums ----------------------------------------------------------- */
 
-/* -1, 0 or 1, from two of the ranks. */
+/* Returns -1, 0 or 1; two of the ranks have values other than 0. */
 static float value(int tensor, size_t k)
 {
     return (float)((int)((k + (size_t)tensor) % 3) - 1);
@@ -94,7 +93,7 @@ static void fill(const struct bench *b)
             *send++ = gives(b, t, k) ? value(t, k) : 0;
 }
 
-/* A call that writes nothing leaves NaN. */
+/* Fills with NaN, which a call that writes nothing leaves. */
 static void spoil(const struct bench *b)
 {
     memset(b->receive, 0xff, b->total * sizeof *b->receive);
@@ -121,7 +120,7 @@ static void check_sums(struct bench *b)
 
 /* --- rounds -------------------------------------------------------------- */
 
-/* The slowest rank's, in milliseconds. */
+/* Returns the milliseconds of the slowest rank. */
 static double slowest(double seconds)
 {
     PMPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX,
@@ -141,7 +140,7 @@ static void start(struct bench *b, int tensor, size_t offset)
                    &b->requests[tensor]);
 }
 
-/* Does this rank wait within the step, after so many calls? */
+/* True if this rank waits within the step after `calls` calls. */
 static bool waits_after(const struct bench *b, int calls)
 {
     return b->ragged && b->rank > 0 && calls % (3 + b->rank) == 0;
@@ -179,8 +178,8 @@ static void time_step(struct bench *b, bool print)
         printf("step %.3f\n", taken);
 }
 
-/* A chain in which each link waits for the one before: it takes the same time
- * wherever it runs, and no compiler can shorten it. */
+/* Computes a chain in which each link waits for the previous one: it takes the
+ * same time everywhere, and no compiler can shorten it. */
 static void compute(long units)
 {
     static volatile float sink;
@@ -201,13 +200,13 @@ static double seconds_of(clockid_t clock)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Of a call under a computation, in seconds. */
+/* Times of a call during a computation, in seconds. */
 struct cores {
-    double work;     /* what cores did for the call, beside the computation */
-    double computed; /* of a core, while it was the computation's */
+    double work;     /* the cores' work for the call, outside the computation */
+    double computed; /* the core's time for the computation */
 };
 
-/* One call, and `units` of computation before the wait. */
+/* Times one call, with `units` of computation before the wait. */
 static double time_call(struct bench *b, long units, struct cores *cores)
 {
     double begin, taken, process, thread;
@@ -248,8 +247,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* As long as the call takes, on all ranks at once: the median of some
- * rounds. */
+/* Makes the computation as long as the call, on all ranks at once: the median
+ * of some rounds. */
 static void calibrate(struct bench *b)
 {
     enum { TRIES = 5 };
@@ -266,8 +265,8 @@ static void calibrate(struct bench *b)
     b->units = (long)((double)units * call[TRIES / 2] / computation[TRIES / 2]);
 }
 
-/* The computation needs no memory, so that what its core's time grows by under a
- * call is what the kernel does in its interrupts, above all for the links. */
+/* The computation needs no memory: if its core's time grows during a call, the
+ * kernel's interrupts take the difference, above all for the links. */
 static void time_overlap(struct bench *b, bool print)
 {
     struct cores cores;
@@ -309,7 +308,7 @@ static int read_number(const char *text, int least, int *number)
     return 0;
 }
 
-/* How many arguments it took; 0: it is bad. */
+/* Returns the number of arguments read; 0: the option is bad. */
 static int read_option(struct bench *b, const char *name, const char *value,
                        const char **table, size_t *size)
 {
@@ -344,7 +343,7 @@ static void reverse(size_t *list, int count)
     }
 }
 
-/* 0, or -1 and why in `error`. */
+/* Returns 0, or -1 with the cause in `error`. */
 static int read_command_line(struct bench *b, int argc, char **argv,
                              char *error)
 {
@@ -400,7 +399,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
         return fputs(help, stdout) < 0;
     rc = read_command_line(&b, argc, argv, error);
-    /* As programs do that have threads of their own. */
+    /* As programs with their own threads do. */
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     PMPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &b.ranks);

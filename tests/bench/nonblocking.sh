@@ -7,22 +7,22 @@
 #   nonblocking.sh overlap   one call of 8 Mi floats under a computation
 #   nonblocking.sh all       both
 #
-# The variants run in turn, JOBS times each (5), so that all see the same drift of the
+# The variants alternate, JOBS times each (5), so that all see the same drift of the
 # machine. Options after these are the program's own (nonblocking --help). Prints
-# medians over all rounds of all jobs. Of the overlap:
+# medians over all rounds of all jobs. Columns of the overlap:
 #
 #   both/most  the time of both, over that of the longer of call and computation
-#   work       what a core did for the call, beside the computation
+#   work       the core's work for the call, outside the computation
 #   links      what the kernel did for the network during the computation: the lab's
 #              links run on the ranks' own cores
 #   one core   (computation + work + links) / most: a rank has one core here
 #
-# Leaves policies and samples in tests/bench/ of the build directory. By hand, say
+# Leaves policies and samples in tests/bench/ of the build directory. By hand, run
 #
 #   top_srcdir=. top_builddir=build sh tests/bench/nonblocking.sh all
 #
-# ONLY='overlap-native overlap-thread' leaves the others out; RATE (1gbit) is that of
-# the links.
+# ONLY='overlap-native overlap-thread' leaves the others out; RATE (1gbit) is the rate
+# of the links.
 set -eu
 
 top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
@@ -38,7 +38,7 @@ lab=$top_srcdir/scripts/apsmpi-lab
 rate=${RATE:-1gbit}
 result=0
 
-# policy NAME RULE LINE...: what a variant's ranks are to do
+# policy NAME RULE LINE...: writes the policy of a variant
 policy()
 {
     file=$bench-$1.yaml
@@ -52,8 +52,8 @@ policy()
     "$top_builddir/apsmpi" check "$file" >/dev/null
 }
 
-# job NAME OPTION...: its lines are added to its samples; without a policy of
-# that name the library is not preloaded
+# job NAME OPTION...: adds its lines to the variant's samples; without a policy
+# of that name the library is not preloaded
 job()
 {
     samples=$bench-$1.txt
@@ -70,7 +70,7 @@ job()
     }
 }
 
-# median NAME COLUMN: of its samples
+# median NAME COLUMN: of the variant's samples
 median()
 {
     sort -n -k "$2,$2" "$bench-$1.txt" | awk -v column="$2" '
@@ -88,14 +88,14 @@ least()
         'NR == 1 { printf "%.1f", $column }'
 }
 
-# ratio A B: A / B, or - where one is missing
+# ratio A B: A / B, or - if one is missing
 ratio()
 {
     awk -v a="$1" -v b="$2" \
         'BEGIN { if (a > 0 && b > 0) printf "%.2f", a / b; else printf "-" }'
 }
 
-# one_core COMPUTATION WORK LINKS MOST; nothing where one is missing
+# one_core COMPUTATION WORK LINKS MOST; prints nothing if one is missing
 one_core()
 {
     awk -v computation="$1" -v work="$2" -v links="$3" -v most="$4" 'BEGIN {
@@ -115,7 +115,7 @@ goal()
             good ? "reached" : "missed" }'
 }
 
-# choose NAME...: empty their samples; those that ONLY names are in $names then
+# choose NAME...: empties their samples, and sets $names to those that ONLY names
 choose()
 {
     names=
@@ -163,9 +163,9 @@ step()
     goal "$(ratio "$(median step-e5m10-fused 2)" "$fused")" at-least 1.33
 }
 
-# The work is that of the values, and the time that hides it that of the bytes: of
-# 16 bits it is twice as long. By aps every value is read twice, for the exponent
-# that all agree on first and to be encoded; by aps-tight once.
+# The work depends on the values, and the time that hides it on the bytes: with 16 bits
+# it is twice as long. With aps every value is read twice, for the exponent on which all
+# ranks first agree and for the encoder; with aps-tight once.
 overlap()
 {
     rm -f "$bench"-overlap-*.yaml
@@ -223,7 +223,7 @@ if [ $status -eq 77 ]; then
     exit 0
 fi
 delay=1ms
-# Without netem in the kernel and without the lab's own switch.
+# The kernel has no netem, and the lab no switch of its own.
 "$lab" --hosts 2 --delay "$delay" -- sleep 0.2 || delay=
 [ "$what" = overlap ] || step "$@"
 delay=

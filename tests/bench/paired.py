@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table and the verdict of paired.sh.
+"""Prints the table and the verdict of paired.sh.
 
     paired.py [--limit PERCENT] PREFIX ROUNDS
 
-PREFIX-<round>-old.csv and PREFIX-<round>-new.csv, of rounds 1 to ROUNDS, are
-files of `allreduce --csv`. Prints a row for each size and variant that the
-library may rewrite, and for native FP32, which it leaves alone. Where the machine's
-speed changes from job to job, a variant's time beside that of native FP32 in the same
-job says more than the time alone: the second quotient, `native`, is of these. Status
-1: both of a variant's median quotients of new over old are above 1 + PERCENT / 100.
+PREFIX-<round>-old.csv and PREFIX-<round>-new.csv, of rounds 1 to ROUNDS, are files
+of `allreduce --csv`. Prints a row for each size and variant that the library may
+rewrite, and for native FP32, which it leaves alone. If the machine's speed changes
+from job to job, a variant's time relative to native FP32's in the same job says more
+than the time alone: the second quotient, `native`, compares these. Status 1: both of
+a variant's median quotients of new over old are above 1 + PERCENT / 100.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def read(path):
 
 
 def wanted(key):
-    """Floors are native integers: neither library has a part in them."""
+    """Floors are native integers, which neither library touches."""
     return not key[1].startswith("int")
 
 

@@ -1,23 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Compares two builds of the library by the all-reduce bench: jobs with the old one
-# and with the new one take turns, so that both see the same drift of the machine.
+# Compares two builds of the library by the all-reduce bench: jobs with the old one and
+# with the new one alternate, so that both see the same drift of the machine.
 #
 #   OLD=/path/to/old/libapsmpi.so paired.sh [OPTION...]
 #
-# Without OLD the new one is compared with itself, which shows the machine's noise.
-# In each of ROUNDS (5) rounds, each of RULES (lines; aps and aps-tight) is a pair
-# of jobs, with RANKS (2) ranks on this node; or, where HOSTS is set, on so many hosts
-# of scripts/apsmpi-lab with RANKS (1) ranks each, whose links have the RATE (1gbit)
-# and, if it is set, the DELAY. Prints, for each format and size, the
-# medians of both and the median, the least and the greatest of the rounds'
-# quotients of new over old; and the median quotient of what they are of native FP32's
-# time in the same job, which a slow phase of the machine changes less. A row is worse
-# where both medians are more than LIMIT (3) percent above 1; that ends the command
-# with status 1. The rows of native FP32 have no part in that: neither library takes
-# these calls, and they show what the machine alone does to a quotient. The options
-# are the bench's own (allreduce --help).
-# Leaves policies and CSV files in tests/bench/ of the build directory. By hand, say
+# Without OLD the new one is compared with itself, which shows the machine's noise. In
+# each of ROUNDS (5) rounds, each of RULES (lines; aps and aps-tight) is a pair of jobs,
+# with RANKS (2) ranks on this node. If HOSTS is set, the jobs run on HOSTS hosts of
+# scripts/apsmpi-lab with RANKS (1) ranks each; the links have the RATE (1gbit) and, if
+# it is set, the DELAY. Prints, for each format and size, the medians of both and the
+# median, the least and the greatest of the rounds' quotients of new over old. A second
+# median quotient compares the times relative to native FP32's in the same job, which a
+# slow phase of the machine changes less. A row is worse if both medians are more than
+# LIMIT (3) percent above 1; that ends the command with status 1. The rows of native
+# FP32 do not count: neither library rewrites these calls, and they show the effect of
+# the machine alone. The options are the bench's own (allreduce --help). Leaves policies
+# and CSV files in tests/bench/ of the build directory. By hand, run
 #
 #   OLD=old/libapsmpi.so top_srcdir=. top_builddir=build sh tests/bench/paired.sh
 set -eu

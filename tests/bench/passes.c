@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long the bytes of an all-reduce take on one node when nothing else is done: the
- * bound of roofline.sh. A plain MPI program whose ranks read and write floats of
- * their own, at the same time and in the order of the reduction:
+ * Times the bytes of an all-reduce on one node without any other work: the
+ * bound of roofline.sh. A plain MPI program whose ranks read and write floats
+ * of their own, at the same time and in the order of the reduction:
  *
  *   aps        reads n floats, and once more chunk by chunk, each of which it
  *              writes, too
- *   aps-tight  the same without the first pass
+ *   aps-tight  reads n floats once, without the first pass
  *   codes4, codes8, codes16
- *              hands codes of so many bits from core to core: writes n of them, waits
+ *              hands 4-, 8- or 16-bit codes from core to core: writes n of them, waits
  *              for all ranks, reads its part of each other rank's, writes as many for
  *              the sum, waits, and reads all other parts. Only one byte of each cache
  *              line is touched: it is the lines' way that takes the time. Left out
  *              where ranks outnumber the cores, since a wait is a scheduler's there.
  *
- * In the first two, what stays in the caches (codes, sums) is left out. Floats are read
- * by the search for the greatest one, which is faster than memory, and written by
- * memset of the C library.
+ * The first two leave out data that stays in the caches (codes, sums). The
+ * search for the greatest value reads the floats, faster than memory delivers
+ * them, and memset of the C library writes them.
  *
  *   mpiexec -n 2 passes SIZE...     such as 1Mi 25.6Mi
  *
@@ -39,17 +39,17 @@
 #include "meet.h"
 #include "sizes.h"
 
-/* Codes, as of two ranks in src/wire/pipeline_sizes.c. */
+/* Codes of a chunk, as for two ranks in src/wire/pipeline_sizes.c. */
 #define CHUNK ((size_t)128 * 1024)
 #define COLD ((size_t)8 << 20)
 #define ROUNDS_MIN 5
 #define ROUNDS_MAX 200
-#define BYTES ((size_t)1 << 30) /* of a size, in all its rounds */
+#define BYTES ((size_t)1 << 30) /* bytes of one size, in all its rounds */
 #define LINE ((size_t)64)
 
-/* What a rank shares: `codes` and `sums` begin at multiples of a line. */
+/* Memory that a rank shares: `codes` and `sums` begin at multiples of a line. */
 struct shared {
-    _Atomic int *stage; /* how far the rank is: it only grows */
+    _Atomic int *stage; /* stage of the rank: it only grows */
     unsigned char *codes;
     unsigned char *sums;
 };
@@ -59,10 +59,10 @@ struct bench {
     float *in;
     float *out;
     unsigned char *other; /* COLD bytes */
-    struct shared *ranks; /* of all ranks, by rank */
+    struct shared *ranks; /* shared memory of all ranks, by rank */
     MPI_Win window;
     int rank, size;
-    float seen; /* that reading is not left out */
+    float seen; /* keeps reads from being optimised away */
 };
 
 static void read_floats(struct bench *b, size_t begin, size_t n)
@@ -97,8 +97,8 @@ static void read_lines(struct bench *b, const unsigned char *from, size_t bytes)
     b->seen += (float)seen;
 }
 
-/* The next stage of this rank; then reads `bytes` of each other rank's sums, or of
- * the part of its codes that is this rank's, once that one is as far. */
+/* Begins this rank's next stage; then reads `bytes` of each other rank's sums,
+ * or of this rank's part of its codes, once that rank has reached the stage. */
 static void hand_over(struct bench *b, size_t bytes, bool sums)
 {
     const int stage =
@@ -127,11 +127,11 @@ static void move_codes(struct bench *b, unsigned bits, int round)
 
 struct kind {
     const char *name;
-    unsigned bits; /* of a code; 0: floats */
+    unsigned bits; /* width of a code; 0: floats */
     bool twice;
 };
 
-/* Seconds of the slowest rank. */
+/* Returns the seconds of the slowest rank. */
 static double time_kind(struct bench *b, const struct kind *kind, int round)
 {
     double taken, slowest;
@@ -172,8 +172,8 @@ static void measure(struct bench *b, const struct kind *kind)
                1e6 * taken[0]);
 }
 
-/* COLLECTIVE. Memory that all ranks see, for codes of 16 bits and a stage, where no
- * rank waits for a core. An error of MPI ends the job. */
+/* COLLECTIVE. Allocates memory that all ranks see, for codes of 16 bits and a
+ * stage, on which no rank waits for a core. An error of MPI ends the job. */
 static void share(struct bench *b)
 {
     const size_t codes = (2 * b->n + LINE - 1) / LINE * LINE;
@@ -186,7 +186,7 @@ static void share(struct bench *b)
     memset(own, 0, 2 * (codes + LINE));
     for (int i = 0; i < b->size; i++) {
         MPI_Win_shared_query(b->window, i, &bytes, &unit, &base);
-        /* To a line's begin, as in every rank: it is mapped in whole pages. */
+        /* Rounds up to a line, on every rank: the mapping begins at a page. */
         base += LINE - (uintptr_t)base % LINE;
         b->ranks[i] = (struct shared){(_Atomic int *)base, base + LINE,
                                       base + LINE + codes};

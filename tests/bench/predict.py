@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times that `apsmpi explain` predicts beside times that were measured.
+"""Compares the times that `apsmpi explain` predicts with measured times.
 
     predict.py APSMPI lab TITLE MEASURED.yaml BENCH.csv
     predict.py APSMPI sim MACHINE.yaml <OUTPUT-OF-tests/sim/times
 
-prints a row for each reduction and count, and which part of them is predicted to
-within 15 %: of the median, and of what lies between the least time and the median,
-since a bench that has run while the machine did other things is no measure.
+prints a row for each reduction and count, and the share of rows that are
+predicted to within 15 % of the median, or of the range between the least time
+and the median, because other work of the machine may have delayed the bench.
 """
 
 import csv
@@ -22,7 +22,7 @@ WITHIN = 0.15
 
 
 def predicted(apsmpi, rule, count, options):
-    """Seconds of the rule and of native MPICH, as {name: seconds}."""
+    """Returns the seconds of the rule and of native MPICH, as {name: seconds}."""
     with tempfile.TemporaryDirectory() as folder:
         policy = os.path.join(folder, "policy.yaml")
         with open(policy, "w", encoding="utf-8") as stream:
@@ -34,11 +34,11 @@ def predicted(apsmpi, rule, count, options):
 
 
 class Table:
-    """Rows, and how many of them are near."""
+    """Rows, and the number of them that are near."""
 
     def __init__(self, title, exact=False):
         self.rows = self.near = self.median = 0
-        self.exact = exact  # as simulated times are: the least time is the median
+        self.exact = exact  # simulated times: the least time is the median
         print(f"\n{title}")
         print(f"  {'reduction':24} {'floats':>10} {'' if exact else 'least':>10} "
               f"{'simulated' if exact else 'median':>10} {'predicted':>10} "

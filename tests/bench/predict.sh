@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Times that apsmpi explain predicts beside measured ones.
+# Compares the times that apsmpi explain predicts with measured ones.
 #
 #   predict.sh lab     on hosts of scripts/apsmpi-lab: apsmpi measure, then the
 #                      bench of all-reduces, a minute a case
 #   predict.sh sim     256 simulated ranks (tests/sim), some minutes
 #
-# make predict-table and make predict-table-sim give the environment; by hand, say
+# make predict-table and make predict-table-sim set the environment; by hand, run
 #
 #   top_srcdir=. top_builddir=build sh tests/bench/predict.sh lab
 #
 # HOSTS="2" and RATE="1gbit" choose cases of the lab, SIZES=1Mi, FORMATS=e4m3 and
-# REDUCE=direct rows. Sizes are such that a link's burst of 128 KiB, which the lab's
-# shaping lets pass at once, is a small part of what a call sends. Four hosts share the
-# cores of this machine: with 100 Mbit/s their links bound them, with more what MPICH's
-# waits take of the cores.
+# REDUCE=direct rows. A link's burst of 128 KiB, which the lab's shaping does not delay,
+# is a small part of the bytes of a call at these sizes. Four hosts share the cores of
+# this machine: with 100 Mbit/s their links bound them, with more the cores' time for
+# MPICH's waits.
 set -eu
 
 top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
@@ -51,7 +51,7 @@ on_hosts()
     }
 }
 
-# Delays take a timer a packet, which is too much at 10 Gbit/s.
+# A delay needs a timer for each packet, which is too slow at 10 Gbit/s.
 cases()
 {
     cat <<'CASES'
@@ -63,7 +63,7 @@ cases()
 CASES
 }
 
-# wanted WORD LIST: is it one of the list, or is that empty?
+# wanted WORD LIST: true if LIST is empty or has WORD
 wanted()
 {
     case " ${2:-$1} " in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gradients that a program has summed in the steps of its training, for benches: the
- * files of tests/figures/record.c. They change from call to call as gradients do.
+ * Gradients that a program has summed while it trained, for benches: the files
+ * of tests/figures/record.c. They change from call to call like gradients.
  */
 #ifndef APS_BENCH_RECORDED_H
 #define APS_BENCH_RECORDED_H

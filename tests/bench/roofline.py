@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables of roofline.sh: what bounds an all-reduce on one node.
+"""Prints the tables of roofline.sh: the bounds of an all-reduce on one node.
 
     roofline.py [--ranks P --cores C] PREFIX
 
 PREFIX-instructions.txt, PREFIX-kernels-1.txt and -2.txt are output of `codec`,
 PREFIX-passes.txt of `passes`, PREFIX-aps.csv and PREFIX-aps-tight.csv of `allreduce
---csv`. P (2) ranks ran the last three, on C (2) cores.
+--csv`. The last three are of P (2) ranks on C (2) cores.
 
-Kernels: bytes that a value takes in memory, instructions, the rate in GB/s of
-FP32, and the bound of the same, for arrays in memory. It follows from two rates
-that were measured beside it: that of a search for the greatest value, which only
-reads, and that of memcpy. What a byte costs that is read is 1 / search; one that
-is written, 1 / memcpy - 1 / search.
+Kernels: bytes that a value takes in memory, instructions, the rate in GB/s of FP32,
+and the bound of the same, for arrays in memory. It follows from two rates that were
+measured at the same time: that of a search for the greatest value, which only reads,
+and that of memcpy. A byte read costs 1 / search, a byte written 1 / memcpy - 1 /
+search.
 
 Calls: a rank of P that reduces n floats in codes of w bits
   aps:       searches its n floats in memory, and encodes them from there
@@ -21,13 +21,13 @@ Calls: a rank of P that reduces n floats in codes of w bits
              sum (`sum_encode`, measured for two ranks), and decode n values to memory,
              past the caches (`stream`) or not, as is faster.
 FP32 bytes are those of the program's buffers that a rank reads and writes, per
-value; wire bytes those of the shared memory. `bytes` is the time that the FP32
-bytes alone take, as `passes` measured it: no library can be faster there. `kernels`
-is the sum of these kernels' times at the rates measured, of as many ranks as share a
-core: what no waits and no messages would leave if a core did not compute while it
-waits for memory. `codes` is the time in which codes of 4, 8 or 16 bits go from core to
-core and the sums back, as `passes` measured it: a call of one chunk (128 Ki floats and
-less of two ranks) does that after its kernels, a longer one beside them.
+value; wire bytes those of the shared memory. `bytes` is the time that the FP32 bytes
+alone take, as `passes` measured it: no library can be faster there. `kernels` is the
+sum of these kernels' times at the rates measured, for the ranks that share a core:
+the time without waits and messages, if a core did not compute while it waits for
+memory. `codes` is the time in which codes of 4, 8 or 16 bits go from core to core
+and the sums back, as `passes` measured it: a call of one chunk (128 Ki floats and
+less of two ranks) does that after its kernels, a longer one at the same time.
 """
 
 import argparse
@@ -35,7 +35,7 @@ import csv
 
 
 def read_table(path):
-    """[{column: value}] of each table of a file of `codec`, by its heading."""
+    """Returns [{column: value}] of each table of a file of `codec`, by its heading."""
     tables, columns = {}, None
     with open(path, encoding="ascii") as file:
         for line in file:
@@ -56,7 +56,7 @@ def read_table(path):
 
 
 def slower(a, b):
-    """The lesser rate of two processes that ran at the same time."""
+    """Returns the lesser rate of two processes that ran at the same time."""
     return {
         place: {
             name: {c: v if c == "bits" else min(v, b[place][name][c])
@@ -67,7 +67,7 @@ def slower(a, b):
     }
 
 
-# Bytes of FP32 read and written by a kernel, and arrays of codes read and written.
+# Bytes of FP32 and arrays of codes that a kernel reads and writes.
 KERNELS = {
     "max": (4, 0, 0, 0),
     "encode": (4, 0, 0, 1),
@@ -80,7 +80,7 @@ KERNELS = {
 
 
 class Costs:
-    """Nanoseconds of a byte of memory, from two rates in GB/s."""
+    """Nanoseconds per byte of memory, from two rates in GB/s."""
 
     def __init__(self, row):
         self.read = 1 / row["max"]
@@ -111,26 +111,26 @@ def kernel_table(rates, instructions, place):
 
 
 def call_bytes(scale, width, ranks):
-    """Of a rank, a value: FP32 read, FP32 written, codes read and written."""
+    """Returns a rank's bytes per value, read and written: FP32 and codes."""
     code = width / 8
     return (8 if scale == "aps" else 4), 4, 2 * code, code + code / ranks
 
 
 def call_seconds(scale, n, cache, memory, ranks):
-    """Of a rank's kernels, at the rates of rows `cache` and `memory`."""
+    """Returns the time of a rank's kernels, by the rows `cache` and `memory`."""
     if scale == "aps":
         total = 1 / memory["max"] + 1 / memory["bounded"]
     else:
         total = 1 / memory["max"] + 1 / cache["bounded"]
     total += 1 / max(memory["decode"], memory["stream"])
-    # of two summands; another one takes half of what is not the encoder's
+    # two summands; each further one takes half of the time outside the encoder
     two, encode = 1 / cache["sum_encode"], 1 / cache["bounded"]
     total += (two + max(0, two - encode) * (ranks - 2) / 2) / ranks
     return 4e-9 * n * total
 
 
 def read_passes(path):
-    """{(kind, floats): microseconds}, the medians of `passes`."""
+    """Returns {(kind, floats): microseconds}, the medians of `passes`."""
     with open(path, encoding="ascii") as file:
         return {(kind, int(n)): float(median)
                 for kind, n, median, _ in map(str.split, file)}

@@ -1,18 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What bounds an all-reduce of RANKS (2) ranks on this node: the bytes and
-# instructions of each of its kernels, the time that they take alone, and the
-# measured time.
+# The bounds of an all-reduce of RANKS (2) ranks on this node: the bytes and
+# instructions of each kernel, the time that the kernels take alone, and the measured
+# time.
 #
 #   roofline.sh [OPTION...]
 #
-# Runs `codec` twice at the same time, since two ranks share the memory, `passes`,
-# which only moves the bytes, and then the all-reduce bench with the library preloaded
-# under `scale: aps` and `scale: aps-tight`;
-# roofline.py prints the tables and says how bounds are computed. SIZES ("1Mi 4Mi
-# 25.6Mi") and FORMATS ("e4m3 e3m0 e5m10") choose.
-# The options are the all-reduce bench's own (allreduce --help). Leaves its files in
-# tests/bench/ of the build directory. By hand, say
+# Runs `codec` twice at the same time, since two ranks share the memory, `passes`, which
+# only moves the bytes, and then the all-reduce bench with the library preloaded under
+# `scale: aps` and `scale: aps-tight`; roofline.py prints the tables and describes the
+# bounds. SIZES ("1Mi 4Mi 25.6Mi") and FORMATS ("e4m3 e3m0 e5m10") choose. The options
+# are the all-reduce bench's own (allreduce --help). Leaves its files in tests/bench/ of
+# the build directory. By hand, run
 #
 #   top_srcdir=. top_builddir=build sh tests/bench/roofline.sh
 set -eu

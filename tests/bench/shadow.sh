@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What candidates (shadow) cost a program: jobs with them and jobs without the library
-# take turns, so that both see the same drift of the machine.
+# The cost of candidates (shadow): jobs with them and jobs without the library
+# alternate, so that both see the same drift of the machine.
 #
 #   shadow.sh [OPTION...]
 #
 # In each of PAIRS (15) pairs a job of tests/apps/digits measures CANDIDATES (four) on
 # sampled steps, within the default budget of 5 % of the time, and another job runs
-# without the library; RANKS (2) ranks on this node, EPOCHS (400) epochs. Which of
-# both comes first alternates. Prints the seconds of each, the share of the time that
-# the summary of the library says, the quotient of both times, and the median, the
-# least and the greatest of the quotients. The outputs of a pair must be the same;
-# the command ends with status 2 where they are not, where a job fails or where no
-# candidate was measured. The options are the program's own (digits --help).
-# Leaves tests/bench/shadow-* of the last pair in the build directory. By hand, say
+# without the library; RANKS (2) ranks on this node, EPOCHS (400) epochs. The order
+# within a pair alternates. Prints the seconds of each, the share of the time in the
+# library's summary, the quotient of both times, and the median, the least and the
+# greatest of the quotients. The outputs of a pair must be the same; the command ends
+# with status 2 if they are not, if a job fails or if no candidate was measured. The
+# options are the program's own (digits --help). Leaves tests/bench/shadow-* of the last
+# pair in the build directory. By hand, run
 #
 #   PAIRS=5 top_srcdir=. top_builddir=build sh tests/bench/shadow.sh
 set -eu
@@ -42,14 +42,14 @@ fail()
     exit 2
 }
 
-# seconds BEGIN END: of two times in nanoseconds
+# seconds BEGIN END: the difference of two times in nanoseconds
 seconds()
 {
     awk -v begin="$1" -v end="$2" 'BEGIN { printf "%.3f", (end - begin) / 1e9 }'
 }
 
-# job with|plain OPTION...: leaves what it said in $shadow-<which>.txt and .err, and
-# its time in $taken
+# job with|plain OPTION...: leaves its output in $shadow-<which>.txt and .err,
+# and its time in $taken
 job()
 {
     which=$1

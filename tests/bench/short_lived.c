@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communicators that live for one sum: MPI_Comm_dup, an all-reduce, MPI_Comm_free,
- * by the library that is preloaded and by MPI itself, in turns.
+ * Communicators that live for one sum: MPI_Comm_dup, an all-reduce,
+ * MPI_Comm_free, alternately by the preloaded library and by MPI itself.
  *
  *     mpiexec -n P short_lived [--nonblocking] [ROUNDS]
  *
@@ -21,7 +21,7 @@
 static float in[COUNT], out[COUNT];
 static bool nonblocking;
 
-/* By the library. */
+/* Calls the library. */
 static void reduce_rewritten(MPI_Comm comm)
 {
     MPI_Request request;
@@ -34,7 +34,7 @@ static void reduce_rewritten(MPI_Comm comm)
     }
 }
 
-/* By MPI itself: no library in between takes part. */
+/* Calls MPI itself: no library intercepts it. */
 static void reduce_native(MPI_Comm comm)
 {
     MPI_Request request;
@@ -47,7 +47,7 @@ static void reduce_native(MPI_Comm comm)
     }
 }
 
-/* Microseconds. */
+/* Returns microseconds. */
 static double measure(void (*reduce)(MPI_Comm))
 {
     double begin;

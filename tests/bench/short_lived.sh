@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the bench of short-lived communicators under three policies; the arguments
-# are the program's own. By hand, say
+# Runs the bench of short-lived communicators under three policies; the
+# arguments are the program's own. By hand, run
 #
 #   top_srcdir=. top_builddir=build sh tests/bench/short_lived.sh
 #

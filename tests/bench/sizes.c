@@ -26,7 +26,7 @@ int sizes_read(const char *text, size_t *size)
     return 0;
 }
 
-/* Which column of the header `line` is the count; -1: none. */
+/* Returns the column of the header `line` that is the count; -1: none. */
 static int find_count(char *line)
 {
     char *rest = line;
@@ -39,7 +39,7 @@ static int find_count(char *line)
     return -1;
 }
 
-/* One line of the table. */
+/* Reads one line of the table. */
 static int read_tensor(char *line, int column, size_t *tensor, char *error)
 {
     const char *count = line;
@@ -73,7 +73,7 @@ int sizes_read_tensors(const char *path, size_t **tensors, int *count,
     }
     for (rc = 0; rc == 0 && fgets(line, sizeof line, file);) {
         if (strchr("#\r\n", line[0]))
-            continue; /* a remark, or nothing */
+            continue; /* a comment, or an empty line */
         if (n == 0 && strchr("0123456789", line[0]) == NULL) {
             column = find_count(line);
             if (column >= 0)

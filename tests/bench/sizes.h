@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How many floats: on a command line, and in a table of tensors.
+ * Numbers of floats: on a command line, and in a table of tensors.
  */
 #ifndef APS_BENCH_SIZES_H
 #define APS_BENCH_SIZES_H
@@ -10,13 +10,13 @@
 #define SIZES_TENSORS 4096
 #define SIZES_ERROR 256
 
-/* "4096", "64Ki", "25.6Mi": the nearest whole number of floats. -1: it is
- * none. */
+/* Reads "4096", "64Ki" or "25.6Mi": the nearest whole number of floats. Returns
+ * 0, or -1 if the text is not a size. */
 int sizes_read(const char *text, size_t *size);
 
-/* The column `count` of a layer table whose names have no commas (without a header
- * the third one); empty lines and those that begin with a # are passed over. The
- * caller frees *tensors. -1, and why in `error` (SIZES_ERROR bytes). */
+/* Reads the column `count` of a layer table whose names have no commas (without a
+ * header the third column); skips empty lines and those that begin with a #. The caller
+ * frees *tensors. Returns 0, or -1 with the cause in `error` (SIZES_ERROR bytes). */
 int sizes_read_tensors(const char *path, size_t **tensors, int *count,
                        char *error);
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draw the picture in README.md.
+"""Draws the picture in README.md.
 
     python3 tests/bench/speed.py tests/bench/speed.csv >tests/bench/speed.svg
 
 Reads the speed-ups in the CSV file, a line a bar: network, floats, format,
 bits, and the lowest and the highest speed-up over runs. A bar ends at the
-highest; where the two differ its end, from the lowest on, is hatched. Needs
-Python's standard library alone, and always draws the same bytes.
+highest; if the two differ its end, from the lowest on, is hatched. Needs only
+Python's standard library, and always draws the same bytes.
 """
 import csv
 import sys

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the sums of a training step take beside native FP32, in one process and in
- * turns, so that both see the same drift of the machine; see --help. A plain MPI
- * program: native calls go to PMPI_Allreduce, the others to MPI_Allreduce or
- * MPI_Iallreduce, which a preloaded library may rewrite.
+ * Times the sums of a training step and those of native FP32, alternately in
+ * one process, so that both see the same drift of the machine; see --help. A
+ * plain MPI program: native calls use PMPI_Allreduce, the others MPI_Allreduce
+ * or MPI_Iallreduce, which a preloaded library may rewrite.
  *
  * Each line of standard output is a round: `step`, then the milliseconds of the
- * step in native FP32 and of the step as the library carries it out, each of the
- * slowest rank. The last line is `error`: the relative L2 difference of the last
- * sums from native ones, of the worst rank. A compressor with feedback leaves out
- * what it sends later, so the difference of one step may well be near 1.
+ * step in native FP32 and of the step as the library carries it out, each of
+ * the slowest rank. The last line is `error`: the relative L2 difference of the
+ * last sums from native ones, of the worst rank. A compressor with feedback
+ * sends values later, so the difference of one step may be near 1.
  */
 #include "config.h"
 
@@ -34,7 +34,7 @@ static const char help[] =
     "\n"
     "Times the all-reduces of a training step, a call for each tensor, the "
     "last\n"
-    "layer first, beside the same in native FP32. Prints a line a round.\n"
+    "layer first, and the same calls in native FP32. Prints a line a round.\n"
     "\n"
     "  --tensors FILE   layer,name,count (default: ResNet-50's 161)\n"
     "  --nonblocking    MPI_Iallreduce, and one wait for all; native FP32 is\n"
@@ -47,16 +47,16 @@ struct bench {
     int rounds;
     int warmup;
     int rank;
-    size_t *counts; /* of the tensors, in the order of the calls */
+    size_t *counts; /* counts of the tensors, in the order of the calls */
     int tensors;
     size_t total; /* floats of all tensors */
-    float *send;  /* one tensor behind the other */
+    float *send;  /* tensors, one after the other */
     float *receive;
     float *native; /* native FP32's sums */
     MPI_Request *requests;
 };
 
-/* Values as gradients have them: spread over many binades, both signs. */
+/* Fills with values like gradients: spread over many binades, both signs. */
 static void fill(const struct bench *b)
 {
     uint32_t state = 12345 + 7919 * (uint32_t)b->rank;
@@ -100,7 +100,7 @@ static void sum(const struct bench *b)
         MPI_Waitall(b->tensors, b->requests, MPI_STATUSES_IGNORE);
 }
 
-/* COLLECTIVE. The milliseconds of the slowest rank. */
+/* COLLECTIVE. Returns the milliseconds of the slowest rank. */
 static double time_step(const struct bench *b,
                         void (*step)(const struct bench *))
 {
@@ -115,7 +115,7 @@ static double time_step(const struct bench *b,
     return 1e3 * taken;
 }
 
-/* COLLECTIVE. Of the worst rank; INFINITY where a sum was not written. */
+/* COLLECTIVE. Returns the worst error; INFINITY if a sum was not written. */
 static double measure_error(const struct bench *b)
 {
     double difference = 0, size = 0, error;
@@ -127,14 +127,14 @@ static double measure_error(const struct bench *b)
         size += x * x;
     }
     error = sqrt(difference / size);
-    if (isnan(error)) /* MAX of NaN could be anything */
+    if (isnan(error)) /* MAX of NaN is undefined */
         error = INFINITY;
     PMPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX,
                    MPI_COMM_WORLD);
     return error;
 }
 
-/* Is every value a sum? False, on all ranks: no. */
+/* True on all ranks if every value is a sum. */
 static bool run(const struct bench *b)
 {
     double error;
@@ -169,7 +169,7 @@ static int read_number(const char *text, int least, int *number)
     return 0;
 }
 
-/* How many arguments it took; 0: it is bad. */
+/* Returns the number of arguments read; 0: the option is bad. */
 static int read_option(struct bench *b, const char *name, const char *value,
                        const char **table)
 {
@@ -190,7 +190,7 @@ static int read_option(struct bench *b, const char *name, const char *value,
     return rc < 0 ? 0 : 2;
 }
 
-/* 0, or -1 and why in `error`. */
+/* Returns 0, or -1 with the cause in `error`. */
 static int read_command_line(struct bench *b, int argc, char **argv,
                              char *error)
 {
@@ -216,7 +216,7 @@ static int read_command_line(struct bench *b, int argc, char **argv,
     return 0;
 }
 
-/* Pages are touched here, not in what is measured. */
+/* Touches the pages, so that the timed calls do not. */
 static bool allocate(struct bench *b)
 {
     for (int t = 0; t < b->tensors; t++)

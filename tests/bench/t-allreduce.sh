@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The all-reduce bench: the policy that it prints selects what its table says, and
-# sums that are wrong are found. No test asserts a time.
+# The all-reduce bench: the policy that it prints selects the calls of its
+# table, and the bench finds wrong sums. No test asserts a time.
 # shellcheck disable=SC2086 # small and choice are words
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
@@ -29,12 +29,12 @@ said()
     failed && has err "$1"
 }
 
-# --- what is wrong
+# --- bad arguments
 
 timed "$bench" --sizes 1Ki,4096x
 check "a bad size is an error" said "'4096x'"
 timed "$bench" --formats e9m2
-check "so is a bad format" said "'e9m2'"
+check "a bad format is an error" said "'e9m2'"
 timed "$bench" --size 4Ki
 check "and an unknown option" said "'--size'"
 timed "$bench" --sizes 1000,1005

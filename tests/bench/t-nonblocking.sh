@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The bench of nonblocking all-reduces: sums are right under every policy that it
-# compares, ranks may wait where they like, and wrong sums are found. No test
+# The bench of nonblocking all-reduces: sums are right under every policy that
+# it compares, ranks may wait anywhere, and the bench finds wrong sums. No test
 # asserts a time.
 # shellcheck disable=SC2086 # options are words
 # shellcheck disable=SC2317 # functions that check calls
@@ -19,12 +19,12 @@ said()
     failed && has err "$1"
 }
 
-# --- what is wrong
+# --- bad arguments
 
 timed "$bench"
 check "neither step nor overlap is an error" said 'See --help'
 timed "$bench" step --tensor x
-check "so is an unknown option" said "'--tensor'"
+check "an unknown option is an error" said "'--tensor'"
 timed "$bench" step --rounds 0
 check "and a bad number" said "'--rounds'"
 timed "$bench" overlap --size 8Mb
@@ -38,7 +38,7 @@ native 2 "$bench" step $small
 check "it runs without the library" status_is 0
 check "and prints a line a round" lines 3 out 'step '
 native 2 "$bench" overlap --size 64Ki --rounds 2 --warmup 0
-check "so does the overlap" equal "$status $(grep -c '^overlap ' out)" '0 2'
+check "the overlap works, too" equal "$status $(grep -c '^overlap ' out)" '0 2'
 check "... with five times" equal "$(awk '{ print NF }' out | sort -u)" 6
 
 # --- with it
@@ -65,7 +65,7 @@ policy p.yaml 'format: e5m2, scale: aps, reduce: direct'
 job 2 APSMPI_POLICY=p.yaml "$bench" step $small --blocking
 check "blocking calls" rewritten 160
 
-# --- sums that are wrong
+# --- wrong sums
 
 policy p.yaml 'format: e5m2, scale: {fixed: 1e30}, reduce: direct'
 job 2 APSMPI_POLICY=p.yaml "$bench" step $small

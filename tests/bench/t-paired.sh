@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Old and new library in turn: the verdict is that of the quotients, and the command
-# runs both. No test asserts a time.
+# Old and new library alternate: the quotients decide the verdict, and the
+# command runs both. No test asserts a time.
 # shellcheck disable=SC2317 # functions that check calls
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
@@ -17,14 +17,14 @@ e4m3,hierarchical,4096,2,$2,40,$ratio
 CSV
 }
 
-# matches REGEX: one line of the table
+# matches REGEX: one line of the table matches
 matches()
 {
     [ "$(grep -c -e "$1" out)" -eq 1 ]
 }
 
-# pairs NEW...: of each round, where the old library takes 50 us; native takes 100 us,
-# or with the new one $native
+# pairs NEW...: the new library's time in each round; the old library takes 50
+# us; native takes 100 us, or with the new one $native
 native=100
 pairs()
 {
@@ -57,7 +57,7 @@ timed "$PYTHON3" "$top_srcdir/tests/bench/paired.py" pair 2
 check "a job without a row is an error" status_is 2
 check "and says which" has err 'round 2, new'
 
-# paired OLD OPTION...: rounds of the command, on $hosts of the lab if it is set
+# paired OLD OPTION...: runs rounds of the command, on $hosts of the lab if it is set
 hosts=
 paired()
 {

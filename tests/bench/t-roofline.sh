@@ -5,13 +5,13 @@
 # shellcheck disable=SC2317 # functions that check calls
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
-# matches REGEX [TIMES]: one line of the tables, or so many
+# matches REGEX [TIMES]: TIMES lines of the tables (1) match
 matches()
 {
     [ "$(grep -c -e "$1" out)" -eq "${2:-1}" ]
 }
 
-# kernels FILE RATE: what a process of `codec` printed; RATE is of encode in memory
+# kernels FILE RATE: output of `codec`; RATE is that of encode in memory
 kernels()
 {
     cat >"$1" <<END
@@ -41,7 +41,7 @@ END
 done
 timed "$PYTHON3" "$top_srcdir/tests/bench/roofline.py" r
 check "it reads them" status_is 0
-# 0.05 ns a byte that is read, and as much for one that is written
+# 0.05 ns for a byte read, and for a byte written
 check "what only reads is bounded by itself" \
     matches 'e4m3 *max * 4 * 0 * 0.500 * 20.0 * 2.00 * 20.0$'
 check "encode by a byte more; the slower of two processes counts" \
@@ -61,7 +61,7 @@ check "a call of aps reads FP32 twice" \
 check "one of aps-tight once" \
     matches '1000000 e4m3 * 4 * 4 * 2 * 1.5 * 412 * 780 * 39 * 1500 * 1.92 '
 timed "$PYTHON3" "$top_srcdir/tests/bench/roofline.py" --ranks 4 --cores 2 r
-# ... and a quarter of them at 20, and once more without the encoder's at 25: 830 us
+# ... and a quarter of them at 20, and again without the encoder's at 25: 830 us
 check "four ranks share two cores" matches '1000000 e4m3 .* 612 * 1660 * 39 * 1500'
 
 if [ -z "${APS_TEST_LONG:-}" ]; then

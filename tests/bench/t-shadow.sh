@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The bench of candidates' cost runs its pairs, and says what went wrong where one of
-# its jobs does. No test asserts a time.
+# The bench of candidates' cost runs its pairs, and reports a job that fails. No
+# test asserts a time.
 # shellcheck disable=SC2317 # functions that check calls
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
@@ -21,7 +21,7 @@ check "... with what the job said" has err "APSMPI_SHADOW:1:1: format 'e4m33'"
 check "... and which job it was" has err 'a job (with) ended with status'
 shadow EPOCHS=0
 check "a job that measures nothing ends it" status_is 2
-check "... and that is said" has err 'pair 1: no candidate was measured'
+check "... and the command reports it" has err 'pair 1: no candidate was measured'
 shadow
 check "pairs run" status_is 0
 check "... as many as were asked for" \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The bench of a step's sums: a line a round and the error of the sums, without the
-# library and under what it is to compare. No test asserts a time.
+# The bench of a step's sums: a line a round and the error of the sums, without
+# the library and with each policy that it compares. No test asserts a time.
 # shellcheck disable=SC2086 # options are words
 # shellcheck disable=SC2317 # functions that check calls
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
@@ -33,7 +33,7 @@ error_is()
 timed "$bench" --round 3
 check "an unknown option is an error" said "'--round'"
 timed "$bench" --rounds 0
-check "so is a bad number" said "'--rounds'"
+check "a bad number is an error" said "'--rounds'"
 timed "$bench" --tensors missing.csv
 check "and no file of tensors" said 'missing.csv: No such file'
 

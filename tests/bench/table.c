@@ -12,7 +12,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the samples: the first is the least from then on. */
+/* Sorts the samples, whose first is the least from then on. */
 static double median(struct bench *b, int i)
 {
     double *samples = b->variants[i].samples;
@@ -22,7 +22,7 @@ static double median(struct bench *b, int i)
     return (samples[(n - 1) / 2] + samples[n / 2]) / 2;
 }
 
-/* "25.6 Mi", and exactly where that is not exact. */
+/* Prints "25.6 Mi", with the exact number if it is rounded. */
 static void print_size(size_t count)
 {
     if (count >= 1u << 20)
@@ -49,7 +49,7 @@ static void write_number(FILE *file, double number)
         fprintf(file, ",");
 }
 
-/* The share of the wire's bound, or 0 where there is no wire or no rate. */
+/* Returns the share of the wire's bound, or 0 if there is no wire or no rate. */
 static double wire_share(const struct bench *b, size_t count, int width,
                          double seconds)
 {

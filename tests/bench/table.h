@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the all-reduce bench (allreduce.c) measured, as a table and as CSV.
+ * Results of the all-reduce bench (allreduce.c), as a table and as CSV.
  */
 #ifndef APS_BENCH_TABLE_H
 #define APS_BENCH_TABLE_H
@@ -15,14 +15,14 @@
 
 #define ROUNDS_MAX 2001
 #define VARIANTS_MAX (2 * CHOICE_FORMATS + CHOICE_EXTRA + 6)
-#define SAME_ERROR 1e-6 /* FP32's own, by another order of the sum */
+#define SAME_ERROR 1e-6 /* error of FP32 itself, by another order of the sum */
 
 enum kind {
     NATIVE, /* FP32, by PMPI */
     PASSED, /* FP32, by MPI_Allreduce, left to MPI by the library */
     FLOOR,  /* integers of `width` bits, by PMPI */
     HALF,   /* FP16, cast and summed by the program, by PMPI */
-    OURS    /* FP32, by MPI_Allreduce, for the library to rewrite */
+    OURS    /* FP32, by MPI_Allreduce, rewritten by the library */
 };
 
 struct variant {
@@ -30,16 +30,16 @@ struct variant {
     char reduce[24];
     enum kind kind;
     int width;    /* bits on the wire */
-    int extra;    /* elements, by which the policy's rules go */
-    double limit; /* of the error */
-    int native;   /* the variant that its speed-up is against */
+    int extra;    /* extra elements, which the policy's rules match */
+    double limit; /* greatest error that is allowed */
+    int native;   /* the variant with which its speed-up compares */
     int floor;    /* the variant that is its floor, or -1 */
     double error;
     bool rewritten; /* not FP32's sum */
     double samples[ROUNDS_MAX];
 };
 
-/* Where a tensor starts in the buffers, and how many floats it has. */
+/* Begin of a tensor in the buffers, and its number of floats. */
 struct piece {
     size_t offset;
     size_t count;
@@ -52,25 +52,25 @@ struct bench {
     int hosts;
     float *send;
     float *receive;
-    bool doubled;             /* the values of `send` now */
+    bool doubled;             /* the values of `send` are doubled now */
     struct recorded recorded; /* with --recorded */
     float *reference;         /* native FP32's sum */
     uint16_t *half;
-    unsigned char *other; /* of choice.cold MiB, and 1 more */
+    unsigned char *other; /* choice.cold MiB, and 1 more */
     MPI_Datatype half_type;
     MPI_Op half_sum;
     struct variant variants[VARIANTS_MAX];
     int variant_count;
-    const struct piece *pieces; /* what one call of a variant reduces */
+    const struct piece *pieces; /* tensors that one call of a variant reduces */
     int piece_count;
     int rounds;
     int batch;
     FILE *csv; /* rank 0's, or NULL */
     bool wrong;
-    bool passed; /* some call that should have been rewritten was not */
+    bool passed; /* a call that should have been rewritten was not */
 };
 
-/* What is measured, where; rank 0 alone calls these. */
+/* Print the head, cases and end of the table. Rank 0 alone calls these. */
 void table_print_head(const struct bench *bench);
 void table_print_case(struct bench *bench); /* sorts the samples */
 void table_print_foot(const struct bench *bench);
