@@ -13,7 +13,7 @@ int main(void)
     static const struct {
         const char *text;
         uintmax_t max;
-        int code; /* 0: good */
+        int code; /* 0: accepted */
         uintmax_t number;
     } cases[] = {
         {"", 9, EINVAL, 0},

@@ -75,7 +75,7 @@ static void test_sort(void)
            "sorted by file, line and column, stable: %zu", i);
 }
 
-/* What aps_message_errors writes on standard error. */
+/* Captures the text that aps_message_errors writes to standard error. */
 static void capture(int rank, const struct aps_errors *errors, char *text,
                     size_t size)
 {

@@ -114,7 +114,7 @@ static void test_nesting(void)
             "objects and arrays");
 }
 
-/* A program that the library is loaded into may have set any locale. */
+/* A program that loads the library may have set any locale. */
 static void test_locale(void)
 {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8",

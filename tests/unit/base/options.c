@@ -14,7 +14,7 @@ static struct aps_options options;
 static struct aps_errors errors;
 static struct aps_errors warnings;
 
-/* Read with one variable (NULL: none) in the environment. */
+/* Reads the option with one variable (NULL: none) in the environment. */
 static void read_one(const char *name, const char *value)
 {
     clearenv();
@@ -164,9 +164,9 @@ static void test_good(void)
     read_one("APSMPI_POLICY", "p.yaml");
     is(options.policy, "p.yaml", "policy");
     read_one("APSMPI_POLICY", "");
-    ok(are_defaults() && errors.count == 0, "an empty value is none");
+    ok(are_defaults() && errors.count == 0, "an empty value counts as unset");
     read_one("APSMPI_ENABLE", "");
-    ok(are_defaults() && errors.count == 0, "an empty switch is none");
+    ok(are_defaults() && errors.count == 0, "an empty switch counts as unset");
     read_one("APSMPI_LOG", "a=b.csv");
     is(options.log, "a=b.csv", "log, with = in its name");
     read_one("APSMPI_ON_ERROR", "pass");
@@ -205,7 +205,7 @@ static void test_good(void)
     ok(options.test_nodes == 3 && options.test_cyclic, "test nodes: 3:cyclic");
 }
 
-/* Every switch takes every word, in small and capital letters. */
+/* Every switch accepts every word, in small and capital letters. */
 static void test_switches(void)
 {
     static const char *const words[][2] = {
@@ -263,7 +263,7 @@ static void test_several(void)
     ok(are_defaults() && errors.count == 0, "no environment at all");
 }
 
-/* The state of the variable `name`, as the environment is. */
+/* Returns the state of the variable `name` in this environment. */
 static struct aps_option_state state_of(const char *name)
 {
     struct aps_option_state state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared memory is allocated while signals come, and beyond a limit is an error. */
+/* Shared memory is allocated while signals arrive; more than a limit is an error. */
 #include "config.h"
 
 #include "base/quiet_write.h"
@@ -37,7 +37,7 @@ static int open_segment(void)
     return fd;
 }
 
-/* As a profiler's, faster than the pages come. */
+/* A timer like a profiler's, faster than the pages are allocated. */
 static void test_timer(int fd)
 {
     const struct itimerval often = {{0, 500}, {0, 500}},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * aps_memory_is_writable: on memory of each kind, and that it changes nothing.
+ * aps_memory_is_writable: its result for memory of each kind; it changes nothing.
  */
 #include "config.h"
 

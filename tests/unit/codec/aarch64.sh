@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Numbers, codecs and compressors on 64-bit Arm: cross-compiled with Debian's compiler
-# and run under qemu-user. Tests against MPFR are left out, MPFR for Arm not
-# being at hand; in their place the codes, values and rounded arrays of every
-# format must have the hash that this machine computes, and so must what
-# compressors make of random values.
+# and run under qemu-user. Tests against MPFR are left out, because there is no MPFR for
+# Arm. Instead the codes, values and rounded arrays of every format, and the results of
+# compressors for random values, must have the hashes that this machine computes.
 #
 # AARCH64_CC and QEMU_AARCH64 name other tools.
 
@@ -35,7 +34,7 @@ sources="$top_srcdir/src/base/error.c $top_srcdir/src/base/cpu.c
 flags="-std=gnu11 -O3 -fno-trapping-math -ffp-contract=off -D_GNU_SOURCE -I$tmp
     -I$top_srcdir/src -I$top_srcdir/tests -I$top_srcdir/tests/tap -I$top_srcdir"
 
-# objects COMPILER: of all sources, once, into $tmp/COMPILER
+# objects COMPILER: compiles all sources, once, into $tmp/COMPILER
 objects()
 {
     [ ! -e "$tmp/$1" ] || return 0
@@ -47,7 +46,7 @@ objects()
     done
 }
 
-# build COMPILER TEST: into $tmp/TEST.COMPILER
+# build COMPILER TEST: builds $tmp/TEST.COMPILER
 build()
 {
     # shellcheck disable=SC2086 # a list of flags

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arrays of aps.h: what they refuse, and that they are the casts of their
- * elements. */
+/* The arrays of aps.h: errors, and equality with the casts of their elements. */
 #include "config.h"
 
 #include <errno.h>
@@ -20,7 +19,7 @@
 
 #define N 3000
 
-/* The call failed with EINVAL and this text; reset for the next. */
+/* The call failed with EINVAL and this text; clears the error. */
 static void refused(int result, struct aps_error *error, const char *text)
 {
     if (!ok(result == -1 && errno == EINVAL && strstr(error->text, text),
@@ -134,7 +133,7 @@ static void test_format(const struct aps_format *f)
     }
 }
 
-/* The same bits however an array is cut, other bits for every other key. */
+/* The bits do not depend on the cuts of an array, and differ for every other key. */
 static void test_key(void)
 {
     static float x[N], whole[N], parts[N], other[N];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What aps.h says of formats in blocks: how many bytes they take, and that
- * whatever cannot compute with them refuses them.
+ * Block formats in aps.h: their sizes in bytes, and errors of every function
+ * that cannot compute with them.
  */
 #include "config.h"
 
@@ -74,7 +74,7 @@ static void test_single(void)
     ok(errno == 0, "a float format leaves errno alone");
 }
 
-/* By the formula: a scale of four bytes for each block, and the codes. */
+/* The formula: a scale of four bytes for each block, and the codes. */
 static void test_scales_of_four(void)
 {
     static const struct {
@@ -99,7 +99,7 @@ static void test_scales_of_four(void)
            table[i].bytes);
 }
 
-/* Which roundings go with which formats. */
+/* Tests the roundings that each format accepts. */
 static void test_roundings(void)
 {
     static const struct {
@@ -144,7 +144,7 @@ static void test_roundings(void)
     is(e.text,
        "aps_encode_array: 'qsgd7/512' is rounded by random bits: the rounding "
        "must be stochastic or correlated",
-       "... and what is said of the others");
+       "... and the errors of the others");
     g.m = g.n = g.k = g.lda = g.ldb = g.ldc = 1;
     g.a = g.b = x;
     g.c = x + 1;

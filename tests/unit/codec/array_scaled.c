@@ -32,8 +32,8 @@ static bool same(float a, float b)
     return aps_float_bits(a) == aps_float_bits(b) || (isnan(a) && isnan(b));
 }
 
-/* The code of x * 2^exponent by number/cast.h, which cast.c holds against MPFR.
- */
+/* Returns the code of x * 2^exponent by number/cast.h, which cast.c checks
+ * against MPFR. */
 static uint32_t code_of(const struct aps_format *f, float x, int exponent,
                         const struct aps_cast_options *options, size_t i)
 {
@@ -83,7 +83,7 @@ static void test_codes(const struct aps_format *f, enum aps_rounding rounding,
     ok(cast, "... and a cast is both");
 }
 
-/* In CPD's arithmetic the product is a float. */
+/* CPD computes the product as a float. */
 static void test_cpd(const struct aps_format *f)
 {
     static float x[N], y[N];
@@ -111,7 +111,7 @@ static void test_cpd(const struct aps_format *f)
 
 /* --- the exponents ------------------------------------------------------- */
 
-/* The smallest e with product <= 2^e, by trial; product is exact. */
+/* Returns the smallest e with product <= 2^e, by trial; `product` is exact. */
 static int ceil_log2(long double product)
 {
     int e = -160;
@@ -162,7 +162,7 @@ static void test_max_exponent(void)
 }
 
 /* Algorithm 1: the sum of N such arrays cannot overflow, and with one more bit
- * some could. */
+ * some sum could. */
 static void test_aps(void)
 {
     struct aps_format f;
@@ -213,7 +213,7 @@ static void test_tight(void)
        "... and 0 for an array of zeros");
 }
 
-/* The thread's own mode, in which subnormal numbers count as zeros, has no part. */
+/* The thread's own mode, which takes subnormal numbers as zeros, does not matter. */
 static void test_subnormal(void)
 {
 #ifdef __x86_64__

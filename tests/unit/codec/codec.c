@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every variant of the codec against one value at a time: same bytes, same
- * floats, bit for bit, whatever the size and the alignment.
+ * Every variant of the codec against one value at a time: the same bytes and
+ * floats, bit for bit, for all sizes and alignments.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 #include "unit/common/wire.h"
 
 #define N_MAX 2100
-#define GUARD 80 /* bytes behind every array that must not change */
+#define GUARD 80 /* bytes after every array that must not change */
 
 static const char *const cpus[] = {"plain", "avx2", "avx512"};
 static const size_t sizes[] = {
@@ -28,7 +28,7 @@ static const size_t sizes[] = {
     65, 513, 1003, 1023, 1024, 1025, 1100, N_MAX,
 };
 
-/* An array at an address that is `offset` bytes off, guarded at both ends. */
+/* An array whose address is `offset` bytes off, guarded at both ends. */
 struct array {
     _Alignas(64) unsigned char bytes[64 + N_MAX * 4 + GUARD];
 };
@@ -67,7 +67,7 @@ static float load_float(const void *array, size_t i)
     return aps_float_from_bits(load_bits(array, i));
 }
 
-/* Does a block with this value need the marker? */
+/* True if a block with this value needs the marker. */
 static bool needs_marker(const struct aps_format *f, float x)
 {
     if (f->saturate)
@@ -81,8 +81,8 @@ static float unscaled(const struct aps_format *f, uint32_t code, int exponent)
     return (float)ldexp((double)aps_decode(f, code), -exponent);
 }
 
-/* Encode, decode, decode_add and round n values; the name of the first that
- * differs from the definition, or NULL. */
+/* Encodes, decodes, adds and rounds n values. Returns the name of the first
+ * function that differs from the definition, or NULL. */
 static const char *check(const struct aps_codec *codec, size_t n, size_t offset,
                          int exponent)
 {
@@ -139,7 +139,7 @@ static const char *check(const struct aps_codec *codec, size_t n, size_t offset,
         }
     }
 
-    /* onto x itself: INF - INF, NaN and the like included */
+    /* adds onto x itself: INF - INF, NaN and the like included */
     memcpy(y, x, n * sizeof *x);
     codec->decode_add(codec, wire, n, scaling, 0, y);
     if (!array_intact(&y_array, offset, n * 4))
@@ -172,7 +172,7 @@ static const char *check(const struct aps_codec *codec, size_t n, size_t offset,
     return NULL;
 }
 
-/* Encode n values that are promised to be finite in the format. */
+/* Encodes n values that are known to be finite in the format. */
 static const char *check_bounded(const struct aps_codec *codec, size_t n,
                                  size_t offset, int exponent)
 {
@@ -190,7 +190,7 @@ static const char *check_bounded(const struct aps_codec *codec, size_t n,
     for (size_t i = 0; i < n; i++) {
         float value = random_value(f, exponent);
 
-        /* The greatest magnitude itself, where it is a float. */
+        /* The greatest magnitude itself, if it is a float. */
         if (!(fabs(ldexp((double)value, exponent)) <= limit))
             value = (float)ldexp(copysign(limit, (double)value), -exponent);
         if (!(fabs(ldexp((double)value, exponent)) <= limit))
@@ -207,7 +207,7 @@ static const char *check_bounded(const struct aps_codec *codec, size_t n,
     return NULL;
 }
 
-/* The code of x * 2^exponent, and what it does to the statistics. */
+/* Returns the code of x * 2^exponent, and updates the statistics. */
 static uint32_t code_of(const struct aps_format *f, uint32_t x, int exponent,
                         const struct aps_cast_options *options, uint64_t i,
                         struct aps_encode_stats *stats)
@@ -243,7 +243,7 @@ static uint32_t code_of(const struct aps_format *f, uint32_t x, int exponent,
     return code;
 }
 
-/* Encode n values with every rounding, and with statistics. */
+/* Encodes n values with every rounding, and with statistics. */
 static const char *check_roundings(const struct aps_codec *codec, size_t n,
                                    size_t offset, int exponent)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The codecs of formats in blocks and of integers: vectors, and every variant
- * alike in every verb. tests/e2e/t-blocks.sh has an independent reader.
+ * The codecs of block formats and of integers: vectors, and equality of all
+ * variants in every function. tests/e2e/t-blocks.sh has an independent reader.
  */
 #include "config.h"
 
@@ -56,7 +56,7 @@ static bool has_cpu(const char *cpu)
            aps_codec_init_for(&format, cpu, &codec) == 0;
 }
 
-/* Gradients over many binades, some blocks of zeros, subnormals, INF or NaN. */
+/* Fills gradients, and some blocks of zeros, subnormals, INF or NaN. */
 static void fill(void)
 {
     for (size_t i = 0; i < N; i++) {
@@ -75,8 +75,8 @@ static void fill(void)
     }
 }
 
-/* Gradients that are alike, all finite and few of them 0: no block is special,
- * nor is its scale. */
+/* Fills gradients of similar magnitude, all finite and few of them 0: no block
+ * is special, nor is its scale. */
 static void fill_alike(void)
 {
     for (size_t i = 0; i < N; i++) {
@@ -95,7 +95,7 @@ static void test_vectors(void)
                                    -0x1p-7f, 0x1p-8f, 0,    1.97f};
     static const struct {
         const char *name;
-        float unit; /* of the values */
+        float unit; /* unit of the values */
         int scale;
         float values[8];
     } table[] = {
@@ -161,7 +161,7 @@ static bool same(const struct aps_encode_stats *a,
            a->nonfinite == b->nonfinite;
 }
 
-/* All verbs of a variant give the bits of `plain`, and touch nothing else. */
+/* All functions of a variant give the bits of `plain`, and change nothing else. */
 static bool alike(const struct aps_codec *plain, const struct aps_codec *codec,
                   size_t n, const struct aps_cast_options *options)
 {
@@ -238,7 +238,7 @@ static void test_variants(const char *values)
 
 /* --- statistics ---------------------------------------------------------- */
 
-/* By their definition. */
+/* Compares with the definition. */
 static void test_stats(void)
 {
     for (size_t f = 0; f < sizeof names / sizeof *names; f++) {
@@ -264,7 +264,7 @@ static void test_overflow(void)
 {
     static const struct {
         const char *name;
-        float max; /* of the block */
+        float max; /* maximum of the block */
         uint64_t overflow;
     } table[] = {
         {"mx-e4m3fn", 1.75f, 0}, {"mx-e4m3fn", 1.8125f, 0},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Arrays of several tiles (kernel/tile.h), which vector units encode otherwise
- * than small ones, and where values that are beyond a format or not finite are
- * few: every variant against one value at a time.
+ * Arrays of several tiles (kernel/tile.h), which vector units encode in another
+ * way than small ones, and in which few values exceed the format or are not
+ * finite: every variant against one value at a time.
  */
 #include "config.h"
 
@@ -27,8 +27,8 @@ static const char *const cpus[] = {"plain", "avx2", "avx512"};
 static float x[N];
 static unsigned char wire[N * 4 + GUARD], expected[N * 4 + GUARD];
 
-/* Finite values in the range of the format, zeros and subnormals of float; some
- * beyond it in the second tile, or INF and NaN behind it. */
+/* Fills finite values in the range of the format, zeros and subnormals of float; in the
+ * second tile some values beyond the range, or after it INF and NaN. */
 static void fill(const struct aps_format *f, int exponent, enum kind kind)
 {
     const double limit = (double)aps_decode(f, aps_cast_limit(f) - 1);
@@ -51,7 +51,7 @@ static void fill(const struct aps_format *f, int exponent, enum kind kind)
     }
 }
 
-/* The bytes and the statistics, one value at a time. */
+/* Computes the bytes and the statistics, one value at a time. */
 static void encode_slowly(const struct aps_format *f, int exponent,
                           size_t bytes, struct aps_encode_stats *stats)
 {
@@ -76,7 +76,7 @@ static void encode_slowly(const struct aps_format *f, int exponent,
     }
 }
 
-/* The greatest magnitude of an array of several parts, wherever it lies. */
+/* The greatest magnitude of an array of several parts may be anywhere. */
 static void test_magnitude(void)
 {
     enum { PART = 1 << 18, LONG = 2 * PART + 77 };
@@ -105,8 +105,8 @@ static void test_magnitude(void)
     ok(finite, "and INF and NaN are noticed, wherever they lie");
 }
 
-/* Each element in turn is the greatest, and one behind the end is greater; in arrays
- * that begin with a cache line and in others. */
+/* Each element in turn is the greatest, and one after the end is greater; in
+ * arrays that begin with a cache line and in others. */
 static void test_greatest(const struct aps_float_variant *variant)
 {
     static const size_t lengths[] = {16383, 16384, 16385, 16447,
@@ -128,7 +128,7 @@ static void test_greatest(const struct aps_float_variant *variant)
        variant->codec.cpu);
 }
 
-/* What differs, or NULL. */
+/* Returns the name of the first difference, or NULL. */
 static const char *check(const struct aps_codec *codec, int exponent,
                          enum kind kind)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The formats of levels and of signs: vectors, special blocks, and what is drawn
- * is right on average. tests/e2e/t-blocks.sh has an independent reader.
+ * The formats of levels and of signs: vectors, special blocks, and random
+ * values are right on average. tests/e2e/t-blocks.sh has an independent reader.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@ static const struct aps_format *format_of(const char *name)
     return format;
 }
 
-/* Codes k of value = w * k / S, where w is a power of two or all are exact. */
+/* Codes k of value = w * k / S, where w is a power of two or all values are exact. */
 static void test_vectors(void)
 {
     static const float given[N] = {2, -1, 0.25f, -0.125f, 0, -0.f, 0.3f, -2};
@@ -34,8 +34,7 @@ static void test_vectors(void)
         uint8_t bytes[N];
         size_t count;
     } table[] = {
-        /* 0.25 * 7 / 2 = 0.875 rounds to 1, 0.3 * 3.5 = 1.05 to 1, -0 keeps
-         * its sign */
+        /* 0.25 * 7 / 2 = 0.875 rounds to 1, 0.3 * 3.5 = 1.05 to 1, -0 keeps its sign */
         {"int4/8", 2, {0xc7, 0x81, 0x80, 0xf1}, 4},
         {"int2/8", 2, {0x89, 0xc8}, 2},
         {"int8/8", 2, {127, 0x80 | 64, 16, 0x80 | 8, 0, 0x80, 19, 0xff}, 8},
@@ -69,8 +68,8 @@ static void test_signs(void)
        "sign: the mean magnitude of a short block; zero counts as +");
 }
 
-/* The greatest value comes back as it was where S + 1 is a power of two, of any
- * magnitude; zeros are zeros; INF makes NaN of its block alone. */
+/* If S + 1 is a power of two, the greatest value is exact, at any magnitude;
+ * zeros are zeros; INF makes NaN of its block alone. */
 static void test_special(void)
 {
     static const char *const names[] = {"int2/64", "int4/64", "int8/64",
@@ -107,8 +106,8 @@ static void test_special(void)
 
 /* --- averages ------------------------------------------------------------- */
 
-/* Is the mean of the draws of each value, and of what their sum is rounded to
- * once more by its owner, the value? Within four standard errors. */
+/* The mean of the random values is the value, and so is the mean of their sum,
+ * which its owner rounds again. The limit is four standard errors. */
 static void test_unbiased(const char *name, double step)
 {
     static const float x[N] = {1,     -0.75f,   0.3f,    0x1p-6f,
@@ -148,7 +147,7 @@ static double norm2(void)
                 0.9999 * 0.9999 + 1e-6);
 }
 
-/* Ranks draw apart from each other. */
+/* Ranks draw independent values. */
 static void test_ranks(void)
 {
     struct aps_cast_options options = APS_CAST_OPTIONS_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What codecs do in one pass instead of several has the bits of the several: sums of
- * arrays of codes, encoded or not.
+ * One pass of a codec has the bits of several passes: sums of arrays of codes,
+ * encoded or not.
  */
 #include "config.h"
 
@@ -21,7 +21,7 @@ static const char *const cpus[] = {"plain", "avx2", "avx512"};
 
 static float values[N], expected[N];
 static unsigned char wires[COUNT][N * 4], coded[N * 4];
-/* Room for an array that begins behind a guard and up to GUARD bytes more. */
+/* Memory for an array that begins after a guard and up to GUARD bytes more. */
 static _Alignas(64) unsigned char room[sizeof values + 3 * GUARD];
 
 static bool guards_intact(size_t offset, size_t bytes)
@@ -42,8 +42,8 @@ static bool same_magnitude(struct aps_magnitude a, struct aps_magnitude b)
 
 /* --- sums ------------------------------------------------------------------ */
 
-/* Summands with scales of their own; codes may be any, with INF and NaN, or none
- * but of small values. */
+/* Draws summands with their own scales. Codes are any, with INF and NaN, or
+ * only those of small values. */
 static void draw_summands(const struct aps_codec *codec, int count, size_t n,
                           bool specials, struct aps_summand *summands)
 {
@@ -87,7 +87,7 @@ static bool sums_alike(const struct aps_codec *codec, int count, size_t n,
            same_magnitude(magnitude, aps_magnitude_of(expected, n));
 }
 
-/* Does AVX2 encode in a loop of its own? */
+/* True if AVX2 has its own loop to encode. */
 static bool avx2_encodes(const struct aps_codec *codec, const char *cpu)
 {
     const struct aps_format *format = &codec->format;
@@ -97,7 +97,7 @@ static bool avx2_encodes(const struct aps_codec *codec, const char *cpu)
            (format->exponent_bits < 8 || strcmp(format->name, "e8m7") == 0);
 }
 
-/* Does it sum in one go, where nothing is special? */
+/* True if AVX2 sums in one pass unless a value is special. */
 static bool avx2_sums(const struct aps_codec *codec, const char *cpu)
 {
     const struct aps_format *format = &codec->format;
@@ -131,7 +131,7 @@ static void test_sums(const struct aps_codec *codec, const char *cpu)
         ok(any, "%s %s: does sum in one pass", codec->format.name, cpu);
 }
 
-/* A scale whose values are no floats of two bytes: the tables hold them unscaled. */
+/* A scale whose values are not floats of two bytes: the tables hold them unscaled. */
 static void test_unscaled(const struct aps_codec *codec, const char *cpu)
 {
     struct aps_summand summands[2];
@@ -165,11 +165,11 @@ static void test_unscaled(const struct aps_codec *codec, const char *cpu)
 
 /* --- sums that are encoded ---------------------------------------------------- */
 
-/* Room for values that begin 16 floats behind, and up to 15 more. */
+/* Memory for values that begin after 16 floats, and up to 15 more. */
 static _Alignas(64) float places[N + 48];
 
-/* The values beside the codes, past the caches or not, are what decode makes of these;
- * nothing beside them is written. */
+/* The values that are written with the codes, by streaming or ordinary stores,
+ * are those that decode gives for the codes; no other memory changes. */
 static bool values_alike(const struct aps_codec *codec,
                          const struct aps_summand *summands, int count,
                          size_t n, struct aps_scaling scaling, bool stream)
@@ -190,7 +190,7 @@ static bool values_alike(const struct aps_codec *codec,
     return intact && memcmp(x, expected, n * sizeof *x) == 0;
 }
 
-/* Of a scaling that is right, and of one that is wrong. */
+/* Compares with a scaling that is right, and with one that is wrong. */
 static bool sums_encode_alike(const struct aps_codec *codec, int count,
                               size_t n, size_t offset, bool specials,
                               bool *encodes)
@@ -260,11 +260,11 @@ int main(void)
 
     for (size_t c = 0; c < sizeof cpus / sizeof *cpus; c++)
         for (int i = 0; format_at(i, &format); i++) {
-            /* all of up to 8 bits and of 16, and some others */
+            /* all formats of up to 8 bits and of 16, and some others */
             if (format.width > 8 && format.width != 16 && i % 9 > 0)
                 continue;
             if (aps_codec_init_for(&format, cpus[c], &codec) < 0)
-                continue; /* not this CPU's */
+                continue; /* not supported by this CPU */
             test_sums(&codec, cpus[c]);
             test_unscaled(&codec, cpus[c]);
             test_sums_encode(&codec, cpus[c]);

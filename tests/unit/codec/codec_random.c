@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Formats that nobody chose: names are drawn from every family, sizes, places in
- * memory, scales, roundings and values too, and every variant has to give the
- * bytes, values and statistics of the plain one, and to touch nothing else.
+ * Random formats: names are drawn from every family, and so are sizes,
+ * addresses, scales, roundings and values. Every variant must give the bytes,
+ * values and statistics of the plain one, and change nothing else.
  *
  *     codec_random [SEED [FORMATS]]
  */
@@ -40,7 +40,7 @@ static void name_float(char *name, size_t size)
     snprintf(name, size, "e%um%u%s", 1 + draw(8), draw(24), ends[draw(4)]);
 }
 
-/* Lengths of blocks that vectors like, their neighbours, and any. */
+/* Returns lengths of blocks that vectors support well, their neighbours, or any. */
 static unsigned length(void)
 {
     static const unsigned lengths[] = {16, 32, 48, 64, 96, 128, 192, 512, 576};
@@ -95,7 +95,7 @@ static const struct family {
     {"signs", name_sign},       {"mx, nvfp4, flex", name_other},
 };
 
-/* One that is a format: some splits and widths are none. */
+/* Draws until the name is valid: some splits and widths are not formats. */
 static void draw_format(const struct family *family, char *name, size_t size,
                         struct aps_format *format)
 {
@@ -109,8 +109,8 @@ static void draw_format(const struct family *family, char *name, size_t size,
 
 /* --- values --------------------------------------------------------------- */
 
-/* A gradient's or near the format's limits; in some draws with what is special,
- * alone or for a whole stretch. */
+/* Fills values like a gradient's or near the format's limits; sometimes with
+ * special values, alone or in a row. */
 static void fill(const struct aps_format *format, float *v, size_t n)
 {
     const bool special = draw(3) == 0, near = draw(2) == 0;
@@ -242,7 +242,7 @@ static const char *differs_decode(const struct aps_codec *plain,
     return memcmp(y, z, sizeof y) == 0 ? NULL : "round";
 }
 
-/* What differs, or NULL. */
+/* Returns the name of the first difference, or NULL. */
 static const char *differs(const struct aps_format *format, const char *cpu,
                            const struct given *given)
 {

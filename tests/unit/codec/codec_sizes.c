@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many bytes values take, how many values bytes hold, and where packed
- * values may be cut. */
+/* The bytes of values, the values that fit in bytes, and the places where
+ * packed values may be cut. */
 #include "config.h"
 
 #include "codec/codec.h"
@@ -16,7 +16,7 @@ static const size_t sizes[] = {0,    1,    15,    16,     63,     64,
                                1024, 4096, 16384, 100000, 131072, 999999999};
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-/* elements(bytes) is the greatest multiple of the granule that fits. */
+/* True if elements(bytes) is the greatest multiple of the granule that fits. */
 static bool is_greatest(const struct aps_codec *codec, size_t bytes)
 {
     const size_t granule = aps_codec_granule(codec);
@@ -30,7 +30,7 @@ static bool is_greatest(const struct aps_codec *codec, size_t bytes)
     return false;
 }
 
-/* The same, but of no format more than of one of two bits. */
+/* Like is_greatest, but a format of one bit has no more than one of two bits. */
 static bool is_most(const struct aps_codec *codec, size_t bytes)
 {
     const size_t granule = aps_codec_granule(codec);
@@ -41,7 +41,7 @@ static bool is_most(const struct aps_codec *codec, size_t bytes)
                : is_greatest(codec, bytes);
 }
 
-/* Two pieces that are cut at a granule take as many bytes as the whole. */
+/* Two pieces, cut at a granule, have as many bytes as the whole. */
 static bool is_cut(const struct aps_codec *codec)
 {
     const size_t granule = aps_codec_granule(codec);
@@ -102,7 +102,7 @@ static void test_bounds(void)
     ok(most, "e1m0 is the format that has most");
 }
 
-/* Blocks stay whole, and bytes as well. */
+/* Blocks and bytes are not divided. */
 static void test_blocks(void)
 {
     static const struct {
@@ -137,7 +137,7 @@ static void test_blocks(void)
     }
 }
 
-/* Every bfp that there is, and the other formats in blocks. */
+/* All bfp formats, and the other block formats. */
 static void test_named(void)
 {
     static const char *const names[] = {"mx-e5m2",   "mx-e4m3fn", "mx-e3m2fn",

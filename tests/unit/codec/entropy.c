@@ -16,7 +16,7 @@
 
 static float x[COUNT];
 
-/* Frequencies of values that are the same after the cast, by sorting them. */
+/* Counts the values that are equal after the cast, by sorting them. */
 static int compare(const void *a, const void *b)
 {
     const float p = *(const float *)a, q = *(const float *)b;
@@ -54,7 +54,7 @@ static double entropy_of_codes(const char *name, int exponent)
         (struct aps_scaling){.exponent = exponent, .factor = 1}, NULL);
 }
 
-/* No value is rounded to -0, which has a code of its own. */
+/* No value is rounded to -0, which has its own code. */
 static void fill(void)
 {
     uint32_t state = 11;
@@ -108,7 +108,7 @@ static void test_limits(void)
     const size_t four[4] = {5, 5, 5, 5};
 
     ok(isnan(entropy_of_codes("tf32", 0)), "wide codes are not counted");
-    ok(aps_entropy_of(four, 4, 20) == 2, "four codes alike have 2 bits");
+    ok(aps_entropy_of(four, 4, 20) == 2, "four equal frequencies have 2 bits");
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A line for each format: its name and the hashes of what the codec makes of
- * random values with every rounding, and of the values it decodes. For
- * comparing machines; see aarch64.sh.
+ * A line for each format: its name and the hashes of the codec's bytes for
+ * random values with every rounding, and of the decoded values. For comparing
+ * machines; see aarch64.sh.
  */
 #include "config.h"
 

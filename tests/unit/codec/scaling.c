@@ -16,7 +16,7 @@
 
 static const char *const cpus[] = {"plain", "avx2", "avx512"};
 
-/* Around every limit of float, of its subnormals, and of the contract. */
+/* Exponents around every limit of float, of its subnormals, and of the contract. */
 static const int exponents[] = {
     -400, -300, -277, -254, -253, -252, -200, -151, -150, -149, -148, -128,
     -127, -126, -125, -60,  -24,  -23,  -2,   -1,   0,    1,    2,    13,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is decoded past the caches has the bits that the codec gives, at any
- * address, and nothing beside it is written; and what APSMPI_STREAM may say.
+ * Streaming decodes give the bits of ordinary ones, at any address, and write
+ * nothing else; and the values of APSMPI_STREAM.
  */
 #include "config.h"
 
@@ -30,10 +30,10 @@ static const size_t sizes[] = {0, 1, 15, 16, 17, 63, 4095, 4096, 4097, N};
 
 static unsigned char wire[N * 4 + GUARD];
 static float expected[N];
-/* Room for an array that begins up to GUARD bytes behind a guard. */
+/* Memory for an array that begins up to GUARD bytes after a guard. */
 static _Alignas(64) unsigned char room[GUARD + sizeof expected + 2 * GUARD];
 
-/* x[n] behind so many bytes of a cache line, and the guards around it. */
+/* Decodes `skew` bytes after the begin of a cache line, and checks the guards. */
 static bool streams_to(const struct aps_codec *codec, size_t n, size_t offset,
                        struct aps_scaling scaling, unsigned flags)
 {
@@ -50,7 +50,7 @@ static bool streams_to(const struct aps_codec *codec, size_t n, size_t offset,
     return right;
 }
 
-/* Of a CPU that may not be this one's: then nothing is tested. */
+/* Tests one CPU's code, unless this CPU does not support it. */
 static void test_decode(const char *name, const char *cpu,
                         struct aps_scaling scaling)
 {
@@ -82,7 +82,7 @@ static void test_decode(const char *name, const char *cpu,
        name, cpu, scaling.factor, scaling.exponent);
 }
 
-/* --- from which length on -------------------------------------------------- */
+/* --- the minimum length --------------------------------------------------- */
 
 static void test_parse(void)
 {

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 
-/* list[0..count), one a line, as `format` writes them, without `prefix`. The
- * text holds until the next call. */
+/* Returns list[0..count), one a line, as `format` writes them, without
+ * `prefix`. The text is valid until the next call. */
 static inline const char *
 error_lines(const struct aps_error list[], size_t count,
             char *(*format)(const struct aps_error *, char *, size_t),

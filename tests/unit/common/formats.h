@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The formats that tests go through: all eEmM, the OCP ones, some with -sat. */
+/* The formats that tests iterate over: all eEmM, the OCP ones, some with -sat. */
 #ifndef APS_TESTS_UNIT_COMMON_FORMATS_H
 #define APS_TESTS_UNIT_COMMON_FORMATS_H
 
@@ -11,7 +11,7 @@
 
 #define FORMATS_IEEE (8 * 24)
 
-/* Format i of them; false behind the last. The first FORMATS_IEEE are eEmM. */
+/* Returns format i; false after the last. The first FORMATS_IEEE are eEmM. */
 static inline bool format_at(int i, struct aps_format *format)
 {
     static const char *const others[] = {

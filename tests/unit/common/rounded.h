@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tests of sums and matrix products share: the rounding by aps_cast,
- * which is tested against MPFR in cast.c, and random values.
+ * Code shared by the tests of sums and matrix products: rounding by aps_cast,
+ * which cast.c tests against MPFR, and random values.
  */
 #ifndef APS_TESTS_UNIT_COMMON_ROUNDED_H
 #define APS_TESTS_UNIT_COMMON_ROUNDED_H
@@ -17,7 +17,7 @@
 #include "number/parse.h"
 #include "tap/tap.h"
 
-/* Formats where something is special. */
+/* Formats with special cases. */
 static const char *const formats[] = {
     "e5m2", "e4m3", "e3m0",  "e5m10", "e8m7", "e8m10", "e6m9",   "e8m23",
     "e1m0", "e1m5", "e1m23", "e5m23", "e8m0", "e2m1",  "e4m3fn", "e2m1fn",
@@ -34,7 +34,7 @@ static inline struct aps_format format_named(const char *name)
     return format;
 }
 
-/* x rounded to the format; every NaN the canonical one. */
+/* Returns x rounded to the format; every NaN becomes the canonical one. */
 static inline float rounded(const struct aps_format *format, float x)
 {
     float y = isnan(x) ? x : aps_cast(format, x);
@@ -42,7 +42,7 @@ static inline float rounded(const struct aps_format *format, float x)
     return isnan(y) ? aps_float_from_bits(APS_FLOAT_NAN) : y;
 }
 
-/* One term of a sum as aps.h defines it. */
+/* Adds one term to a sum as aps.h defines it. */
 static inline void add_rounded(const struct aps_format *format, bool kahan,
                                float x, float *s, float *c)
 {
@@ -65,8 +65,8 @@ static inline uint32_t random_bits(void)
     return (uint32_t)(state >> 32);
 }
 
-/* Of random sign, mostly a few binades around 1, and with `specials` now and
- * then any bit pattern, INF and NaN among them. */
+/* Returns a value of random sign, mostly a few binades around 1, and with
+ * `specials` sometimes any bit pattern, INF and NaN included. */
 static inline float random_value(bool specials)
 {
     uint32_t bits = random_bits();
@@ -84,7 +84,7 @@ static inline float random_value(bool specials)
                   (int)(random_bits() % 12) - 8);
 }
 
-/* Equal bit for bit; the first that differs is shown. */
+/* True if all bits are equal; prints the first difference. */
 static inline bool same_floats(const float *got, const float *expected,
                                size_t n)
 {

@@ -10,8 +10,8 @@
 
 #include "tests/tap/tap.h"
 
-/* config/layers/resnet50-layers.csv, which the caller closes. It ends the test
- * if it cannot be read. */
+/* Opens config/layers/resnet50-layers.csv, which the caller closes. Ends the
+ * test if the file cannot be read. */
 static inline FILE *open_resnet50(void)
 {
     const char *top = getenv("top_srcdir");

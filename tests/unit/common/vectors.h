@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Arrays that selections are tested on: the shapes of gradients, and what is
- * hard for a search: equal values, few values, zeros, subnormals, outliers.
+ * Arrays for tests of selections: the shapes of gradients, and hard cases for a
+ * search: equal values, few values, zeros, subnormals, outliers.
  */
 #ifndef APS_TESTS_UNIT_COMMON_VECTORS_H
 #define APS_TESTS_UNIT_COMMON_VECTORS_H
@@ -16,7 +16,7 @@ static inline double vector_uniform(void)
     return ((double)random_bits() + 0.5) * 0x1p-32;
 }
 
-/* Box and Muller. */
+/* The method of Box and Muller. */
 static inline double vector_gauss(void)
 {
     double radius = sqrt(-2 * log(vector_uniform()));
@@ -92,7 +92,7 @@ static const struct vector {
 } vectors[] = {
     {"normal", vector_normal},
     {"log-normal", vector_log_normal},
-    {"all alike but for the sign", vector_equal},
+    {"one magnitude, both signs", vector_equal},
     {"seven values", vector_few},
     {"subnormal", vector_subnormal},
     {"the two least subnormals and 0", vector_tiny},

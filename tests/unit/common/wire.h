@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The wire's layout, bit by bit, and random inputs: what the tests of the codec
- * share.
+ * The wire's layout, bit by bit, and random inputs, for the tests of the codec.
  */
 #ifndef APS_TESTS_UNIT_COMMON_WIRE_H
 #define APS_TESTS_UNIT_COMMON_WIRE_H
@@ -12,7 +11,7 @@
 #include "number/format.h"
 #include "number/bits.h"
 
-/* Set value i of a wire that was all zero. */
+/* Sets value i of a wire that was all zero. */
 static inline void wire_put(uint8_t *wire, size_t i, int width, uint32_t code)
 {
     for (int b = 0; b < width; b++) {
@@ -42,8 +41,8 @@ static inline uint32_t random_bits(void)
     return (uint32_t)(state >> 32);
 }
 
-/* Sign and mantissa random, exponent near the format's range, so that after
- * scaling by 2^exponent subnormals, ties and overflows are frequent. */
+/* Returns a float of random sign and mantissa with an exponent near the format's range,
+ * so that subnormals, ties and overflows are frequent after scaling by 2^exponent. */
 static inline float random_near(const struct aps_format *format, int exponent)
 {
     int low = 1 - format->bias - format->mantissa_bits - 3 - exponent;
@@ -52,14 +51,14 @@ static inline float random_near(const struct aps_format *format, int exponent)
     int e = low + (int)(random_bits() % (unsigned)(high - low + 1));
     uint32_t mantissa = random_bits() & 0x7fffffu;
 
-    if (random_bits() % 2) /* a short one: ties */
+    if (random_bits() % 2) /* few bits: ties */
         mantissa &= ~(0x3fffffu >> format->mantissa_bits);
     return ldexpf(aps_float_from_bits((random_bits() & APS_FLOAT_SIGN) |
                                       0x3f800000u | mantissa),
                   e);
 }
 
-/* Anything: every third value any bit pattern, NaN and INF now and then. */
+/* Returns any value: every third value is any bit pattern, and some are NaN and INF. */
 static inline float random_value(const struct aps_format *format, int exponent)
 {
     static const uint32_t special[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chunks: their norms, the choice by them, and the way there and back.
+ * Chunks: their norms, the selection by norms, packing and unpacking.
  */
 #include "config.h"
 
@@ -67,7 +67,7 @@ static int ascending(const void *left, const void *right)
     return (i > j) - (i < j);
 }
 
-/* given[count] -> the choice, as it is defined. */
+/* Compares the selection from given[count] with its definition. */
 static bool choice_agrees(size_t count, size_t keep)
 {
     for (size_t i = 0; i < count; i++)
@@ -107,7 +107,7 @@ static void test_choice(void)
        "a norm that overflowed in the sum over the ranks is the greatest");
 }
 
-/* Random chunks of n elements there and back. */
+/* Packs and unpacks random chunks of n elements. */
 static bool there_and_back(size_t n, size_t size)
 {
     size_t count = aps_chunks_count(n, size), keep = 0, at = 0;

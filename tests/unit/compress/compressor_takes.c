@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which layers compressors take: indices have 32 bits. */
+/* Layers that compressors accept: indices have 32 bits. */
 #include "config.h"
 
 #include "compress/compressor.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a rounding leaves out, and what is added of it: every variant against the
- * definition, bit for bit, at any alignment and length, in place and apart.
+ * Residuals of roundings, and their addition: every variant against the definition, bit
+ * for bit, at any alignment and length, in place and out of place.
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 
 static float x[N_MAX + 2], sent[N_MAX + 2], got[N_MAX + 2], want[N_MAX];
 
-/* Of the values that a format has rounded some arrive as INF or NaN. */
+/* Some values that a format has rounded arrive as INF or NaN. */
 static void fill(size_t v)
 {
     static const float beyond[] = {INFINITY, -INFINITY, NAN, -NAN};

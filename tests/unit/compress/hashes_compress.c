@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A line for each part of src/compress: its name and the hash of the bits that it
- * makes of the same random values. For comparing machines; see aarch64.sh.
+ * A line for each part of src/compress: its name and the hash of its result for
+ * the same random values. For comparing machines; see aarch64.sh.
  */
 #include "config.h"
 

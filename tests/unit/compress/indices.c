@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Indices on the wire: bit by bit what the definition says, there and back, and
- * bytes that are no indices.
+ * Indices on the wire: the bits of the definition, encoding and decoding, and
+ * bytes that do not encode indices.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 static uint32_t chosen[N_MAX], back[N_MAX + 1];
 static uint8_t wire[4 * N_MAX + 8], expected[4 * N_MAX + 8];
 
-/* k of n, ascending: each with the probability that it takes (Knuth's S). */
+/* Chooses k of n, ascending: each with the probability that it needs (Knuth's S). */
 static void choose(size_t k, size_t n, uint32_t base)
 {
     size_t found = 0;
@@ -34,7 +34,7 @@ static void set_bit(size_t bit)
     expected[bit / 8] |= (uint8_t)(1u << bit % 8);
 }
 
-/* The definition; returns its bytes. */
+/* Encodes by the definition. Returns the number of bytes. */
 static size_t encode_by_definition(size_t k, size_t n, uint32_t base)
 {
     size_t width = 0, bits;
@@ -121,7 +121,7 @@ static void test_wide(void)
        "indices up to 2^32 - 2");
 }
 
-/* Decoding of `wire` fails, and touches nothing beyond k. */
+/* Decoding of `wire` fails, and writes nothing after k indices. */
 static bool refused(size_t k, size_t n)
 {
     memset(back, GUARD, sizeof back);
@@ -149,7 +149,7 @@ static void test_bad(void)
     ok(refused(11, 11), "a bitmap with bits beyond n");
 }
 
-/* Any bytes at all: either no indices, or the only ones with these bytes. */
+/* Random bytes either do not decode, or decode to indices with only these bytes. */
 static void test_noise(void)
 {
     bool pass = true;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PowerSGD's steps, of one rank or of several in one process: what they must keep
- * whatever the numbers are. */
+/* PowerSGD's steps, of one rank or of several in one process: invariants for
+ * all numbers. */
 #include "config.h"
 
 #include <float.h>
 
 #include "unit/compress/lowrank_matrix.h"
 
-#define RANKS_MAX 4 /* of a job */
+#define RANKS_MAX 4 /* ranks of a job */
 
-/* What a step needs, for `ranks` ranks. */
+/* The buffers of a step for `ranks` ranks. */
 struct steps {
     struct aps_matrix matrix;
     size_t rank;
     size_t ranks;
     uint32_t step;
-    float *g[RANKS_MAX], *e[RANKS_MAX]; /* what comes in; the memories */
+    float *g[RANKS_MAX], *e[RANKS_MAX]; /* inputs; error memories */
     float *delta, *p, *q, *out;
     float *part; /* a rank's P or Q */
     double *room;
@@ -64,14 +64,14 @@ static void steps_free(struct steps *s)
     free(s->room);
 }
 
-/* sum[n] += x[n]; from 0 for the first. */
+/* sum[n] += x[n]; for the first x, sum[n] = x[n]. */
 static void add(size_t r, const float *x, size_t n, float *sum)
 {
     for (size_t i = 0; i < n; i++)
         sum[i] = r == 0 ? x[i] : sum[i] + x[i];
 }
 
-/* One step of all ranks: out is the sum of all g + e, as far as it is known. */
+/* Makes one step of all ranks: `out` is the approximate sum of all g + e. */
 static void steps_do(struct steps *s)
 {
     const struct aps_matrix *m = &s->matrix;
@@ -122,7 +122,7 @@ static double error_of_sum(const struct steps *s)
     return error;
 }
 
-/* --- what a step gives --------------------------------------------------- */
+/* --- one step ------------------------------------------------------------- */
 
 static void test_enough_ranks(void)
 {
@@ -191,7 +191,7 @@ static void test_deficient(void)
     steps_free(&s);
 }
 
-/* --- what many steps give ------------------------------------------------ */
+/* --- many steps ----------------------------------------------------------- */
 
 static void test_telescope(void)
 {
@@ -228,7 +228,7 @@ static void test_telescope(void)
     steps_free(&s);
 }
 
-/* A matrix with the singular values 2^-k along random directions. */
+/* Returns a matrix with the singular values 2^-k along random directions. */
 static float *matrix_of_values(size_t n, size_t values)
 {
     float *u = random_floats(n * values), *v = random_floats(n * values);
@@ -251,9 +251,8 @@ static float *matrix_of_values(size_t n, size_t values)
     return m;
 }
 
-/* The best approximation of rank 3 of that matrix leaves the values from the
- * fourth on: sqrt(4^-3 + 4^-4 + ...) = sqrt(4^-3 * 4 / 3), about, of
- * sqrt(4 / 3). */
+/* The best approximation of rank 3 of that matrix leaves the values from the fourth on:
+ * sqrt(4^-3 + 4^-4 + ...) = sqrt(4^-3 * 4 / 3), of about sqrt(4 / 3). */
 static void test_warm(void)
 {
     const struct aps_matrix matrix = {50, 50, 2500};
@@ -314,7 +313,7 @@ static void test_rank(void)
        "no factor has more columns than the matrix has rows or columns");
 }
 
-/* P's columns lie at angles to the axes, where P Q^T exceeds each element of Q. */
+/* P's columns are at angles to the axes, so that P Q^T exceeds each element of Q. */
 static void test_restorable(void)
 {
     const struct aps_matrix matrix = {8, 3, 24};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PowerSGD's factors: their draws, and how they are made orthonormal. */
+/* PowerSGD's factors: random numbers, and orthonormalisation. */
 #include "config.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static uint64_t hash_of_factors(void)
     return hash_of(hash, x, 9 * 1003);
 }
 
-/* In a process of its own: an instruction set is chosen once. */
+/* Runs in another process, because an instruction set is chosen once. */
 static uint64_t hash_by(enum aps_cpu cpu)
 {
     int ends[2];
@@ -69,12 +69,12 @@ static void test_variants(void)
         if (!aps_cpu_supported(cpu))
             skip(1, "this machine has no %s", aps_cpu_name(cpu));
         else
-            ok(hash_by(cpu) == plain, "%s draws and makes orthonormal alike",
+            ok(hash_by(cpu) == plain, "%s makes the same factors",
                aps_cpu_name(cpu));
     }
 }
 
-/* --- draws --------------------------------------------------------------- */
+/* --- random numbers ------------------------------------------------------- */
 
 #define DRAWS 200000
 
@@ -85,7 +85,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Kolmogorov and Smirnov's distance of n sorted draws from N(0, 1). */
+/* Kolmogorov and Smirnov's distance of n sorted random numbers from N(0, 1). */
 static double distance_from_normal(const float *x, size_t n)
 {
     double largest = 0;
@@ -157,7 +157,7 @@ static void test_keys(void)
     free(y);
 }
 
-/* By Python's math.log, math.cos and math.sin, from a Philox of its own. */
+/* Values by Python's math.log, math.cos and math.sin, from another Philox. */
 static void test_values(void)
 {
     static const float wanted[] = {
@@ -215,7 +215,7 @@ static void test_orthonormal(void)
     ok(pass, "columns become orthonormal");
 }
 
-/* Columns that differ in a 10^-5th only. */
+/* Columns that differ by 10^-5 only. */
 static void test_nearly_dependent(void)
 {
     const size_t n = 300, rank = 6;
@@ -297,7 +297,7 @@ static void test_prepare(void)
     orthogonalise(first, n, 1);
     aps_lowrank_prepare(n, rank, &seed, x, room);
     ok(is_orthonormal(x, n, rank, 2e-7) && same_bits(x, first, n),
-       "columns of zeros, and such as repeat others, are drawn anew");
+       "columns of zeros, and such as repeat others, are drawn again");
     free(x);
     free(first);
 }

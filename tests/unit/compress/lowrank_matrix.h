@@ -19,8 +19,8 @@ static inline float random_float(void)
     return (float)(int32_t)(state >> 32) * 0x1p-31f;
 }
 
-/* n floats of -1 to 1, to be freed. There is nothing behind the last one: tools
- * that watch the memory see who reads on. */
+/* Returns n floats of -1 to 1, which the caller frees. The allocation ends
+ * after the last one, so that memory checkers find reads beyond it. */
 static inline float *random_floats(size_t n)
 {
     float *x = malloc(n > 0 ? n * sizeof *x : 1);
@@ -32,7 +32,7 @@ static inline float *random_floats(size_t n)
     return x;
 }
 
-/* n floats of no use, to be freed. */
+/* Returns n uninitialised floats, which the caller frees. */
 static inline float *empty_floats(size_t n)
 {
     float *x = random_floats(n);
@@ -46,7 +46,7 @@ static inline bool same_bits(const float *x, const float *y, size_t n)
     return n == 0 || memcmp(x, y, n * sizeof *x) == 0;
 }
 
-/* ||x - y|| / ||y||, of n elements; 0 of zeros. */
+/* Returns ||x - y|| / ||y||, of n elements; 0 of zeros. */
 static inline double distance(const float *x, const float *y, size_t n)
 {
     double difference = 0, length = 0;
@@ -58,7 +58,7 @@ static inline double distance(const float *x, const float *y, size_t n)
     return difference > 0 ? sqrt(difference / length) : 0;
 }
 
-/* A matrix of that rank, or of less. */
+/* Returns a matrix of that rank, or of less. */
 static inline float *random_matrix(size_t rows, size_t columns, size_t rank)
 {
     float *left = random_floats(rows * rank);

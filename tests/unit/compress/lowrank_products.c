@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * PowerSGD's products: every instruction set's, bit by bit against the order of
- * sums that compress/lowrank_variant.h defines, written down here once more, and
- * within bounds against FP64.
+ * sums that compress/lowrank_variant.h defines, repeated here, and within
+ * bounds against FP64.
  */
 #include "config.h"
 
@@ -98,8 +98,8 @@ static float restored_by_definition(const struct aps_matrix *matrix,
     return sum;
 }
 
-/* Is `got` a sum of the products in FP32, as it should be? `terms` and the sum of
- * the magnitudes bound what rounding may have done. */
+/* True if `got` is a sum of the products in FP32. `terms` and the sum of the
+ * magnitudes bound the rounding error. */
 static bool is_close(float got, double exact, double magnitudes, size_t terms)
 {
     return fabs((double)got - exact) <=
@@ -111,7 +111,7 @@ static bool is_close(float got, double exact, double magnitudes, size_t terms)
 struct example {
     const struct aps_matrix *matrix;
     size_t rank;
-    float *m, *e, *sum, *p, *q, *restored, *residual; /* what should be */
+    float *m, *e, *sum, *p, *q, *restored, *residual; /* expected values */
     float *left, *right;
 };
 
@@ -160,7 +160,7 @@ static void example_free(struct example *x)
     free(x->right);
 }
 
-/* In FP64: is the definition itself that of a product? */
+/* Checks the definition itself against FP64. */
 static bool example_is_close(const struct example *x)
 {
     const size_t rows = x->matrix->rows, columns = x->matrix->columns;
@@ -221,7 +221,7 @@ static bool right_agrees(const struct aps_lowrank_products *products,
     return pass;
 }
 
-/* delta apart, in the place of g, in that of e. */
+/* `delta` is separate, or g, or e. */
 static bool left_feedback_agrees(const struct aps_lowrank_products *products,
                                  const struct example *x)
 {
@@ -248,7 +248,7 @@ static bool left_feedback_agrees(const struct aps_lowrank_products *products,
     return pass;
 }
 
-/* Alone; the residual apart, in delta's place; out in delta's place. */
+/* The residual is absent, separate, or in delta; `out` may be in delta. */
 static bool restore_agrees(const struct aps_lowrank_products *products,
                            const struct example *x)
 {
@@ -310,7 +310,7 @@ static void test_variants(void)
     }
 }
 
-/* --- what must not matter, and what must be seen ------------------------- */
+/* --- environment, and special values -------------------------------------- */
 
 static void test_environment(void)
 {

@@ -54,7 +54,7 @@ static bool same_delta(const float *got, size_t n)
     return true;
 }
 
-/* With and without memory and delta, delta `off` floats from where it was. */
+/* With and without memory and delta; delta is `off` floats away. */
 static bool agrees(aps_magnitudes_fn kernel, size_t n, size_t off)
 {
     bool pass = true;

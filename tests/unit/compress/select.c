@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Selections against their definitions: MSTopK as its loop is written, which
- * counts at each sampling, and the largest by sorting; with every instruction
- * set, and with any amount of work memory.
+ * counts at each sampling, and the largest elements by sorting; with every
+ * instruction set, and with any amount of work memory.
  */
 #include "config.h"
 
@@ -26,7 +26,7 @@ static const struct aps_cast_options options = {
 
 /* --- definitions --------------------------------------------------------- */
 
-/* What is said in magnitudes.h. */
+/* The definition in magnitudes.h. */
 static struct aps_magnitudes magnitudes_by_definition(size_t n)
 {
     struct aps_magnitudes all = {.finite = true};
@@ -64,7 +64,7 @@ static size_t draw_by_definition(size_t choices)
     return (size_t)((uint64_t)word[0] * choices >> 32);
 }
 
-/* The loop, as it is written in select.h; the indices go to expected[]. */
+/* The loop of select.h; the indices go to expected[]. */
 static struct aps_selection mstopk_by_definition(size_t n, size_t k)
 {
     struct aps_magnitudes all = magnitudes_by_definition(n);
@@ -120,7 +120,7 @@ static int ascending(const void *left, const void *right)
     return (i > j) - (i < j);
 }
 
-/* order[]: the indices, those of larger magnitudes first. */
+/* Sorts the indices in order[], those of larger magnitudes first. */
 static void sort(size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -139,7 +139,7 @@ static size_t topk_by_definition(size_t k)
 
 /* --- cases --------------------------------------------------------------- */
 
-/* Work memory: as asked for, hardly any, and between; made for any rank. */
+/* Begins with work memory of the requested size, of hardly any, or between. */
 static struct aps_bracket begin(size_t n, size_t k, int much, enum aps_cpu cpu)
 {
     static float delta[N_MAX];
@@ -152,7 +152,7 @@ static struct aps_bracket begin(size_t n, size_t k, int much, enum aps_cpu cpu)
     struct aps_bracket bracket;
     size_t q = k < n ? k + 1 : n;
 
-    /* no more than is given, so that a sanitizer sees what is written beyond */
+    /* exactly the given size, so that a sanitizer finds writes beyond it */
     free(work);
     given.memory = work = malloc(given.bytes);
     if (!work)
@@ -167,7 +167,7 @@ static struct aps_bracket begin(size_t n, size_t k, int much, enum aps_cpu cpu)
     return bracket;
 }
 
-/* The indices are `count` as expected, and nothing beyond. */
+/* The indices are `count` as expected, and nothing is written after them. */
 static bool same_indices(size_t got, size_t count)
 {
     return got == count && indices[count] == GUARD &&
@@ -216,8 +216,8 @@ static bool topk_agrees(size_t n, size_t k, enum aps_cpu cpu)
     return pass;
 }
 
-/* All that reach the k-th magnitude, and no more than k of those that reach half
- * of it. */
+/* Compares the selection: all elements that reach the k-th magnitude, and no
+ * more than k of those that reach half of it. */
 static bool threshold_agrees(size_t n, size_t k, enum aps_cpu cpu)
 {
     const float t = fabsf(x[order[k - 1]]);
@@ -276,7 +276,7 @@ static void test_vector(const struct vector *vector, enum aps_cpu cpu)
        vector->name);
 }
 
-/* Large enough for a sample to be taken. */
+/* The vector is large enough for a sample. */
 static void test_large(enum aps_cpu cpu)
 {
     bool pass[VECTORS];
@@ -319,8 +319,8 @@ static void test_zero(void)
        "nothing is selected of zeros");
 }
 
-/* Eight ones, of which three are asked for: the published form, which begins
- * with t1 = 0, selects all eight. */
+/* Eight ones, and three requested: the published form, which begins with t1 =
+ * 0, selects all eight. */
 static void test_alike(void)
 {
     struct aps_selection s;

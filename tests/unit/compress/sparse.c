@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Selected elements: what is sent and what is remembered make up all of it, and
- * the ranks' elements are added in the order of the ranks.
+ * Selected elements: sent and remembered values add up to the input, and the
+ * ranks' elements are added in the order of the ranks.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@ static float x[N], memory[N], sum[N + 1], expected[N];
 static uint32_t indices[RANKS][N];
 static float values[RANKS][N], sent[N];
 
-/* About 1 element in `one_in`; returns how many. */
+/* Chooses about 1 element in `one_in`. Returns the number of elements. */
 static size_t choose(size_t one_in, uint32_t *to)
 {
     size_t k = 0;
@@ -64,7 +64,7 @@ static void test_take(void)
     ok(rounds, "what a format rounds off is remembered");
 }
 
-/* The definition, rank by rank. */
+/* Sums by the definition, rank by rank. */
 static void sum_by_definition(const struct aps_sparse *ranks, size_t count)
 {
     memset(expected, 0, sizeof expected);
@@ -98,7 +98,7 @@ static void test_sum(void)
     ok(pass, "elements are added in the order of the ranks, bit for bit");
 }
 
-/* Over many steps: sent + remembered = all that came, where no sum is rounded. */
+/* Over many steps: sent + remembered = all inputs, if no sum is rounded. */
 static void test_telescope(void)
 {
     static int64_t came[N], went[N];

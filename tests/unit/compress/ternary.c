@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * TernGrad's digits and sums beside their definitions, element by element, with
- * every instruction set; right on average; exact sums; bytes by the formula.
+ * TernGrad's digits and sums against their definitions, element by element, with every
+ * instruction set: right on average, exact sums, bytes that follow the formula.
  */
 #include "config.h"
 
@@ -101,7 +101,7 @@ static void write_digits(const int *value, size_t n, uint8_t *bytes)
 
 /* --- tests ----------------------------------------------------------------- */
 
-/* x is the sum of itself and what is taken off it. */
+/* x is the sum of itself and the clipped part. */
 static bool measures_sums_right(enum aps_cpu cpu, size_t n, float clip,
                                 const struct aps_ternary_scale *wanted)
 {
@@ -176,7 +176,7 @@ static bool encodes_right(enum aps_cpu cpu, size_t n, float clip)
     return right && y[n] == 7 && sum[n] == (int)(n % 7);
 }
 
-/* Sums of all values there are come back, in as many bytes as the formula has. */
+/* Packs and unpacks sums of all values, in the bytes of the formula. */
 static bool sums_right(enum aps_cpu cpu, size_t n, int ranks)
 {
     const size_t bytes = aps_ternary_sum_bytes(ranks, n);
@@ -273,7 +273,7 @@ static void test_unbiased(float clip)
        (double)scale.scaler, DRAWS);
 }
 
-/* The sum of eight ranks is that of what each has sent, whatever the order. */
+/* The sum of eight ranks is the sum of the sent values, in any order. */
 static void test_ranks(void)
 {
     const enum aps_cpu cpu = aps_cpu_chosen();
@@ -324,11 +324,12 @@ static void test_special(void)
                         APS_TERNARY_NONFINITE;
             }
     }
-    ok(told && scale.limit == 5, "INF and NaN are told, nothing is written");
+    ok(told && scale.limit == 5,
+       "INF and NaN are reported, nothing is written");
     ok(aps_ternary_measure(zeros, 4, 2.5f, aps_cpu_chosen(), &scale) ==
                APS_TERNARY_ZERO &&
            scale.scaler == 0,
-       "a layer of zeros is told");
+       "a layer of zeros is reported");
     ok(aps_ternary_measure(alike, 3, 2.5f, aps_cpu_chosen(), &scale) ==
                APS_TERNARY_VALUES &&
            scale.limit == 2 && scale.scaler == 2,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Majority votes: counted one by one, they are the same. */
+/* Majority votes equal votes that are counted one by one. */
 #include "config.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static float draw(unsigned *seed)
     return (float)(int)(*seed >> 8) / 8388608.0f - 1;
 }
 
-/* All ranks say what `bias` says, but for those drawn. */
+/* All ranks vote as `bias` requires, except for random ones. */
 static void test_votes(int ranks, size_t n, float bias)
 {
     const size_t stride = aps_vote_bytes(n) + 3;

@@ -11,7 +11,7 @@
 #include "unit/number/oracle.h"
 #include "tap/tap.h"
 
-/* Random bit patterns a format. */
+/* Number of random bit patterns for each format. */
 static int patterns = 100000;
 
 static uint64_t random_state = 1;
@@ -22,7 +22,7 @@ static uint32_t random_bits(void)
     return (uint32_t)(random_state >> 32);
 }
 
-/* A float of random sign and mantissa, its exponent near the format's range. */
+/* Returns a float of random sign and mantissa, its exponent near the format's range. */
 static float random_near(const struct aps_format *f)
 {
     int low = 1 - f->bias - f->mantissa_bits - 3;
@@ -39,7 +39,7 @@ static uint32_t sign_of(uint32_t bits, const struct aps_format *f)
     return bits >> 31 << (f->width - 1);
 }
 
-/* The first magnitude code that is no finite value. */
+/* Returns the first magnitude code that is not a finite value. */
 static uint32_t limit_code(const struct aps_format *f)
 {
     if (f->kind == APS_FORMAT_FINITE)
@@ -49,13 +49,12 @@ static uint32_t limit_code(const struct aps_format *f)
     return ((1u << f->exponent_bits) - 1) << f->mantissa_bits;
 }
 
-/* The code of overflow. */
 static uint32_t overflow_code(const struct aps_format *f)
 {
     return limit_code(f) - (f->saturate ? 1 : 0);
 }
 
-/* The code of NaN, or what stands for it. */
+/* Returns the code of NaN, or its replacement. */
 static uint32_t nan_code(const struct aps_format *f)
 {
     if (f->kind == APS_FORMAT_IEEE)
@@ -63,7 +62,7 @@ static uint32_t nan_code(const struct aps_format *f)
     return (1u << (f->width - 1)) - 1;
 }
 
-/* Value of a finite magnitude code, from the definition. */
+/* Returns the value of a finite magnitude code, from the definition. */
 static double value_of(const struct aps_format *f, uint32_t code)
 {
     uint32_t field = code >> f->mantissa_bits;
@@ -80,7 +79,6 @@ static bool same(float a, float b)
     return aps_float_bits(a) == aps_float_bits(b);
 }
 
-/* Is this the code of this value? */
 static bool is_value(const struct aps_format *f, uint32_t code, float value)
 {
     if ((uint64_t)code >> f->width != 0)
@@ -90,8 +88,8 @@ static bool is_value(const struct aps_format *f, uint32_t code, float value)
     return same(aps_decode(f, code), value);
 }
 
-/* One cast against the oracle, to nearest and toward zero; both ways to the
- * result. */
+/* Compares one cast with the oracle, to nearest and toward zero, as a code and
+ * as a float. */
 static bool agrees(const struct aps_format *f, float x)
 {
     uint32_t bits = aps_float_bits(x);
@@ -149,8 +147,8 @@ static bool every_code(const struct aps_format *f)
     return true;
 }
 
-/* The middle of two neighbours goes to the even one, the floats just beside it
- * to the nearer one. Where M = 0 there is no even significand but 0. */
+/* The middle of two neighbours is rounded to the even one, the floats next to
+ * the middle to the nearer one. If M = 0 the only even significand is 0. */
 static bool every_middle(const struct aps_format *f)
 {
     for (uint32_t code = 0; code < limit_code(f); code++) {

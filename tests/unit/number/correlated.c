@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Correlated rounding: the bits are those of aps.h, every rank by itself is
- * unbiased, and together they err less than with independent bits, never more.
+ * Correlated rounding: the bits are those of aps.h, every rank by itself is unbiased,
+ * and together their error is less than with independent bits, never more.
  */
 #include "config.h"
 
@@ -153,7 +153,7 @@ static void test_pairs(void)
     }
 }
 
-/* How often x is rounded to `value`, of 10^5. */
+/* Returns how often x is rounded to `value`, of 10^5. */
 static int count_of(const struct aps_format *f, struct aps_cast_options options,
                     float x, float value)
 {
@@ -204,7 +204,7 @@ static void test_unbiased(void)
     }
 }
 
-/* Is a below b, within four standard deviations? */
+/* True if a is below b, within four standard deviations. */
 static bool below(struct correlated_error a, double b, double deviation)
 {
     return a.mean <= b + 4 * hypot(a.deviation, deviation);

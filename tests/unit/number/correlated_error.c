@@ -30,7 +30,7 @@ static double uniform(uint64_t *state)
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* Add what a rank rounds wrongly, in steps, to error[N]. */
+/* Adds a rank's rounding errors, in steps, to error[N]. */
 static void add_error(const struct aps_cast_options *options, const float *x,
                       double *error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What roundings leave of a sum: N ranks round their values to e4m3, in the
- * middle of a binade, and the sum of what they have is compared with the sum of
- * the values. For the test of correlated rounding and for its table.
+ * The error of a sum: N ranks round their values to e4m3, in the middle of a
+ * binade, and the sum of the rounded values is compared with the sum of the
+ * values. For the test of correlated rounding and for its table.
  */
 #ifndef APS_TESTS_UNIT_NUMBER_CORRELATED_ERROR_H
 #define APS_TESTS_UNIT_NUMBER_CORRELATED_ERROR_H
@@ -12,12 +12,12 @@
 
 #include "aps.h"
 
-/* How alike the ranks' values of an element are. */
+/* Distribution of the ranks' values of an element. */
 struct correlated_values {
     const char *name;
     double spread; /* in steps of the format, uniform, about a common value */
-    int rounded;   /* so many ranks have such values, those of the others need
-                      no rounding; 0: all have; -2: half of them */
+    int rounded;   /* number of ranks with such values; the values of other
+                    * ranks need no rounding; 0: all ranks; -2: half of them */
     bool opposed;  /* every second rank's values are negative */
 };
 
@@ -31,7 +31,7 @@ struct correlated_error {
     double deviation;
 };
 
-/* The same values whatever the rounding. */
+/* Computes the error; the values do not depend on the rounding. */
 struct correlated_error
 correlated_error_of(enum aps_rounding rounding, int ranks,
                     const struct correlated_values *values);

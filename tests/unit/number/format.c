@@ -213,7 +213,7 @@ static void test_good(void)
     }
 }
 
-/* Formats whose codes leave the exponent to a block, or to the scale. */
+/* Formats in which a block or the scale has the exponent. */
 static const struct {
     const char *name, *canonical;
     int exponent_bits, mantissa_bits, block;
@@ -337,7 +337,7 @@ static void test_integers(void)
     }
 }
 
-/* What stands at and beyond the ends of the formats that differ from eEmM. */
+/* Values at and beyond the ends of the formats that differ from eEmM. */
 static void test_ends(void)
 {
     static const struct {

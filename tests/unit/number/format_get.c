@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Formats as programs hold them: one object a format, that lasts, and what can
- * be asked of it.
+ * Formats as programs use them: one permanent object for each format, and its
+ * properties.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@ static void test_bad(void)
 
     errno = 0;
     ok(!aps_format_get("e9m9", &error) && errno == EINVAL,
-       "a name that is no format gives NULL and EINVAL");
+       "an invalid name gives NULL and EINVAL");
     ok(strstr(error.text, "exponent bits must be 1 to 8"),
        "... with the reason");
     errno = 0;
@@ -81,7 +81,7 @@ static void test_one_object(void)
        "a suffix that changes nothing makes no other format");
 }
 
-/* All formats eEmM, asked for by threads at once. */
+/* All formats eEmM, requested by several threads at once. */
 static const struct aps_format *seen[THREADS][EXPONENTS][MANTISSAS];
 
 static void *ask_for_all(void *data)

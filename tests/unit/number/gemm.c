@@ -11,7 +11,7 @@
 
 #include "unit/number/gemm_matrices.h"
 
-/* aps.h, word for word; to `to`, which holds C already. */
+/* Computes the product by the definition in aps.h; `to` holds C already. */
 static void multiply_by_definition(const struct aps_gemm_arguments *g,
                                    float *to)
 {
@@ -68,7 +68,7 @@ static void test_formats(enum aps_cpu cpu)
     }
 }
 
-/* Around the sizes of vectors and blocks, and high and narrow as well. */
+/* Around the sizes of vectors and blocks, and high and narrow matrices. */
 static void test_sizes(enum aps_cpu cpu)
 {
     static const int64_t sizes[][3] = {
@@ -123,8 +123,8 @@ static void test_meaning(void)
 {
     struct aps_gemm_arguments g = arguments("e5m2", "e8m23", 2, 2, 2);
     static const float x[] = {1, 2, 3, 4}, y[] = {5, 6, 7, 8.9f};
-    /* In e5m2 8.9 is 8, and of the products 15, 18 and 21 (ties) become 16, 16
-     * and 20: 5 + 14, 6 + 16, 16 + 28, 16 + 32. */
+    /* In e5m2 8.9 is 8, and the products 15, 18 and 21 (ties) become 16, 16 and
+     * 20: 5 + 14, 6 + 16, 16 + 28, 16 + 32. */
     static const float product[] = {19, 22, 44, 48};
     struct aps_gemm_arguments nothing;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Products of operands in blocks: every variant against blocks that are made
- * here, whose elements are multiplied and added up as integers.
+ * Products of operands in blocks: every variant against blocks that the test
+ * makes, whose elements are multiplied and summed as integers.
  */
 #include "config.h"
 
@@ -19,8 +19,8 @@
 struct elements {
     const char *name;
     int block;
-    int mantissa; /* bits behind the leading one; of fixed-point elements all */
-    int emin;     /* of floats: exponent of the smallest normal one */
+    int mantissa; /* bits after the leading one; fixed point: all */
+    int emin;     /* floats: exponent of the smallest normal one */
     int emax;
     double max;
     bool fixed;
@@ -49,7 +49,7 @@ static const struct elements *elements_of(const struct aps_format *format)
     return NULL;
 }
 
-/* x to a multiple of its step, ties to even, not beyond the largest. */
+/* Rounds x to a multiple of its step, ties to even, at most the largest. */
 static double rounded_element(const struct elements *e, double x)
 {
     int exponent = x == 0 || e->fixed ? 0 : ilogb(x);
@@ -61,7 +61,7 @@ static double rounded_element(const struct elements *e, double x)
     return copysign(fmin(rint(fabs(x) / step) * step, e->max), x);
 }
 
-/* The elements of one block of n values, y, times 2^scale; false: it is NaN. */
+/* Makes one block of n values, y times 2^scale. False if the block is NaN. */
 static bool make_block(const struct elements *e, const float *x, int n,
                        double *y, int *scale)
 {
@@ -87,8 +87,8 @@ static bool make_block(const struct elements *e, const float *x, int n,
     return true;
 }
 
-/* The sum of a block's products. Of fixed-point elements it is an integer below
- * 2^63, as all are that the largest and smallest elements span. */
+/* Returns the sum of a block's products. With fixed-point elements it is an
+ * integer below 2^63. */
 static float add_up_block(const struct elements *ea, const float *x,
                           const struct elements *eb, const float *y, int n)
 {
@@ -106,7 +106,7 @@ static float add_up_block(const struct elements *ea, const float *x,
     return (float)ldexp((double)sum, left_scale + right_scale);
 }
 
-/* aps.h, word for word; to `to`, which holds C already. */
+/* Computes the product by the definition in aps.h; `to` holds C already. */
 static void multiply_by_definition(const struct aps_gemm_arguments *g,
                                    float *to)
 {
@@ -195,7 +195,7 @@ static void test_formats(enum aps_cpu cpu)
     }
 }
 
-/* Around the sizes of vectors, tiles and blocks; high and narrow, too. */
+/* Around the sizes of vectors, tiles and blocks; high and narrow matrices, too. */
 static void test_sizes(enum aps_cpu cpu)
 {
     static const int64_t sizes[][3] = {
@@ -221,7 +221,7 @@ static void test_sizes(enum aps_cpu cpu)
     }
 }
 
-/* What is no number is seen by all that uses its block, and by nothing else. */
+/* A NaN reaches all results that use its block, and no others. */
 static void test_specials(enum aps_cpu cpu)
 {
     struct aps_gemm_arguments g = arguments_of("bfp7/64", NULL, 3, 4, 130);
@@ -237,8 +237,8 @@ static void test_specials(enum aps_cpu cpu)
     ok(isnan(c[4]) && isnan(c[5]) && isnan(c[7]), "... and its own are NaN");
 }
 
-/* nvfp4, whose blocks have no power of two as their scale: by the floats that
- * aps_cast_array makes of a line. */
+/* nvfp4, whose blocks have scales that are not powers of two: the floats of
+ * aps_cast_array for a line. */
 static void test_nvfp4(enum aps_cpu cpu)
 {
     struct aps_gemm_arguments g = arguments_of("nvfp4", NULL, 3, 5, 100);
@@ -273,8 +273,8 @@ static void test_nvfp4(enum aps_cpu cpu)
 
 /* --- meaning and errors ---------------------------------------------------- */
 
-/* Blocks of two of one mantissa bit: 1, 0.4 becomes 1, 0 and 3, 2 both 2 (ties
- * to even, and 3/2 beyond the largest). */
+/* Blocks of two values of one mantissa bit: 1, 0.4 becomes 1, 0 and 3, 2
+ * becomes 2, 2 (ties to even, and 3/2 is beyond the largest). */
 static void test_meaning(void)
 {
     static const float x[] = {1, 0.4f, 3, 2}, y[] = {1, 1, 1, 1};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tests of matrix products share: matrices, and products of them with
- * all transposes, against the definition that each test has of its own.
+ * Code shared by the tests of matrix products: matrices, and products of them
+ * with all transposes, against the definition that each test has.
  */
 #ifndef APS_TESTS_UNIT_NUMBER_GEMM_MATRICES_H
 #define APS_TESTS_UNIT_NUMBER_GEMM_MATRICES_H
@@ -16,7 +16,7 @@
 
 static float a[ROOM], b[ROOM], c[ROOM], expected[ROOM];
 
-/* The product that is expected; to `to`, which holds C already. */
+/* Computes the expected product; `to` holds C already. */
 static void multiply_by_definition(const struct aps_gemm_arguments *g,
                                    float *to);
 
@@ -29,14 +29,14 @@ static inline void fill(bool specials)
     }
 }
 
-/* Row i, column j of a matrix that is stored as it is or as its transpose. */
+/* Returns row i, column j of a matrix that is stored as it is or as its transpose. */
 static inline float element(const float *x, int64_t ld, bool transpose,
                             int64_t i, int64_t j)
 {
     return transpose ? x[j * ld + i] : x[i * ld + j];
 }
 
-/* A product of a and b to c, m x k by k x n. */
+/* Returns the arguments of a product of a and b to c, m x k by k x n. */
 static inline struct aps_gemm_arguments arguments(const char *format,
                                                   const char *accumulator,
                                                   int64_t m, int64_t n,
@@ -71,7 +71,7 @@ static inline bool agrees(enum aps_cpu cpu, const struct aps_gemm_arguments *g)
     return false;
 }
 
-/* All transposes, with rows longer than they need be. */
+/* Compares all transposes, with rows longer than necessary. */
 static inline bool transposes_agree(enum aps_cpu cpu,
                                     struct aps_gemm_arguments g)
 {

@@ -8,12 +8,12 @@
 #include <string.h>
 
 /*
- * `exact` rounded to a step of the format, in a format without a largest value.
+ * Returns `exact` rounded to a step of the format, in a format without a largest value.
  *
- * MPFR's significands are in [1/2, 1), so a value of exponent e in our words
- * has the MPFR exponent e + 1. Once the least exponent is that of the format's
- * smallest value, mpfr_subnormalize rounds what lies below the normal values
- * again, and correctly, since it is told the direction of the first rounding.
+ * MPFR's significands are in [1/2, 1), so a value of exponent e, as this project
+ * counts, has the MPFR exponent e + 1. Once the least exponent is that of the format's
+ * smallest value, mpfr_subnormalize rounds values below the normal ones again, and
+ * correctly, since its argument gives the direction of the first rounding.
  */
 static double round_exact(const mpfr_t exact, int mantissa_bits, int smallest,
                           mpfr_rnd_t rounding)
@@ -33,7 +33,7 @@ static double round_exact(const mpfr_t exact, int mantissa_bits, int smallest,
     return result;
 }
 
-/* The largest finite value, from the specifications. */
+/* Returns the largest finite value, from the specifications. */
 static double largest(const struct aps_format *format)
 {
     int m = format->mantissa_bits;
@@ -107,8 +107,8 @@ float oracle_divide(float x, float factor, int exponent)
     mpfr_t quotient;
     float result;
 
-    /* so many bits that a quotient of two floats that is no float, and no
-     * middle of two, cannot look like one */
+    /* enough bits that a quotient of two floats cannot look like a float, or
+     * the middle of two, unless it is one */
     mpfr_init2(quotient, 200);
     mpfr_set_flt(quotient, x, MPFR_RNDN);
     mpfr_div_d(quotient, quotient, factor, MPFR_RNDN);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stochastic rounding and CPD's, each against its definition in exact doubles;
- * toward zero is tested in cast.c. */
+ * cast.c tests rounding toward zero. */
 #include "config.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ static void test_philox(void)
        "element i draws word i %% 4");
 }
 
-/* What one element draws. */
+/* Returns the random bits of one element. */
 static uint32_t draw(uint64_t seed, uint32_t stage, uint32_t rank,
                      uint32_t layer, uint32_t step, uint64_t element)
 {
@@ -114,7 +114,7 @@ static int compare_keys(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Of one seed, stages and ranks have keys of their own: no draw is made twice. */
+/* Stages and ranks of one seed have their own keys: no random bits are used twice. */
 static void test_keys(void)
 {
     static uint64_t keys[64 * 1024];
@@ -136,9 +136,8 @@ static void test_keys(void)
        "elements beyond 2^32 have bits of their own");
 }
 
-/* Neighbours in anything draw bits that have nothing in common: of 32 bits, 16
- * differ, give or take what chance allows (the mean of so many pairs is within
- * 0.06 of 16 with 6 sigma). */
+/* Neighbours of any kind have independent bits: of 32 bits, 16 differ on
+ * average (the mean over these pairs is within 0.06 of 16 with 6 sigma). */
 static void test_independence(void)
 {
     enum { PAIRS = 100000 };
@@ -166,8 +165,8 @@ static void test_independence(void)
 
 /* --- stochastic ---------------------------------------------------------- */
 
-/* The value that finite x becomes: up if the fraction of a step, cut to 32
- * bits, and the random bits make a whole one. */
+/* Returns the rounded value of finite x: up if the fraction of a step, cut to
+ * 32 bits, and the random bits add up to a whole step. */
 static double stochastic(const struct aps_format *f, float x, uint32_t random)
 {
     double magnitude = fabs((double)x);
@@ -214,7 +213,7 @@ static void test_stochastic(void)
     }
 }
 
-/* How often x is rounded to `value`. */
+/* Returns how often x is rounded to `value`. */
 static int count_of(const struct aps_format *f, float x, double value)
 {
     static float in[1000], out[1000];
@@ -240,7 +239,7 @@ static void test_unbiased(void)
 {
     static const struct {
         const char *format;
-        double low, high, becomes; /* high, or what overflow is */
+        double low, high, becomes; /* high, or the result of an overflow */
     } pairs[] = {
         {"e4m3", 0, 0x1p-9, 0x1p-9},
         {"e4m3", 0x3p-9, 0x4p-9, 0x4p-9},
@@ -322,7 +321,7 @@ static void test_cpd(void)
         {"e4m3", 0x1.00000ep-10f, 0}, /* dropped: a tie, to even */
         {"e4m3", 0x3p-10f, 0x1p-8f},
         {"e4m3", 0x1.80000ep-9f, 0x1p-8f},
-        {"e4m3", 0x1.400006p-8f, 0x1p-8f}, /* likewise */
+        {"e4m3", 0x1.400006p-8f, 0x1p-8f}, /* dropped, as in the first row */
         {"e4m3", -0x1p-11f, -0.0f},
         {"e4m3", -0x1p-130f, 0}, /* a subnormal float loses its sign */
         {"e8m7", 0x1.fffffcp-127f, 0},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Structs that a program fills and that begin with their size: those of
- * programs that were built with an older or a newer header.
+ * Structs that a program fills and that begin with their size, in programs that
+ * were built with an older or a newer header.
  */
 #include "config.h"
 
@@ -133,7 +133,7 @@ static void test_api(void)
        "arguments of a product without a size are refused");
 }
 
-/* Nothing may be padded at its end: a later member could lie there. */
+/* No struct may have padding at its end, where a later member could be. */
 static void test_padding(void)
 {
     ok(sizeof(struct aps_cast_options) ==

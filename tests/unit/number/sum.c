@@ -15,7 +15,7 @@
 #define N_MAX 2100
 #define TERMS_MAX 33
 
-/* How terms are added up: one after the other, by Kahan, or in chunks. */
+/* How a sum is computed: one term after the other, by Kahan, or in chunks. */
 struct way {
     const char *name;
     bool kahan;
@@ -58,7 +58,7 @@ static void sum_by_definition(const struct aps_format *format,
     }
 }
 
-/* One kernel on one size, the arrays `first` elements off. */
+/* Compares one kernel on one size, with arrays `first` elements off. */
 static bool agrees(aps_sum_fn kernel, const struct aps_format *format,
                    const struct way *way, size_t terms, size_t n, size_t first)
 {
@@ -122,7 +122,7 @@ static void test_variant(enum aps_cpu cpu)
            ways[j].name);
 }
 
-/* 4096 ones in fp16: the plain sum stands still at 2048. */
+/* 4096 ones in fp16: the plain sum stops at 2048. */
 static void test_purpose(void)
 {
     static const float *ones[4096];
@@ -142,8 +142,8 @@ static void test_purpose(void)
 }
 
 /*
- * Mean relative error of sums of LONG positive terms, as Wang et al. show it in
- * their figure 3b: in one sum the terms are swallowed. e6m9 is their format.
+ * Mean relative error of sums of LONG positive terms, as in figure 3b of Wang
+ * et al.: in one long sum the terms are lost. e6m9 is their format.
  */
 #define LONG 4096
 static double mean_error(const struct aps_format *format, size_t chunk,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Do two ranks run the same library? */
+/* True if two ranks run the same library. */
 #include "config.h"
 
 #include "world/build.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the chunks of a group lie, and how long messages are: whatever the
- * codec's granule, there is room, and every block has a place of its own. */
+/* The places of a group's chunks, and the lengths of messages: for every granule of the
+ * codec there is enough memory, and every block has its own place. */
 #include "config.h"
 
 #include <stdint.h>
@@ -31,12 +31,12 @@ static const struct aps_format formats[] = {
 
 /* --- a group's chunks ------------------------------------------------------ */
 
-/* Bytes from `begin` on to `end`, where the next block may lie. */
+/* Bytes from `begin` to `end`, where the next block may be. */
 struct range {
     size_t begin, end;
 };
 
-/* A block of n values, as wide as FP32's. */
+/* True if a block of n values, as wide as FP32's, fits next. */
 static bool is_next(struct range *left, size_t at, size_t n)
 {
     const size_t end = at + APS_BLOCK_HEADER_MAX + n * sizeof(float);
@@ -117,7 +117,7 @@ static bool has_room(const struct aps_chunk_capacity *room,
     return right;
 }
 
-/* Blocks as wide as the codec's, of slices that the codec cuts. */
+/* True if blocks as wide as the codec's, of slices that the codec cuts, fit. */
 static bool has_narrow_room(const struct aps_chunk_capacity *room,
                             const struct aps_codec *codec, size_t slice)
 {
@@ -142,7 +142,7 @@ static bool has_narrow_room(const struct aps_chunk_capacity *room,
            (size_t)room->results * layout.owner_stride <= room->result_bytes;
 }
 
-/* The parts of a chunk that has twice as many elements as the room at most. */
+/* True if the parts of a chunk with twice as many elements as the capacity fit. */
 static bool has_room_across(const struct aps_chunk_capacity *room,
                             const struct aps_codec *codec)
 {
@@ -198,7 +198,7 @@ static void test_across(const struct aps_format *format)
        format->name);
 }
 
-/* Of a chunk of so many elements at most an owner, the sums have room, too. */
+/* True if the sums fit, for the longest chunk whose owners have `slice` elements. */
 static bool has_sums(const struct aps_chunk_capacity *room,
                      const struct aps_codec *codec, size_t slice, bool narrow)
 {
@@ -208,7 +208,7 @@ static bool has_sums(const struct aps_chunk_capacity *room,
                                   aps_chunk_capacity_sum(room, narrow);
 }
 
-/* Codes have as much room as FP32 values. */
+/* Codes have as much memory as FP32 values. */
 static void test_narrow(const struct aps_format *format)
 {
     static const size_t chunks[] = {64, 1024, 16384, 65536, 131072};
@@ -262,7 +262,7 @@ static void test_layouts(const struct aps_format *format)
     ok(same, "... and chunks are as long as those of all that are cut at 64");
 }
 
-/* --- how long a group's chunks are ------------------------------------------ */
+/* --- lengths of a group's chunks ------------------------------------------ */
 
 static size_t shared_bytes(size_t chunk, int owners, int parts, int ranks)
 {
@@ -274,7 +274,7 @@ static size_t shared_bytes(size_t chunk, int owners, int parts, int ranks)
                room.result_bytes;
 }
 
-/* They fit into 48 MiB, where a granule an owner does. */
+/* The chunks fit into 48 MiB, if a granule for each owner does. */
 static void test_lengths(void)
 {
     const size_t most = (size_t)48 * 1024 * 1024;
@@ -301,7 +301,7 @@ static void test_lengths(void)
        "... of 2, of 8, of 192, of 16 ranks on 12 nodes, and of 8 on 128");
 }
 
-/* Of 8 ranks, a chunk of which has so many FP32 values. */
+/* Returns the elements of a chunk of 8 ranks with memory for `chunk` FP32 values. */
 static size_t alone(int width, int block, size_t chunk)
 {
     const struct aps_codec codec = {.format = {.width = width, .block = block}};

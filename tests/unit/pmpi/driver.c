@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When the driver is looked for: "there was none a moment ago" must not be said
- * of a moment in which there was one.
+ * The times at which the driver is looked for: the cached answer "no driver"
+ * must not outlive the moment in which it was true.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 #include "device/gpu_driver.h"
 #include "tests/tap/tap.h"
 
-/* Longer than APS_GPU_DRIVER_MOMENT, whatever the counter's frequency. */
+/* Waits longer than APS_GPU_DRIVER_MOMENT, for any frequency of the counter. */
 static void outlast_moment(void)
 {
     const struct timespec length = {.tv_nsec = 200000000};
@@ -22,7 +22,8 @@ static void outlast_moment(void)
 
 int main(void)
 {
-    float *const host = malloc(1 << 24); /* not on the heap, which is known */
+    float *const host = malloc(1 << 24); /* too large for the heap, which is
+                                          * known */
     uint64_t begin, missed;
 
     if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sections of selected elements: they come back, and bytes that have changed on the
- * way, or are too few, are elements of the slice or bad, never more of them.
+ * Sections of selected elements: they decode to the same elements. Bytes that
+ * have changed, or are too few, decode to elements of the slice or to an error,
+ * never to more elements.
  */
 #include "config.h"
 
@@ -62,7 +63,7 @@ static bool comes_back(const struct aps_wire *wire, size_t length,
     return same;
 }
 
-/* Elements of the slice, ascending, or none that are bad. */
+/* Elements of the slice, ascending, or an error. */
 static bool holds(const struct aps_elements *elements)
 {
     const struct aps_slice slice = elements->slice;
@@ -82,7 +83,7 @@ static bool survives(const struct aps_wire *wire, unsigned char *section,
                      size_t bytes, size_t length)
 {
     const size_t of = random_bits() % 4 ? bytes : random_bits() % (bytes + 1);
-    unsigned char *exact = malloc(of + 1); /* a sanitizer sees what is beyond */
+    unsigned char *exact = malloc(of + 1); /* a sanitizer finds reads beyond */
     struct aps_elements elements = room(length);
     size_t taken, skipped;
     bool bad, good;
@@ -119,7 +120,7 @@ int main(void)
                              (struct aps_slice){BEGIN, LENGTH},
                              &bad) == bytes &&
            bad,
-       "what is bad says so");
+       "bad sections are reported");
     for (int turn = 0; turn < TURNS; turn++) {
         const size_t length = 1 + random_bits() % LENGTH;
 

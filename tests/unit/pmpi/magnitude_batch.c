@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Magnitudes of several arrays, in memories that count how often they are asked. */
+/* Magnitudes of several arrays, in memories that count the queries. */
 #include "config.h"
 
 #include "block/magnitude_batch.h"
@@ -27,7 +27,7 @@ static const struct aps_memory gpu = {.name = "gpu", .run = run};
 static const struct aps_memory plain = {.name = "plain",
                                         .magnitude = magnitude};
 
-/* Is the magnitude of array i i + 1, in so many runs and verbs? */
+/* Expects i + 1 for array i, in these numbers of runs and calls. */
 static void test(const char *what, const struct aps_memory *const memories[],
                  size_t count, int wanted_runs, int wanted_verbs)
 {

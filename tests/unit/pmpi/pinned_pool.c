@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounce buffers that are kept, with a backend that counts what it pins. */
+/* Bounce buffers that are kept, with a backend that counts the pinned ones. */
 #include "config.h"
 
 #include "device/pinned_pool.h"
@@ -36,7 +36,7 @@ const struct aps_memory *aps_device_open(void)
     return &backend;
 }
 
-/* One buffer, taken and given. */
+/* Takes and gives back one buffer. */
 static void *use(size_t bytes)
 {
     void *memory = aps_pinned_pool_take(bytes, NULL);
@@ -67,14 +67,14 @@ static void test_beyond(void)
         use(10 * MIB);
     }
     ok(pinned == 3 && unpinned == 1,
-       "what 64 takes have not needed gives way, once");
+       "a buffer that 64 takes have not needed is unpinned, once");
     for (int i = 0; i < 1000; i++) {
         use(450 * MIB);
         use(55 * MIB);
         use(10 * MIB);
     }
     ok(pinned == 3 && unpinned == 1,
-       "calls by turns that need more than is kept unpin nothing");
+       "alternating calls that need more than is kept unpin nothing");
     use(600 * MIB);
     ok(pinned == 3 && unpinned == 1, "nor does one that needs more alone");
     aps_pinned_pool_give(NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which pieces of a vector are reduced again: those that overflowed, once. */
+/* Pieces of a vector that are reduced again: those that overflowed, once. */
 #include "config.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which state is whose: of layers and of rules, over epochs and desyncs. */
+/* States of scales, of layers and of rules, over epochs and desyncs. */
 #include "config.h"
 
 #include "comm/scale_states.h"
@@ -28,7 +28,7 @@ static struct aps_scale backoff(enum aps_scale_scope scope, int window)
                                [APS_BACKOFF_SCOPE] = scope}};
 }
 
-/* One call; the exponent that it uses. */
+/* Makes one call. Returns the exponent that it uses. */
 static int call(const struct aps_scale *scale, const struct aps_place *place,
                 const struct aps_scale_record *record)
 {
@@ -103,7 +103,7 @@ static void test_model(void)
            call(&scale, &b, &well) == START - 1,
        "... and one thing of a step");
 
-    /* In the same step another rule is one beside it. */
+    /* In the same step another rule has another state. */
     b.rule = 1;
     ok(call(&scale, &b, &well) == START && states.count == 2,
        "another rule in the same step has a state of its own");
@@ -125,7 +125,7 @@ static void test_model(void)
     aps_scale_states_clear(&states);
 }
 
-/* Of formats that are chosen while the program runs. */
+/* Tests formats that are chosen while the program runs. */
 static void test_choices(void)
 {
     const struct aps_scale layers = backoff(APS_SCOPE_LAYER, 100);
@@ -138,7 +138,7 @@ static void test_choices(void)
        "a format's state goes on");
     place.choice = 2;
     ok(call(&layers, &place, &well) == START,
-       "a layer's begins anew with another format");
+       "a layer's state begins again with another format");
     place.choice = 1;
     ok(call(&layers, &place, &well) == START, "... and with the first one");
     aps_scale_states_clear(&states);
@@ -206,7 +206,7 @@ static void test_most(void)
     }
     ok(call(&scale, &place, &over) == START - 1 &&
            states.count == APS_SCALE_STATES_MAX,
-       "so many states are kept");
+       "APS_SCALE_STATES_MAX states are kept");
     place.layer = APS_SCALE_STATES_MAX;
     ok(call(&scale, &place, &over) == START && states.count == 1,
        "one more, and all are dropped");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spare arrays: which one a call is in_use, and what an exchange leaves. */
+/* Pool of float arrays: arrays that a call uses, and the effect of an exchange. */
 #include "config.h"
 
 #include "comm/scratch_pool.h"

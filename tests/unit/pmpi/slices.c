@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slices of vectors, and pieces of them: what ranks own is cut at whole blocks
- * of values that share a scale. */
+/* Slices of vectors, and pieces of them: slices are cut at whole blocks of
+ * values that share a scale. */
 #include "config.h"
 
 #include <stdio.h>
@@ -16,8 +16,8 @@ static const size_t lengths[] = {0,   1,    63,   64,   65,    319,
                                  576, 1000, 1024, 5759, 10001, LONGEST};
 #define LENGTHS (sizeof lengths / sizeof *lengths)
 
-/* The slices lie side by side, begin at multiples of the granule, and the first
- * is the longest, by less than two granules. */
+/* The slices are adjacent, begin at multiples of the granule, and the first is
+ * the longest, by less than two granules. */
 static bool is_shared_out(size_t n, size_t granule, int parts)
 {
     const size_t longest = aps_slice_longest(n, granule, parts);
@@ -57,7 +57,7 @@ static void test_slices(void)
        "... at blocks of 576: the last has none");
 }
 
-/* All of the vectors, in order, and every slice at whole blocks of its vector. */
+/* The pieces are the vectors, in order, and slices have whole blocks of them. */
 static bool is_cut(struct aps_cut cut)
 {
     const size_t granule = aps_codec_granule(&cut.wire->codec);

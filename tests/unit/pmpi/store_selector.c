@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a rank hands over is the same, whether by ordinary or by streaming stores, and
- * nothing beside it is written; and when it changes from one to the other.
+ * A rank writes the same bytes by ordinary and by streaming stores, and nothing
+ * else; and the times at which it changes between the two.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ static struct aps_store_selector handoff_of(const char *wanted)
     return handoff;
 }
 
-/* Is from[bytes] there, and 0x5a before and behind it? */
+/* True if from[bytes] is there, and 0x5a before and after it. */
 static bool holds(const unsigned char *to, size_t bytes)
 {
     bool right = memcmp(to, from, bytes) == 0;
@@ -92,7 +92,7 @@ static void test_choice(void)
     aps_store_selector_clear(&handoff);
 }
 
-/* Measurements of a reader that took so long; does it stream then? */
+/* Updates the selector with measurements of one reader. True if it streams then. */
 static bool after(struct aps_store_selector *handoff, int reader,
                   const char *measured)
 {
@@ -131,7 +131,7 @@ static void test_judgement(void)
     ok(!handoff.streams && !handoff.scratch && !handoff.readers, "cleared");
 }
 
-/* Are both of the others measured, each about every second time? */
+/* True if both other choices are measured, each about every second time. */
 static bool takes_turns(struct aps_store_selector *handoff, int chunks,
                         int *measured)
 {
@@ -165,7 +165,7 @@ static void test_turns(void)
     aps_store_selector_clear(&handoff);
 }
 
-/* Is anything overwritten? Nothing beyond the block may be. */
+/* True if anything is overwritten; nothing after the block may be. */
 static bool overwrites(struct aps_store_selector *handoff, size_t bytes)
 {
     bool written = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocks of values whose magnitude is known: the bytes of those that nobody has
- * measured, and what encode is told of them.
+ * Blocks of values whose magnitude is known: the bytes of values that no search
+ * has measured, and the bounds that encode gets.
  */
 #include "config.h"
 
@@ -44,13 +44,13 @@ static struct aps_wire wire_of(const char *name, enum aps_scale_kind scale)
                             .scale = {.kind = scale},
                             .rounding = APS_ROUND_NEAREST};
 
-    wire.scale.parameters[0] = 1; /* of APS_SCALE_FIXED */
+    wire.scale.parameters[0] = 1; /* parameter of APS_SCALE_FIXED */
 
     aps_codec_init(aps_format_get(name, NULL), &wire.codec);
     return wire;
 }
 
-/* The bytes of values[COUNT] by that exponent, with and without the bound. */
+/* Compares the bytes with that exponent, with and without the bound. */
 static bool are_alike(const struct aps_wire *wire, int exponent,
                       struct aps_magnitude bound)
 {
@@ -66,7 +66,7 @@ static bool are_alike(const struct aps_wire *wire, int exponent,
     return memcmp(plain, within, bytes) == 0 && within[bytes] == 0x55;
 }
 
-/* What encode is told of values of that magnitude. */
+/* Checks the bound that encode gets for values of that magnitude. */
 static bool is_bounded(const struct aps_wire *wire, int exponent, float max,
                        bool finite)
 {
@@ -95,10 +95,10 @@ static void test_bytes(const char *name)
             values[COUNT / 2] = specials[s];
             bound = aps_magnitude_of(values, COUNT);
             alike &= are_alike(&wire, exponent, bound);
-            bound.max *= 2; /* of more values than these */
+            bound.max *= 2; /* the bound of more values than these */
             alike &= are_alike(&wire, exponent, bound);
         }
-    /* where the greatest value meets the format's */
+    /* The greatest values of the data and of the format meet. */
     for (int exponent = -3; exponent <= 17; exponent++) {
         fill();
         alike &= are_alike(&wire, exponent, aps_magnitude_of(values, COUNT));
@@ -116,7 +116,7 @@ static void test_hint(const char *name)
 
     ok(is_bounded(&wire, 0, max, true) && is_bounded(&wire, 3, max / 8, true) &&
            is_bounded(&wire, 0, 0, true),
-       "%s: encode is told that the greatest value fits", name);
+       "%s: encode knows that the greatest value fits", name);
     ok(!is_bounded(&wire, 0, nextafterf(max, INFINITY), true) &&
            !is_bounded(&wire, 3, nextafterf(max / 8, INFINITY), true),
        "%s: not of one beyond", name);

@@ -64,7 +64,7 @@ static void test_many_stars(void)
 {
     char pattern[201], name[2001];
 
-    /* Takes for ever where every star is tried against every other. */
+    /* Takes for ever if every star is tried against every other. */
     for (size_t i = 0; i < sizeof pattern - 1; i += 2)
         memcpy(pattern + i, "*a", 2);
     pattern[sizeof pattern - 2] = 'b';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words with parameters of every kind, as a table says them. */
+/* Keywords with parameters of every kind, described by a table. */
 #include "config.h"
 
 #include <limits.h>
@@ -71,7 +71,7 @@ static const struct aps_grammar grammar = {.words = &way_words,
 
 static struct aps_errors errors;
 
-/* `way: TEXT`; -1 where it is refused. The nodes are gone afterwards. */
+/* Reads `way: TEXT`. Returns -1 if it is refused. The nodes are freed afterwards. */
 static int read_way(const char *text, struct aps_value *value)
 {
     const struct aps_reader reader = {"p", &errors};
@@ -133,7 +133,7 @@ static void test_values(void)
        "a word that is on has its defaults");
 }
 
-/* Parameters of all kinds but formats as plain numbers, given or not. */
+/* Parameters of all kinds except formats as plain numbers, given or not. */
 static void test_numbers(void)
 {
     static const struct {

@@ -171,7 +171,7 @@ static void test_good(void)
     aps_layers_destroy(NULL);
 }
 
-/* Columns in any order, columns of the user, fields that are empty. */
+/* Columns in any order, other columns, empty fields. */
 static void test_columns(void)
 {
     struct aps_layers *layers = NULL;
@@ -223,9 +223,9 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* The shapes follow from ResNet-50's architecture: 3 channels come in, each
- * convolution takes the channels of the one before it, the shortcut those of the
- * block, and each normalisation has one value a channel of its convolution. */
+/* The shapes follow from ResNet-50's architecture: 3 channels come in, each convolution
+ * takes the channels of the previous one, the shortcut takes those of the block, and
+ * each normalisation has one value for each channel of its convolution. */
 static void test_resnet50(void)
 {
     struct aps_layers *layers = read_sample();
@@ -283,7 +283,7 @@ static void test_truncated(void)
         char copy[sizeof text];
         struct aps_layers *layers = NULL;
 
-        /* To the end of the array, so that a tool can see reads behind. */
+        /* Aligned to the end of the array, so that tools find reads beyond it. */
         char *start = copy + sizeof copy - length;
         memcpy(start, text, length);
         errors.count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plan as text: the words, and a rule of these words plans the same. */
+/* A plan as text: the keywords; a rule of these keywords has the same plan. */
 #include "config.h"
 
 #include <locale.h>
@@ -12,7 +12,7 @@
 
 #define HEAD "version: 1\nsteps: {calls: 3}\nrules:\n  - "
 
-/* The plan of a rule in braces; false: it is none. */
+/* Makes the plan of a rule in braces; false: the rule has none. */
 static bool plan_of(const char *rule, struct aps_plan *plan)
 {
     char text[1024];
@@ -137,7 +137,7 @@ static void test_cases(void)
     }
 }
 
-/* Room that is too small cuts the text, and nothing is written behind it. */
+/* A buffer that is too small cuts the text, and nothing is written after it. */
 static void test_short(void)
 {
     char text[32] = "";
@@ -153,7 +153,7 @@ static void test_short(void)
 
 int main(void)
 {
-    /* Where it is there, its decimal point is a comma. */
+    /* If the locale exists, its decimal point is a comma. */
     (void)setlocale(LC_ALL, "de_DE.UTF-8");
     test_cases();
     test_short();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Formats that are chosen while the program runs: what a rule says of them, what is
- * refused, and which one measurements choose. */
+/* Formats that are chosen while the program runs: their settings in a rule,
+ * errors, and the format that measurements choose. */
 #include "config.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static const char *list(const struct aps_policy *policy)
             one.format.name, aps_scale_name(&one.scale),
             aps_reduce_name(one.reduce), one.feedback ? " feedback" : "");
         if (!one.rewrite || one.rule != plan.rule || one.auto_format != formats)
-            return "a format that is no plan of the rule";
+            return "a format that makes no plan with the rule";
     }
     return text;
 }
@@ -221,8 +221,9 @@ static void test_errors(void)
     REFUSE(cases, NULL);
 }
 
-/* Targets that the formats can and cannot meet; what they reach is known from values
- * that a format holds worst: just below a power of two, between two of its values. */
+/* Targets that the formats can and cannot meet; their accuracy is known from
+ * the values that a format represents worst: just below a power of two, between
+ * two of its values. */
 static void test_reach(void)
 {
     static const struct {
@@ -279,7 +280,7 @@ static void test_reach(void)
     aps_policy_destroy(policy);
 }
 
-/* A log of nothing but measured steps. */
+/* A log of measured steps only. */
 static void test_log(void)
 {
     static const struct {
@@ -380,7 +381,7 @@ static void test_choice(void)
          0,
          0,
          {OF(0.08, 1000), OF(0.02, 1000), OF(0.01, 2000)}},
-        {"as many bytes as FP32 are none saved",
+        {"as many bytes as FP32 save nothing",
          -1,
          -1,
          {OF(0.2, 750), OF(0.2, 1000), OF(0.0, 4000)}},
@@ -400,9 +401,9 @@ static void test_choice(void)
            "%s", cases[i].what);
 }
 
-/* A layer whose error lies about the margin of its cheaper format: what it gets, a
- * letter a measurement, from what was measured: of the cheaper one less than the
- * target with the margin (+), less than with half of it (=), more (-). */
+/* A layer whose error is near the margin of its cheaper format. A letter for each
+ * measurement of the cheaper format: less than the target with the margin (+), less
+ * than with half of it (=), more (-). The result is the layer's format. */
 static void test_past(void)
 {
     static const struct {
@@ -444,7 +445,7 @@ static void test_past(void)
     }
 }
 
-/* Where a layer's format misses the target, nothing waits; a calm layer begins anew. */
+/* If a layer's format misses the target, nothing waits; a calm layer begins again. */
 static void test_past_ends(void)
 {
     const struct aps_auto_format formats = {.target = APS_TARGET_SNR,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The policy that a run ends with, of formats that were chosen while it ran: rules of
- * the layers, which the parser accepts, in place of {auto: ...}. */
+/* The policy at the end of a run whose formats were chosen while it ran: rules
+ * of the layers, which the parser accepts, in place of {auto: ...}. */
 #include "config.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define V "version: 1\n"
 #define AUTO "format: {auto: [e3m2, e4m3, mx-e4m3fn], target: snr 20dB}"
 
-/* The text without comments, or NULL; it must be a policy. */
+/* Returns the text without comments, which must be a policy, or NULL. */
 static char *chosen(const char *text, const char *table,
                     const struct aps_chosen_layer *layers, size_t count)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compressors: what their words mean in a policy, and what they are refused
- * for. */
+/* Compressors: the meaning of their keywords in a policy, and their errors. */
 #include "config.h"
 
 #include <stdio.h>
@@ -320,7 +319,7 @@ static void test_errors(void)
     REFUSE(cases, NULL);
 }
 
-/* What somebody writes that has read the papers, or another library's manual. */
+/* Mistakes of authors who know the papers, or another library's manual. */
 static void test_mistakes(void)
 {
     static const struct bad cases[] = {
@@ -355,9 +354,9 @@ static void test_mistakes(void)
          "4:26: unknown key 'rank'; one of name, calls, layers, epochs, steps, "
          "min_count, max_count, format, scale, aps, reduce, group, node, "
          "accumulate, rounding, compress, feedback, shadow"},
-        {"a format that is no compressor", STEPS "{compress: qsgd}\n",
+        {"a format is not a compressor", STEPS "{compress: qsgd}\n",
          "4:16: unknown compress 'qsgd'; QSGD is a format: format: qsgd7/512"},
-        {"compressors that are no format",
+        {"compressors are not formats",
          STEPS "{layers: 0, format: ternary}\n"
                "  - {format: topk}\n",
          "4:25: unknown format 'ternary'; TernGrad is a compressor: compress: "
@@ -396,7 +395,7 @@ static void test_mistakes(void)
     REFUSE(cases, NULL);
 }
 
-/* Shapes are the table's. */
+/* Shapes come from the table. */
 static void test_bad_shapes(void)
 {
     static const struct bad cases[] = {

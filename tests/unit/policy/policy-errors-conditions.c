@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the conditions of a rule are refused for, layer tables too. */
+/* Errors in the conditions of a rule, and in layer tables. */
 #include "config.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ static void test_bad_conditions(void)
         {"epochs that are a mapping",
          EPOCH_RULE "epochs: {from: 3}\n    format: e5m2\n",
          "4:13: 'epochs' must be a value or a list, not a mapping"},
-        {"steps that are no range", RULE "steps: 3+\n    format: e5m2\n",
+        {"steps that are not a range", RULE "steps: 3+\n    format: e5m2\n",
          "3:12: steps '3+' is not a number or a range (N, A-B or A-)"},
         {"a step beyond numbers",
          RULE "steps: 99999999999999999999-\n    format: e5m2\n",
@@ -104,7 +104,7 @@ static void test_bad_names(void)
     REFUSE(cases, TABLE);
 }
 
-/* Names and indices are not held against a policy whose table is bad. */
+/* If a policy's table is bad, its names and indices are not reported. */
 static void test_bad_table(void)
 {
     static const char text[] =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rule is refused for: formats in blocks and of integers. */
+/* Errors in a rule: block formats and integers. */
 #include "config.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 int main(void)
 {
     static const struct bad cases[] = {
-        {"formats in blocks that are none",
+        {"invalid block formats",
          TOP "  - {min_count: 9999, format: bfp7/1}\n"
              "  - {min_count: 9998, format: bfp25/64}\n"
              "  - {min_count: 9997, format: bfp7/4090}\n"
@@ -56,7 +56,7 @@ int main(void)
          "bits a value, 64 of them in a block\n"
          "4:14: format 'bfp12': how many values share an exponent is missing: "
          "bfp12/64, with 1 to 24 bits beside the sign and 2 to 4096 values"},
-        {"formats of levels and signs that are none",
+        {"invalid formats of levels and signs",
          TOP "  - {min_count: 9999, format: qsgd7}\n"
              "  - {min_count: 9998, format: qsgd40000/64}\n"
              "  - {min_count: 9997, format: int1/64}\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rule is refused for: settings and calls. */
+/* Errors in a rule: settings and calls. */
 #include "config.h"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ static void test_bad_rules(void)
          "3:5: 'format' has no value"},
         {"too many exponent bits", RULE "format: e9m2\n",
          "3:13: format 'e9m2': exponent bits must be 1 to 8"},
-        {"a compressor that is no format",
+        {"a compressor is not a format",
          TOP "  - {min_count: 9994, format: ternary}\n",
          "3:31: unknown format 'ternary'; TernGrad is a compressor: compress: "
          "ternary"},
@@ -207,7 +207,7 @@ static void test_bad_rules(void)
         {"a count that is a size", RULE "format: e5m2\n    min_count: 4K\n",
          "4:16: 'min_count' must be a whole number, not '4K'; did you mean "
          "'4Ki'?"},
-        {"rules behind the one that matches all",
+        {"rules after the one that matches all",
          RULE
          "format: e5m2\n  - format: e4m3\n  - format: e4m3\n    steps: 1\n",
          "4:5: this rule is unreachable: the rule in line 3 matches "
@@ -225,7 +225,7 @@ static void test_bad_rules(void)
     REFUSE(cases, NULL);
 }
 
-/* Words with parameters, in all their wrong forms. */
+/* Keywords with parameters, in all their wrong forms. */
 static void test_bad_parameters(void)
 {
     static const struct bad cases[] = {

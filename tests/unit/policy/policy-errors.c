@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the YAML and the top of a policy are refused for: every message,
- * with its line and column. */
+/* Errors in the YAML and at the top of a policy: every message, with its line
+ * and column. */
 #include "config.h"
 
 #include <stdio.h>
@@ -115,7 +115,7 @@ static void test_bad_top(void)
          "version: 1\nneeds: 99.0\nfoo: bar\nrules:\n  - {formt: e5m2}\n",
          "2:8: this policy needs apsmpi 99.0 or newer; this is "
          "apsmpi " PACKAGE_VERSION},
-        {"a need that is no version",
+        {"a need that is not a version",
          "version: 1\nneeds: new\nrules:\n  - {format: e5m2}\n",
          "2:8: 'needs' must be a version of apsmpi such as " PACKAGE_VERSION
          ", not 'new'"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which rule matches: layers, epochs, steps, counts, calls. */
+/* The rule that matches: layers, epochs, steps, counts, calls. */
 #include "config.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "tests/tap/tap.h"
 #include "tests/unit/policy/policytext.h"
 
-/* Layers that a rule with `layers: TEXT` matches, as "0 1 4". */
+/* Returns the layers that a rule with `layers: TEXT` matches, as "0 1 4". */
 static const char *selected(const char *layers, const char *table, long count)
 {
     static char list[200];
@@ -146,7 +146,7 @@ static void test_first_match(void)
     aps_policy_destroy(policy);
 }
 
-/* The rule for such a call of 5000 elements at epoch 0, step 0. */
+/* Returns the rule for such a call of 5000 elements at epoch 0, step 0. */
 static int rule_for(const struct aps_policy *policy, enum aps_call_kind call,
                     long layer)
 {
@@ -199,7 +199,7 @@ static void test_call_words(void)
     }
 }
 
-/* One rule for several calls plans what has a meaning for each. */
+/* One rule for several calls makes a plan for each with the settings that apply. */
 static void test_call_plans(void)
 {
     struct aps_policy *policy =
@@ -237,11 +237,11 @@ static void test_call_plans(void)
                         "  - {calls: allgather, format: e4m3,\n"
                         "     accumulate: fp32}\n",
                    NULL);
-    ok(policy != NULL, "sums as all of them can be had");
+    ok(policy != NULL, "sums by the reduction that all of them support");
     aps_policy_destroy(policy);
 }
 
-/* Rules for other calls change nothing for all-reduces, nor these for them. */
+/* Rules for other calls do not change all-reduces, nor these the other calls. */
 static void test_call_rules(void)
 {
     struct aps_policy *policy =
@@ -256,7 +256,7 @@ static void test_call_rules(void)
               "  - {format: e5m2}\n",
               NULL);
 
-    ok(!policy, "a rule behind one whose layers do not limit it");
+    ok(!policy, "a rule after one whose layers do not limit it");
     is(all_errors(),
        "6:5: this rule is unreachable: the rules up to line 5 match all its "
        "calls",
@@ -274,7 +274,7 @@ static void test_call_rules(void)
                    NULL);
     char text[64];
 
-    if (!ok(policy != NULL, "all-reduces behind a rule for other calls"))
+    if (!ok(policy != NULL, "all-reduces after a rule for other calls"))
         return;
     ok(rule_for(policy, APS_CALL_ALLREDUCE, 2) == 2 &&
            rule_for(policy, APS_CALL_ALLREDUCE, 3) == 4,

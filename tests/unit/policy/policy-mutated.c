@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts that are cut or mutated parse or say why not. */
+/* Texts that are cut or mutated parse, or have an error. */
 #include "config.h"
 
 #include <stdint.h>
@@ -44,7 +44,7 @@ static const char sample[] =
     "    accumulate: {format: bf16, kahan: off}\n"
     "    reduce: direct\n";
 
-/* Parse a copy without room behind it, so that a tool can see a read there. */
+/* Parses a copy without memory after it, so that a tool can find a read there. */
 static bool try_text(const char *text, size_t length)
 {
     struct aps_policy *policy = NULL;

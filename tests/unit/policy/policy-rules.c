@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the settings of a rule mean. */
+/* The meaning of the settings of a rule. */
 #include "config.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 static void test_settings(void)
 {
     static const struct {
-        const char *text; /* of a rule in braces, without the format */
+        const char *text; /* text of a rule in braces, without the format */
         struct aps_plan plan;
     } cases[] = {
         {"aps: on", {.scale = {APS_SCALE_APS}}},
@@ -168,7 +168,7 @@ static void test_settings(void)
     }
 }
 
-/* Every reduction with every setting: what has a meaning is accepted. */
+/* Every reduction with every setting: meaningful combinations are accepted. */
 static void test_combinations(void)
 {
     static const char *const reductions[] = {"direct", "hierarchical", "ring",
@@ -229,7 +229,7 @@ static void test_native(void)
     }
 }
 
-/* Blocks scale themselves: by no scale, or by one that says so. */
+/* Blocks have their own scales: a rule may name no other scale. */
 static void test_blocks(void)
 {
     static const struct {
@@ -266,7 +266,7 @@ static void test_blocks(void)
     }
 }
 
-/* QSGD's levels are drawn, whether the rule says it or not. */
+/* QSGD's levels are random, also if the rule does not say it. */
 static void test_drawn(void)
 {
     static const struct {

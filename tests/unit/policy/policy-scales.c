@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scales with a state: what their words mean in a policy, and what they are
- * refused for. */
+/* Scales with a state: the meaning of their keywords in a policy, and their errors. */
 #include "config.h"
 
 #include <stdio.h>
@@ -13,12 +12,11 @@
 #define MODEL APS_SCOPE_MODEL
 
 struct meaning {
-    const char *text; /* of the key `scale` */
+    const char *text; /* value of the key `scale` */
     struct aps_scale scale;
 };
 
-/* Does the policy's only rule have that scale? `top` are keys beside the rules.
- */
+/* The policy's only rule has that scale. `top` has other keys of the policy. */
 static void is_scale(const char *top, const struct meaning *meaning,
                      const char *table)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Candidates: what `shadow` means at the top of a policy and in a rule, what rules
- * hand on to them, and what is refused. */
+/* Candidates: the meaning of `shadow` at the top of a policy and in a rule, the
+ * settings that they inherit from rules, and errors. */
 #include "config.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define V "version: 1\n"
 
-/* "e5m2 none direct; e4m3 aps ring": the candidates of a layer, or "none". */
+/* Returns the candidates of a layer, "e5m2 none direct; e4m3 aps ring", or "none". */
 static const char *candidates(const struct aps_policy *policy, long layer,
                               size_t count, enum aps_call_kind call)
 {
@@ -37,7 +37,7 @@ static const char *candidates(const struct aps_policy *policy, long layer,
             aps_reduce_name(candidate.reduce),
             candidate.feedback ? " feedback" : "");
         if (!candidate.rewrite || candidate.rule != plan.rule)
-            return "a candidate that is no plan of the rule";
+            return "a candidate that makes no plan with the rule";
     }
     return text;
 }
@@ -146,7 +146,7 @@ static void test_given_error(const char *text, const char *wanted)
     aps_policy_source_clear(&source);
 }
 
-/* Of APSMPI_SHADOW. */
+/* Tests APSMPI_SHADOW. */
 static void test_given(void)
 {
     struct aps_policy_source source;
@@ -253,7 +253,7 @@ static void test_twice(void)
                 "rules:\n  - {max_count: 5000, format: e4m3, scale: aps}\n",
               NULL);
 
-    if (!ok(policy != NULL, "a candidate that stands in a list twice"))
+    if (!ok(policy != NULL, "a candidate that a list has twice"))
         return;
     is(all_warnings(),
        "2:20: warning: candidate 2 is candidate 1 again, and would be measured "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the keys at the top of a policy mean, and the names of its words. */
+/* The meaning of the keys at the top of a policy, and the names of its keywords. */
 #include "config.h"
 
 #include <stdio.h>
@@ -98,7 +98,7 @@ static void test_top(void)
     aps_policy_destroy(policy);
     policy = parse("order: backward\n" RULE "format: e5m2\n", NULL);
     ok(policy && aps_policy_steps(policy)->backward,
-       "order may stand at the top");
+       "order is allowed at the top");
     is(all_warnings(),
        "1:1: warning: 'order' has its place in 'steps': steps: {order: "
        "backward}",
@@ -253,7 +253,7 @@ static void test_gemm(void)
         {"accumulate: {chunk: 64}", "e5m2", false, 64},
         {"accumulate: {format: fp32, chunk: 2^7}", "e8m23", false, 128},
         {"format_b: e5m2", "e5m2", false, 0},
-        {"accumulator: bf16, kahan: yes", "e8m7", true, 0}, /* old words */
+        {"accumulator: bf16, kahan: yes", "e8m7", true, 0}, /* old keywords */
     };
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -311,7 +311,7 @@ static void test_gemm(void)
     aps_policy_destroy(policy);
 }
 
-/* Keys for others may stand in every mapping of ours, with any value. */
+/* Keys of other tools are allowed in every mapping, with any value. */
 static void test_ignored(void)
 {
     struct aps_policy *policy =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tests of refused policies share: a table of texts and errors.
+ * A table of texts and errors, for the tests of refused policies.
  */
 #ifndef APS_TESTS_UNIT_POLICY_POLICYERRORS_H
 #define APS_TESTS_UNIT_POLICY_POLICYERRORS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tests of the policy language share: texts to begin with, and how to
- * parse a text with a layer table that is no file.
+ * Texts to begin with, and a parser for a text with a layer table that is not a
+ * file, for the tests of the policy language.
  */
 #ifndef APS_TESTS_UNIT_POLICY_POLICYTEXT_H
 #define APS_TESTS_UNIT_POLICY_POLICYTEXT_H
@@ -22,14 +22,14 @@
 
 static struct aps_errors errors;
 
-/* All errors, one a line, without the policy's name: "2:5: cause". */
+/* Returns all errors, one a line, without the policy's name: "2:5: cause". */
 static inline const char *all_errors(void)
 {
     return error_lines(errors.list, aps_errors_kept(&errors), aps_error_format,
                        "p.yaml:");
 }
 
-/* All warnings, as all_errors. */
+/* Returns all warnings, in the form of all_errors. */
 static inline const char *all_warnings(void)
 {
     return error_lines(errors.warnings, aps_warnings_kept(&errors),
@@ -53,7 +53,7 @@ static inline int parse_bytes(const char *text, size_t length,
     return aps_policy_parse(&source, policy, &errors);
 }
 
-/* The policy of a text, or NULL with its errors as a diagnosis. */
+/* Returns the policy of a text, or NULL after printing its errors. */
 static inline struct aps_policy *parse(const char *text, const char *table)
 {
     struct aps_policy *policy = NULL;
@@ -88,9 +88,9 @@ static inline int rule_at(const struct aps_policy *policy, long layer,
 /* One rule, its first key in line 3, column 5. */
 #define TOP "version: 1\nrules:\n"
 #define RULE TOP "  - "
-/* The same behind steps with an epoch, its first key in line 4. */
+/* One rule after steps with an epoch, its first key in line 4. */
 #define EPOCH_RULE "version: 1\nsteps: {per_epoch: 10}\nrules:\n  - "
-/* The same with the table. */
+/* One rule, with the table. */
 #define NAMED_RULE "version: 1\ntable: t.csv\nrules:\n  - "
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The times of reductions against closed forms, written down by hand from the
+ * The times of reductions against closed forms, derived by hand from the
  * algorithms: S0, section 4.3, and Thakur, Rabenseifner and Gropp (2005).
  */
 #include "config.h"
@@ -15,9 +15,9 @@
 #include "predict/stages.h"
 #include "tap.h"
 
-#define ALPHA 1e-3 /* so long that it is easily seen */
+#define ALPHA 1e-3 /* long enough to dominate */
 
-/* Nothing but the latency of messages: rates are those of no machine. */
+/* Only the latency of messages counts: the rates are unlimited. */
 static struct aps_machine latency_alone(int hosts, int ranks)
 {
     return (struct aps_machine){
@@ -31,7 +31,7 @@ static struct aps_machine latency_alone(int hosts, int ranks)
     };
 }
 
-/* Nothing but links of so many bytes a second. */
+/* Only links of `rate` bytes a second count. */
 static struct aps_machine rate_alone(int hosts, int ranks, double rate)
 {
     return (struct aps_machine){
@@ -92,7 +92,7 @@ static void test_native(void)
     is_near(aps_predict_native(&six, APS_NATIVE_RABENSEIFNER, 250000),
             2 + 2 * 3 / 4., 1e-9,
             "Rabenseifner, six ranks: two fold all of n, there and back");
-    /* Halves inside the hosts; a host's two ranks then share its link. */
+    /* Halves inside the hosts; then a host's two ranks share its link. */
     is_near(aps_predict_native(&pairs, APS_NATIVE_RABENSEIFNER, 250000),
             2 * 2 * (1 / 4. + 1 / 8.), 1e-9,
             "Rabenseifner: ranks of a host share its link");
@@ -123,14 +123,13 @@ static void test_composition(void)
             "composition, 800 KB: a broadcast by a ring");
     is_near(composition(&fours, 200000), (4 + 4 + 2) * ALPHA, 1e-6,
             "composition, four ranks a host: a broadcast by a tree");
-    /* Four of the twelve send all they have to others, then eight are left. */
+    /* Four of the twelve ranks send all their data to others, then eight are left. */
     is_near(composition(&twelves, 6000), (7 + 4 + 4 + 11) * ALPHA, 1e-6,
             "composition, twelve ranks a host: no power of two");
     is_near(composition(&thin, 250000), 2 * 3 / 4., 1e-9,
             "composition: one rank of a host sends to others");
-    /* 1 MB: eight ranks send 7/8 each, seven slices come together and go out
-     * again in three steps of half a vector, and each slice goes seven times
-     * round. */
+    /* 1 MB: eight ranks send 7/8 each, seven slices are gathered and scattered again in
+     * three steps of half a vector, and each slice goes round seven times. */
     inside.inside.bulk = 1e6;
     is_near(composition(&inside, 250000), 7 + 1.5 + 1.5 + 7, 1e-9,
             "composition: what ranks of a host send each other");
@@ -228,7 +227,7 @@ static void test_rate(void)
             "ring, accumulate format: 2 (p - 1) / p of n");
 }
 
-/* Core and link at once: the slower one, and what does not overlap. */
+/* Core and link at once: the slower one, and the part that does not overlap. */
 static void test_overlap(void)
 {
     const struct aps_stage stages[2] = {{.work = 1, .between = 2, .latency = 1},
@@ -242,7 +241,7 @@ static void test_overlap(void)
     ok(ten.bound == APS_BOUND_CORE, "more: bound by the core");
 }
 
-/* Eight rounds after it was sent a message is waited for. */
+/* A rank waits for a message eight rounds after it was sent. */
 static void test_lag(void)
 {
     const struct aps_stage stage = {.work = 1, .latency = 80};
@@ -253,8 +252,8 @@ static void test_lag(void)
     ok(all.bound == APS_BOUND_LATENCY, "a long latency bounds it");
 }
 
-/* A link passes at once what it could have carried while it rested, up to its burst:
- * after the search for exponents, and after each window of a ring. */
+/* A link sends at once, up to its burst, what it could have carried while it
+ * was idle: after the search for exponents, and after each window of a ring. */
 static void test_burst(void)
 {
     const size_t n = 4 * 1024 * 1024;
@@ -288,7 +287,7 @@ static void test_burst(void)
        "no burst: at the end of each window the link waits");
 }
 
-/* Long vectors come from memory and not from caches. */
+/* Long vectors are read from memory and not from caches. */
 static void test_memory(void)
 {
     struct aps_machine two = rate_alone(2, 1, 1e18);
@@ -313,7 +312,7 @@ static void test_memory(void)
             "native: copied, and half of them added");
 }
 
-/* Native takes 2 n 4 / rate of two ranks, and direct 2 n / rate + c n. */
+/* With two ranks native MPI takes 2 n 4 / rate, and direct 2 n / rate + c n. */
 static void test_where_it_pays(void)
 {
     struct aps_machine two = rate_alone(2, 1, 1e9);
@@ -326,8 +325,8 @@ static void test_where_it_pays(void)
         .rates = {.encode = 1e-9, .decode = 1e-9}};
     double rate;
 
-    /* Native: 4 n / rate; ours, whose core is slower than its link: n encoded, n
-     * / 2 encoded again, n / 2 + n decoded, 3 ns a value. */
+    /* Native: 4 n / rate; the library, whose core is slower than its link: n
+     * encoded, n / 2 encoded again, n / 2 + n decoded, 3 ns a value. */
     rate = aps_predict_most_rate(&call);
     is_near(rate, 4 / 3e-9, 0.03, "native is faster above 4 / 3 GB/s");
     call.rates = (struct aps_codec_rates){0};
@@ -335,10 +334,10 @@ static void test_where_it_pays(void)
        "no latency: headers alone matter");
     two = latency_alone(2, 1);
     two.between.rate = two.between.bulk = 1e8;
-    /* One step of native costs ALPHA, ours 2 ALPHA; then 4 n / rate. */
+    /* One step of native costs ALPHA, of the library 2 ALPHA; then 4 n / rate. */
     plan.scale.kind = APS_SCALE_APS;
     is_near((double)aps_predict_least_count(&call, SIZE_MAX), ALPHA * 1e8 / 3,
-            0.05, "one more latency than native's is worth so many values");
+            0.05, "one more latency than native's is worth a number of values");
     call.rates.encode = 1;
     ok(aps_predict_least_count(&call, SIZE_MAX) == SIZE_MAX,
        "a slow core: never pays");
@@ -362,8 +361,8 @@ static void test_ring(void)
             "ring: a window ends with a partial sum and its result");
 }
 
-/* Short vectors have fewer slices than ranks: their owners send to all, and the
- * others to them. */
+/* Short vectors have fewer slices than ranks: their owners send to all ranks,
+ * and the others to the owners. */
 static void test_owners(void)
 {
     const double message = 1e-6;
@@ -388,7 +387,7 @@ static void test_auto(void)
 
     ok(aps_predict_taken(&call) == APS_REDUCE_HIERARCHICAL,
        "auto: takes a reduction that is faster");
-    /* Ours encodes n values and n / 2 sums, 3.9 n ns; native takes 4 n ns. */
+    /* The library encodes n values and n / 2 sums, 3.9 n ns; native takes 4 n ns. */
     call.rates.encode = 2.6e-9;
     ok(aps_predict_taken(&call) == APS_REDUCE_AUTO,
        "auto: native, which is not 10 %% slower");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rates and times as people write them, and the file of apsmpi-measure.
+ * Rates and times as people write them, and the output file of apsmpi-measure.
  */
 #include "config.h"
 
@@ -46,7 +46,7 @@ static void test_quantities(void)
        "a long time");
 }
 
-/* Reads the text as a file; the errors, one after the other. */
+/* Reads the text as a file. Returns the errors, one after the other. */
 static int read_text(const char *text, struct aps_measured *measured,
                      struct aps_errors *errors)
 {
@@ -110,7 +110,7 @@ static void test_good(void)
     free(text);
 }
 
-/* The good file with one text in place of another. */
+/* Reads the good file with one text in place of another. */
 static void test_bad(const char *old, const char *new, int line,
                      const char *cause)
 {
@@ -126,7 +126,7 @@ static void test_bad(const char *old, const char *new, int line,
     ok(errors.list[0].line == line, "its line");
 }
 
-/* What the machine was busy with: that alone which is beyond its limit. */
+/* Other work on the machine: only the kind that exceeds its limit is reported. */
 static void test_busy(void)
 {
     static struct aps_measured measured = {

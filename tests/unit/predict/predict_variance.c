@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The variance retention ratio: against values of an independent calculation of
- * the paper's Theorem 1, against its closed form where no bits of values get lost,
- * against widths that the paper publishes, and against real sums of random values.
+ * the paper's Theorem 1, against its closed form if no bits of values are lost,
+ * against widths in the paper, and against real sums of random values.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 #include "predict/variance.h"
 #include "tap.h"
 
-/* By Python and math.erfc, written from the theorem alone. */
+/* By Python and math.erfc, from the theorem alone. */
 static const struct {
     int sum_bits, value_bits;
     size_t n;
@@ -40,7 +40,7 @@ static const struct {
     int plain, chunked;
 } published[] = {{576, 7, 5}, {1152, 8, 5}, {2304, 8, 5}, {4608, 9, 6}};
 
-/* Lemma 1: values of no mantissa bits have none to lose. */
+/* Lemma 1: values without mantissa bits have none to lose. */
 static double lemma(int sum_bits, size_t n)
 {
     const double a = exp2(sum_bits);
@@ -74,7 +74,7 @@ static void get_format(int bits, struct aps_format *format)
         bail_out("formats");
 }
 
-/* Normal values of few mantissa bits. */
+/* Draws normal values of few mantissa bits. */
 static void draw(int bits, size_t n, float *values)
 {
     const struct aps_scaling scaling = {.factor = 1};
@@ -92,7 +92,7 @@ static void draw(int bits, size_t n, float *values)
 
 #define TRIALS ((size_t)2000)
 
-/* Sums of x[terms], TRIALS side by side, in partial sums of so many bits. */
+/* Sums x[terms], TRIALS in parallel, in partial sums of `bits` mantissa bits. */
 static void sum_up(int bits, size_t chunk, size_t terms, const float *const x[],
                    float *out)
 {
@@ -105,9 +105,9 @@ static void sum_up(int bits, size_t chunk, size_t terms, const float *const x[],
         bail_out("aps_sum");
 }
 
-/* What part of the variance of normal values real sums in e8mM keep: in each group,
- * and of the groups' sums, cast to the bits of the values, as reductions by groups
- * make them. */
+/* Returns the share of the variance of normal values that real sums in e8mM
+ * keep: in each group, and in sums of the groups' sums, cast to the bits of the
+ * values, as reductions by groups make them. */
 static double measured(int bits, const struct aps_variance_sum *sum)
 {
     const size_t n = sum->group * sum->groups;
@@ -152,8 +152,8 @@ static double measured(int bits, const struct aps_variance_sum *sum)
     return kept / all;
 }
 
-/* Sums of the kinds that reductions have: as many bits as are said to be enough keep
- * the variance, 3 fewer do not. */
+/* Sums of the kinds that reductions have: the predicted number of bits keeps
+ * the variance, 3 bits fewer do not. */
 static void test_real_sums(void)
 {
     static const struct {
@@ -181,7 +181,7 @@ static void test_real_sums(void)
         diag("%s: %d bits: %.4f, real %.4f; 3 fewer: %.4f, real %.4f",
              cases[i].what, bits, promised, enough, kept, less);
         ok(enough > 0.98 && enough < 1.02,
-           "real sums of %s keep it with so many bits", cases[i].what);
+           "real sums of %s keep it with the predicted bits", cases[i].what);
         ok(less < enough - 0.03, "and not with 3 fewer");
         ok(enough > promised - 0.02 && less > kept - 0.02,
            "no more is lost than the theorem says");
@@ -238,7 +238,7 @@ int main(void)
        "a single group is summed once");
     ok(aps_variance_retained_chunked(5, 2, 64, 64) ==
            aps_variance_retained(5, 2, 64),
-       "a single chunk is no chunk");
+       "a single chunk is not a chunk");
     test_real_sums();
     return done_testing();
 }

@@ -12,7 +12,7 @@
 
 #define COUNT 100000
 
-/* The plain way. */
+/* Counts in the plain way. */
 static void count_plainly(struct aps_binades *binades, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

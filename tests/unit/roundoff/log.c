@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands in a round-off log. */
+/* The content of a round-off log. */
 #include "config.h"
 
 #include "roundoff/log.h"
@@ -153,7 +153,7 @@ static void test_names(void)
          "M\xc3\xbcller \xe2\x82\xac \xf0\x9f\x98\x80"},
         {"M\xfcller", "M?ller"},             /* Latin-1 */
         {"a\xc3", "a?"},                     /* half a character */
-        {"\xc0\xaf", "??"},                  /* too long a form */
+        {"\xc0\xaf", "??"},                  /* overlong form */
         {"\xed\xa0\x80", "???"},             /* a surrogate */
         {"\xf4\x90\x80\x80,\xff", "????,?"}, /* beyond Unicode */
     };
@@ -194,7 +194,7 @@ static void test_names(void)
     }
 }
 
-/* A reader that drops what follows a '#' must not find one outside quotes. */
+/* A reader that drops text after a '#' must not find one outside quotes. */
 static void test_hash(void)
 {
     struct aps_log_row row = log_file_row("conv#1");
@@ -208,7 +208,7 @@ static void test_hash(void)
     ok(log_file_count(",\"conv#1\",") == 1, "a name with a # is quoted");
 }
 
-/* Cut names end where a character ends, whatever is before it. */
+/* A cut name ends at the end of a character. */
 static void test_cut(void)
 {
     char name[1001], *fields[LOG_FIELDS + 1];
@@ -281,7 +281,7 @@ static void test_event(void)
        "a very long one is cut");
 }
 
-/* Decimal commas of the program's locale would be more fields. */
+/* Decimal commas of the program's locale would separate fields. */
 static void test_locale(void)
 {
     static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8",

@@ -63,7 +63,7 @@ static void test_refused(void)
     }
 }
 
-/* A file that is no log of ours is left alone, and a numbered one begun. */
+/* A file that is not a log is left alone, and a numbered one begins. */
 static void test_numbered(void)
 {
     static const char *const foreign[] = {"my thesis\n", "time,comm\n1,2\n",
@@ -129,7 +129,7 @@ static void test_numbered_names(void)
     }
 }
 
-/* All names are taken. */
+/* All names are in use. */
 static void test_numbered_out(void)
 {
     char path[512], expected[1024];
@@ -175,7 +175,7 @@ static void test_full(void)
              "%s: cannot write the log: No space left on device",
              log_file_path);
     is(aps_error_format(&error, line, sizeof line), expected, "says why");
-    /* Where a write would succeed. */
+    /* A place where a write would succeed. */
     dup2(null, log.fd);
     close(null);
     memset(&error, 0, sizeof error);
@@ -210,7 +210,7 @@ static void write_rows(int writer)
     _exit(0);
 }
 
-/* All of them open log_file_path, but find their rows in `written`. */
+/* All processes open log_file_path, but find their rows in `written`. */
 static void check_processes(const char *written)
 {
     int seen[WRITERS][ROWS] = {{0}};

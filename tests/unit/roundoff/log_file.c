@@ -123,7 +123,7 @@ struct aps_log_row log_file_row(const char *name)
     };
 }
 
-/* Split a CSV line in place; the number of fields. */
+/* Splits a CSV line in place. Returns the number of fields. */
 int log_file_split(char *line, char *fields[LOG_FIELDS + 1])
 {
     int n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tests of the round-off log share: a log in a folder of the test, a
- * row, and how to read the log again.
+ * Code shared by the tests of the round-off log: a log in a directory of the
+ * test, a row, and a reader of the log.
  */
 #ifndef APS_TESTS_UNIT_ROUNDOFF_LOG_FILE_H
 #define APS_TESTS_UNIT_ROUNDOFF_LOG_FILE_H
@@ -12,12 +12,12 @@
 
 #define LOG_FIELDS 38
 
-extern char log_file_directory[];   /* made by log_file_begin */
+extern char log_file_directory[];   /* set by log_file_begin */
 extern char log_file_path[256];     /* the log */
-extern char log_file_text[1 << 20]; /* what log_file_read found */
+extern char log_file_text[1 << 20]; /* result of log_file_read */
 
 void log_file_begin(void);
-void log_file_end(void); /* removes the folder */
+void log_file_end(void); /* removes the directory */
 
 void log_file_read(void);
 void log_file_read_from(const char *path);
@@ -25,13 +25,13 @@ void log_file_write(const char *content); /* replaces the log */
 void log_file_write_to(const char *path, const char *content);
 void log_file_open(struct aps_log *log);
 
-/* How often `what` occurs in log_file_text. */
+/* Returns the number of occurrences of `what` in log_file_text. */
 size_t log_file_count(const char *what);
 
-/* A row whose values are all different. */
+/* Returns a row whose values are all different. */
 struct aps_log_row log_file_row(const char *name);
 
-/* Split a CSV line in place; the number of fields. */
+/* Splits a CSV line in place. Returns the number of fields. */
 int log_file_split(char *line, char *fields[LOG_FIELDS + 1]);
 
 #endif

@@ -112,7 +112,7 @@ static void test_nonfinite_reference(void)
        "and is in no error");
 }
 
-/* The reference is accumulated in FP64: what FP32 cannot hold is no error. */
+/* The reference is accumulated in FP64: values that FP32 cannot hold are not errors. */
 static void test_rounding(void)
 {
     const double reference[] = {1 + 0x1p-30, 0.1, 1 / 3., 0x1p-151, 16777217};

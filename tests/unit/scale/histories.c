@@ -106,7 +106,7 @@ static bool history_is_bounded(const struct history *history)
            abs(a.exponent) <= 400 && abs(a.sum_exponent) <= 400;
 }
 
-/* Does a call change nothing? */
+/* True if a call changes nothing. */
 static bool history_passes(struct history *history,
                            const struct aps_scale_record *record)
 {

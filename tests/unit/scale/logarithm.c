@@ -9,8 +9,8 @@
 #include "tests/tap/tap.h"
 #include "unit/scale/scales.h"
 
-/* The greatest error in units of the last place of the C library's value, or of
- * 2^-54 where that is less. */
+/* Returns the greatest error in units of the last place of the C library's
+ * value, or of 2^-54 if that is less. */
 static double log2_error(double x)
 {
     const double wanted = log2(x);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What holds of every scale. */
+/* Properties of every scale. */
 #include "config.h"
 
 #include "scale/scale.h"

@@ -127,7 +127,7 @@ static void test_aps(void)
             right &= aps_scale_aps(&format, APS_EXPONENT_ZERO) == 0;
             for (int x = -149; x <= 160; x++)
                 right &= aps_scale_aps(&format, x) == upper - x;
-            /* What it is for: the scaled sum stays within 2^U. */
+            /* The purpose of the scale: the scaled sum stays within 2^U. */
             for (int i = 0; i < 200; i++) {
                 float max = scales_random_float();
                 int n = ranks[scales_random() % 9];
@@ -144,7 +144,7 @@ static void test_aps(void)
         if (aps_format_parse("flex16", &flex16, NULL) < 0 ||
             aps_format_parse("flex8", &flex8, NULL) < 0 ||
             aps_format_parse("bfp7/64", &bfp, NULL) < 0)
-            bail_out("flex16, flex8 or bfp7/64 is no format");
+            bail_out("flex16, flex8 or bfp7/64 is not a format");
         right &= aps_scale_aps(&flex16, x) == 14 - x &&
                  aps_scale_aps(&flex8, x) == 6 - x &&
                  aps_scale_aps(&bfp, x) == 0;

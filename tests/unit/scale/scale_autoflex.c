@@ -25,7 +25,7 @@ static struct aps_scale autoflex_with(enum aps_overflow on_overflow)
 }
 
 /* The paper's Algorithm 2 by hand: the integers of contributions and the
- * exponents that they are sent with. */
+ * exponents with which they are sent. */
 static void test_vector(enum aps_overflow on_overflow, const int *integers,
                         const int *exponents)
 {
@@ -71,7 +71,7 @@ static void test_uses(void)
     history_end(&history);
 }
 
-/* With constant maxima: they take half the range, in any format. */
+/* With constant maxima the scaled values take half the range, in any format. */
 static void test_headroom(const char *format, int ceiling)
 {
     const struct aps_scale scale = autoflex_with(APS_OVERFLOW_REDO);

@@ -10,7 +10,7 @@
 #include "unit/scale/histories.h"
 #include "unit/scale/scales.h"
 
-/* The reference's, and what it calls clean and overflowing. */
+/* The reference's parameters, and its clean and overflowing calls. */
 static const struct aps_scale backoff = {
     APS_SCALE_BACKOFF,
     {[APS_BACKOFF_START] = 0x1p14,

@@ -79,7 +79,7 @@ static void test_first(void)
     history_end(&history);
 }
 
-/* Sums that have cancelled each other, all of them or the last ones. */
+/* Sums that have cancelled to 0, all of them or the last ones. */
 static void test_cancelled(void)
 {
     const struct aps_scale scale = delayed_of(3, 0, APS_DELAYED_MAX);

@@ -46,7 +46,7 @@ static void test_steps(void)
     for (int i = 0; i < 9; i++)
         (void)history_call(&history, &one, 8, &over);
     ok(history_predict(&history).exponent == 13,
-       "dfxp: and another ten calls go by");
+       "dfxp: and another ten calls pass");
     (void)history_call(&history, &one, 8, &over);
     ok(history_predict(&history).exponent == 14, "dfxp: before it halves");
     history_end(&history);

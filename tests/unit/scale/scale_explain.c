@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is said of scales with a state: to people, and against choices. */
+/* Texts about scales with a state: explanations, and warnings against choices. */
 #include "config.h"
 
 #include "scale/scale.h"
@@ -43,7 +43,7 @@ static void says(const struct aps_scale *scale, const char *name,
        "%s in %s", aps_scale_name(scale), name);
 }
 
-/* Where no step is known. */
+/* No step is known. */
 static void says_of_calls(const struct aps_scale *scale, const char *text)
 {
     const struct aps_format format = parsed("e5m2");
@@ -108,7 +108,7 @@ static void test_texts(void)
                   "'steps: auto' beside 'rules', each has its own)." REDO);
 }
 
-/* Scales that are no powers of two. */
+/* Scales that are not powers of two. */
 static void test_powers(void)
 {
     struct aps_scale odd = {APS_SCALE_BACKOFF, {3, 3, 1, 2, 10}};
@@ -138,7 +138,7 @@ static void doubts(const struct aps_scale *scale, const char *name,
 
     ok(doubt == (text[0] != '\0'), "%s in %s is %s", aps_scale_name(scale),
        name, text[0] ? "doubtful" : "all right");
-    is(got, text, "... and it is said why");
+    is(got, text, "... with the cause");
 }
 
 static void test_doubts(void)

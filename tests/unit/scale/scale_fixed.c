@@ -9,8 +9,8 @@
 #include "tests/tap/tap.h"
 #include "unit/scale/scales.h"
 
-/* Is the value `factor` as a float, and is it what values are multiplied by:
- * a factor in [1, 2) and a power of two? */
+/* True if the value is `factor` as a float, and the multiplier is a factor in
+ * [1, 2) and a power of two. */
 static bool is_split(double factor)
 {
     const struct aps_scale fixed = {APS_SCALE_FIXED, {factor}};

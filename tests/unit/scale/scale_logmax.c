@@ -22,7 +22,7 @@ static struct aps_scale logmax_to(double max)
                                [APS_LOGMAX_BETA2] = 0.999}};
 }
 
-/* Numbers computed apart from this code. */
+/* Numbers that were computed without this code. */
 static void test_vector(const char *format, double max, const int *wanted)
 {
     static const int logs[] = {-6, -5, -7, -3, 2};
@@ -66,7 +66,7 @@ static void test_first_calls(void)
     history_end(&history);
 }
 
-/* How often log-normal maxima overflow. */
+/* Returns how often log-normal maxima overflow. */
 static double overflow_rate(double sigma, const char *format)
 {
     const struct aps_scale scale = logmax_to(0x1p40);
@@ -102,9 +102,9 @@ static void test_rates(void)
     }
 }
 
-/* Steps after a great maximum until the exponent is at least what it was, less
- * one: of the corrected form, or, fed with what the reference feeds in place
- * of the maximum's logarithm, of the reference. */
+/* Returns the number of steps after a great maximum until the exponent is at
+ * least its old value, less one: of the corrected form, or, with the
+ * reference's input in place of the maximum's logarithm, of the reference. */
 static int steps_after(double great)
 {
     const struct aps_scale scale = logmax_to(0x1p14);

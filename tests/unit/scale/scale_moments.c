@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank tells of its contribution before the data. */
+/* The data about a rank's contribution that it sends before the contribution. */
 #include "config.h"
 
 #include "scale/scale.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which magnitudes overflow, compared with what the codec counts. */
+/* Magnitudes that overflow, compared with the codec's count. */
 #include "config.h"
 
 #include "scale/scale.h"
@@ -17,11 +17,11 @@
 struct limits {
     struct aps_codec codec;
     enum aps_rounding rounding;
-    uint64_t draws; /* of random bits, the number of the next */
+    uint64_t draws; /* number of the next random bits */
     bool same;
 };
 
-/* How many overflows the codec counts for that value. */
+/* Returns the codec's number of overflows for that value. */
 static uint64_t count_of(struct limits *limits, float x, int exponent)
 {
     const struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
@@ -36,7 +36,7 @@ static uint64_t count_of(struct limits *limits, float x, int exponent)
     return stats.overflow;
 }
 
-/* A magnitude so that x * 2^exponent is `value`, or next to it. */
+/* Tests a magnitude for which x * 2^exponent is `value`, or next to it. */
 static void check_one(struct limits *limits, float x, int exponent)
 {
     const bool overflows = aps_scale_overflows(&limits->codec.format, x,
@@ -69,8 +69,8 @@ static void check_near(struct limits *limits, double value, int exponent)
     }
 }
 
-/* The values at which something may change: the largest one, half a step and a
- * step above it. The step is found by what the format rounds to. */
+/* The values at which the result may change: the largest one, half a step and a
+ * step above it. The format's rounding shows the step. */
 static void check_format(const char *name, enum aps_rounding rounding)
 {
     static const char *const roundings[] = {
@@ -105,7 +105,7 @@ static void check_format(const char *name, enum aps_rounding rounding)
        roundings[rounding]);
 }
 
-/* Above the largest value, a draw decides: some overflow and some do not. */
+/* Above the largest value random bits decide: some values overflow and some do not. */
 static void test_draws(void)
 {
     struct limits limits = {.rounding = APS_ROUND_STOCHASTIC};

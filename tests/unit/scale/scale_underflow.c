@@ -24,7 +24,7 @@ static struct aps_scale underflow_of(enum aps_underflow_model model, double min)
                                [APS_UNDERFLOW_MIN] = min}};
 }
 
-/* n values of mean 0. */
+/* Returns the moments of n values of mean 0. */
 static struct aps_scale_moments normal_moments(double sigma, double max)
 {
     return (struct aps_scale_moments){
@@ -55,7 +55,7 @@ static int first_exponent(const struct aps_scale *scale, const char *format,
     return exponent;
 }
 
-/* Numbers computed apart from this code. */
+/* Numbers that were computed without this code. */
 static void test_vectors(void)
 {
     const struct aps_scale normal = underflow_of(APS_UNDERFLOW_NORMAL, 1);
@@ -79,9 +79,9 @@ static void test_vectors(void)
     }
 }
 
-/* What the scale is for: of values that are drawn so, which share is below the
- * smallest one once they are scaled? The scale is a power of two, at most S: up
- * to twice gamma. */
+/* The purpose of the scale: the share of values of that distribution that are
+ * below the smallest one after scaling. The scale is a power of two, at most S,
+ * so the share is up to twice gamma. */
 static void test_share(void)
 {
     struct aps_scale scale = underflow_of(APS_UNDERFLOW_NORMAL, 0);
@@ -111,14 +111,14 @@ static void test_minimum(void)
     const struct aps_scale none = underflow_of(APS_UNDERFLOW_NORMAL, 0);
 
     ok(first_exponent(&one, "e5m10", 8, &great) == 0,
-       "underflow: min 1 scales nothing down that is no overflow");
+       "underflow: min 1 scales down only to avoid an overflow");
     /* 2^-24 / 0.00125331 is 4.7558e-5 */
     ok(first_exponent(&none, "e5m10", 8, &great) == -15,
        "underflow: min 0 is the paper to the letter");
 }
 
-/* Where the cap binds the exponent is that of APS, or one more: the cap ends at
- * the largest value, APS at the power of two below. */
+/* If the cap limits the exponent, it is that of APS, or one more: the cap ends
+ * at the largest value, APS at the power of two below. */
 static void check_cap(const char *name, double ratio)
 {
     struct aps_scale scale = underflow_of(APS_UNDERFLOW_NORMAL, 0);
@@ -184,7 +184,7 @@ static void test_schedule(void)
     history_end(&history);
 }
 
-/* Values that are all alike, small or large: nothing becomes 0 or overflows. */
+/* Equal values, small or large: none becomes 0 or overflows. */
 static void test_alike(enum aps_underflow_model model, const char *name,
                        double x)
 {

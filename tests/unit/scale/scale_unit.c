@@ -24,7 +24,7 @@ static struct aps_scale_moments moments_of(double rms)
         .max = 8 * rms, .n = 100, .sum_squares = 100 * rms * rms};
 }
 
-/* The exponent behind the first call. */
+/* Returns the exponent after the first call. */
 static int second_exponent(double rms)
 {
     const struct aps_scale scale = unit_of(1);
@@ -96,7 +96,7 @@ static void test_calls(void)
 static void test_pooled(void)
 {
     const struct aps_scale scale = unit_of(2);
-    /* 0.9 of the squares are of the first call */
+    /* The first call has 0.9 of the squares. */
     const struct aps_scale_moments many = {
         .max = 100, .n = 900, .sum_squares = 900 * 64};
     const struct aps_scale_moments few = {

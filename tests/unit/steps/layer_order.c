@@ -20,7 +20,7 @@ static void check(const char *what, const size_t *counts, long calls,
        wanted);
 }
 
-/* In both orders. */
+/* Checks both orders. */
 static void check_both(const char *what, const size_t *counts, long calls)
 {
     size_t reversed[MOST];
@@ -40,7 +40,7 @@ int main(void)
                6);
     check("three layers, each with its bias behind it",
           (const size_t[]){1280, 10, 16384, 128, 8192, 128}, 6, "backward");
-    check("alike layers, each with its bias behind it",
+    check("equal layers, each followed by its bias",
           (const size_t[]){640, 10, 4096, 64, 4096, 64}, 6, "backward");
     /* the beginning of ResNet-50 and its classifier, with normalisations */
     check_both("convolutions",

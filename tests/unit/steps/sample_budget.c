@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Samples cost at most their share of a program's time, and are taken. */
+/* Samples take at most their share of a program's time, and are taken. */
 #include "config.h"
 
 #include <limits.h>
@@ -12,12 +12,12 @@
 
 struct outcome {
     long samples;
-    double cost;  /* of all */
+    double cost;  /* cost of all samples */
     double worst; /* share of the time so far, after the third sample */
 };
 
-/* A program whose step takes `step` seconds and whose sample `cost` more, twice as
- * much in the second half; `layers` calls a step. */
+/* Runs a program whose step takes `step` seconds and whose sample takes `cost`
+ * more, twice as much in the second half; a step has `layers` calls. */
 static struct outcome run(double share, double step, double cost, int layers,
                           long steps)
 {
@@ -64,7 +64,7 @@ static void test_share(void)
                 cases[i].steps);
         const double all = (double)cases[i].steps * cases[i].step;
 
-        /* One sample of another cost than the last may be owed. */
+        /* One sample may be owed whose cost differs from the last one. */
         ok(outcome.cost <= cases[i].share * all + 2 * cases[i].cost,
            "case %zu: the share is kept", i);
         ok(outcome.samples >= cases[i].least, "... and samples are taken");
@@ -73,7 +73,7 @@ static void test_share(void)
     }
 }
 
-/* All calls of a step that is sampled are. */
+/* All calls of a sampled step are sampled. */
 static void test_whole_steps(void)
 {
     struct aps_sample_budget budget = {.share = 0.05};
@@ -118,9 +118,8 @@ static void test_classes(void)
        "any count has a class");
 }
 
-/* Samples are spread over the run where the program pauses and where their costs
- * differ: between `nearest` and `farthest` steps lie from one to the next, once the
- * first few have shown what they cost. */
+/* Samples are spread over the run, also if the program pauses or if their costs differ:
+ * after the first few samples, `nearest` to `farthest` steps separate two samples. */
 static void test_spread(void)
 {
     static const struct {
@@ -183,7 +182,7 @@ static void test_put_off(void)
        "... for good at the end");
 }
 
-/* A layer that was sampled owes more steps than one that could not be puts off. */
+/* A sampled layer owes more steps than one that could not be sampled postpones. */
 static void test_put_off_owed(void)
 {
     struct aps_sample_budget budget = {.share = 0.05};

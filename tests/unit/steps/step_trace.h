@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tests of steps share: the calls of one step of several networks, and
- * a sequence of calls with what aps_steps_advance said of each.
+ * Code shared by the tests of steps: the calls of one step of several networks,
+ * and a sequence of calls with the results of aps_steps_advance.
  */
 #ifndef APS_TESTS_UNIT_STEPS_STEP_TRACE_H
 #define APS_TESTS_UNIT_STEPS_STEP_TRACE_H
@@ -29,14 +29,14 @@ void pattern_nested(struct pattern *pattern, long blocks);
 /* The layers of config/layers/resnet50-layers.csv from min_count elements. */
 void pattern_resnet50(struct pattern *pattern, size_t min_count);
 
-/* A sequence of calls, and what was said of it. */
+/* A sequence of calls, and the results for them. */
 struct trace {
     struct aps_steps *steps;
     long calls;
     long active;
     long desyncs;
     long wrong;         /* active, and the count is not the signature's */
-    long misplaced;     /* active, and not where trace_expect() says */
+    long misplaced;     /* active, and not where trace_expect() expects it */
     long last_inactive; /* index of the call */
     struct aps_step_position last;
     /* trace_expect(): from call `origin` on, call i is layer (i - origin) % length
@@ -46,7 +46,7 @@ struct trace {
     long first_step;
 };
 
-/* Begin a trace with steps of its own, which the caller destroys. */
+/* Begins a trace with its own steps, which the caller destroys. */
 void trace_begin(struct trace *trace, const struct aps_policy_steps *config,
                  const struct aps_layers *layers);
 void trace_begin_auto(struct trace *trace);

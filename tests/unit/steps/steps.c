@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps that the policy states, or that a layer table gives, and epochs. */
+/* Steps that the policy or a layer table gives, and epochs. */
 #include "config.h"
 
 #include "steps/steps.h"
@@ -50,7 +50,7 @@ static void test_calls(void)
     ok(trace.active == 500 && trace.wrong == 0 && trace.misplaced == 0,
        "calls: active from the first call on, in place");
 
-    /* A stranger between two steps. */
+    /* An unrelated call between two steps. */
     trace_call(&trace, 99);
     ok(!trace.last.active && trace.last.desync && trace.last.step == 100,
        "calls: a call between two steps is a desync");
@@ -64,7 +64,7 @@ static void test_calls(void)
     ok(trace.active == 1000 && trace.misplaced == 0 && trace.wrong == 0,
        "calls: then active again; the step that passed is counted");
 
-    /* A stranger inside a step, and a call left out. */
+    /* An unrelated call inside a step, and a missing call. */
     trace_call(&trace, 10);
     trace_call(&trace, 20);
     trace_call(&trace, 99);
@@ -86,7 +86,7 @@ static void test_calls(void)
     trace_expect(&trace, 5, 215);
     trace_rounds(&trace, &step, 10);
     ok(trace.active == before + 50 && trace.misplaced == 0,
-       "calls: a call left out, likewise");
+       "calls: a missing call, likewise");
     ok(trace.desyncs == 3 && trace.wrong == 0, "calls: three desyncs");
     aps_steps_destroy(trace.steps);
 
@@ -130,7 +130,7 @@ static void test_calls_wrong(void)
     trace_begin_calls(&trace, 4);
     trace_rounds(&trace, &step, 200);
     ok(trace.desyncs == 1 && trace.active == 4 && trace.wrong == 0,
-       "calls: a length that is none is left after the first round");
+       "calls: a wrong length is dropped after the first round");
     aps_steps_destroy(trace.steps);
 
     trace_begin_calls(&trace, 10);
@@ -191,7 +191,7 @@ static struct aps_layer_row table_layers[] = {
 };
 static const struct aps_layers table = {.count = 5, .list = table_layers};
 
-/* Calls between two steps, as of an evaluation. */
+/* Calls between two steps, like those of an evaluation. */
 static void test_outside(void)
 {
     static const struct aps_policy_steps config = {.kind = APS_STEPS_TABLE};
@@ -226,7 +226,7 @@ struct said {
     bool active;
     bool desync;
     long segments;
-    long layer; /* of segment 0, forward */
+    long layer; /* layer of segment 0, forward */
     long step;
 };
 
@@ -322,7 +322,7 @@ static void test_table(void)
         {41, false, false, 0, 0, 0},
         {40, true, false, 5, 0, 3},
         {9, true, false, 1, 0, 4},
-        {9, false, true, 0, 0, 0}, /* begins anew with this very call */
+        {9, false, true, 0, 0, 0}, /* begins again with this very call */
         {31, false, false, 0, 0, 0},
         {40, true, false, 5, 0, 6},
     };
@@ -346,7 +346,7 @@ static void test_table(void)
                 unseen_broken, 5);
 }
 
-/* Numbers of calls of one class do not depend on those that are numbered apart. */
+/* Separately numbered calls do not change the numbers of calls of a class. */
 static void test_apart(void)
 {
     const struct aps_policy_steps none = {.kind = APS_STEPS_NONE};

@@ -77,7 +77,7 @@ static void test_longest(void)
     }
 }
 
-/* The step is found in the end, in place, and kept. */
+/* The library finds the step in the end, with its begin, and keeps it. */
 static void check_settles(const char *name, const struct pattern *pattern)
 {
     const long steps = 40;
@@ -145,8 +145,8 @@ static void test_networks(void)
     }
 }
 
-/* Blocks from the very first call on, more than are taken for blocks: the step
- * is mistaken for ever, but what is said of a count is never wrong. */
+/* Blocks from the first call on, more than the library takes for blocks: the
+ * step stays wrong, but the results for a count are never wrong. */
 static void test_limit(void)
 {
     struct trace trace;
@@ -210,7 +210,7 @@ static void test_evaluation(void)
     check_evaluation("transformer", &step, 25, DIFFERENT);
 }
 
-/* Interrupted before it is trusted: a longer stretch brings it back. */
+/* Interrupted before the library trusts the step: a longer stretch finds it again. */
 static void test_early_evaluation(void)
 {
     static struct pattern step;
@@ -227,18 +227,18 @@ static void test_early_evaluation(void)
     ok(trace.misplaced == 0 && trace.wrong == 0, "and in place");
     aps_steps_destroy(trace.steps);
 
-    /* Always early: an epoch is a step then. */
+    /* Always early: an epoch becomes a step then. */
     trace_begin_auto(&trace);
     for (int epoch = 0; epoch < 20; epoch++) {
         trace_rounds(&trace, &step, 8);
         trace_call(&trace, 5000);
     }
     ok(trace.last_inactive < 4 * (8 * step.length + 1) && trace.wrong == 0,
-       "epochs of eight steps are taken for steps");
+       "epochs of eight steps become steps");
     aps_steps_destroy(trace.steps);
 }
 
-/* Layers are frozen or added: another step, for good. */
+/* Layers are frozen or added: a permanent change of the step. */
 static void test_phases(void)
 {
     static struct pattern first, second;
@@ -265,7 +265,7 @@ static void test_phases(void)
     aps_steps_destroy(trace.steps);
 }
 
-/* Calls between two steps that are another step by now. */
+/* Calls between two steps that are another step themselves. */
 static void test_other_step(void)
 {
     const struct pattern first = {3, {10, 20, 30}};
@@ -360,7 +360,7 @@ static void test_random_patterns(void)
     diag("random patterns: known after %ld steps at the latest", latest + 1);
 }
 
-/* Random phases of random patterns: nothing is ever promised wrongly. */
+/* Random phases of random patterns: the library never predicts wrongly. */
 static void test_random_walks(void)
 {
     static struct pattern pattern;
@@ -382,7 +382,7 @@ static void test_random_walks(void)
                 pattern_add(&pattern, 1024 + next_random(3));
             trace_rounds(&trace, &pattern, 1 + next_random(60));
         }
-        /* At the end one step stays, whatever was before. */
+        /* At the end one step stays, whatever came before. */
         if (!stated) {
             for (long i = 0; i < 25000; i++)
                 trace_call(&trace, i % 50 == 0 ? 9000 : 8000);

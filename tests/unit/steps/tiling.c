@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Layers behind calls whose sizes vary. */
+/* Layers after calls whose sizes vary. */
 #include "config.h"
 
 #include <stdint.h>
@@ -50,7 +50,7 @@ static void test_drawn(void)
     ok(aps_tiling_find(counts, calls, found, MOST) == 6 &&
            memcmp(found, layers, sizeof layers) == 0,
        "fused by chance: the layers are found");
-    /* The program may have ended anywhere. */
+    /* The program may end anywhere. */
     ok(aps_tiling_find(counts, calls - 1, found, MOST) == 6,
        "... with a step that is cut short");
     counts[calls / 2]++;
