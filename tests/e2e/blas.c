@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A BLAS of one function, by Fortran's name and by C's. It says on standard
- * error when it is called, and what is wrong with its arguments as xerbla
- * would.
+ * A BLAS of one function, with Fortran's name and C's. It prints on standard
+ * error that it was called, and reports wrong arguments as xerbla would.
  */
 #include <stdio.h>
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""blocks.py LIBAPS: an independent reader and writer of the formats in blocks
-and of integers, in Python's own numbers, compared byte for byte with libaps.
-levels.py has those whose blocks have a scale in FP32.
+"""blocks.py LIBAPS: an independent reader and writer of block formats and of
+integers, in Python's own numbers, compared byte for byte with libaps.
+levels.py has the formats whose blocks have a scale in FP32.
 
-It knows the formats from their specifications (MX 1.0, 5.4 and 6.3; NVFP4 and
-bfpM/B as aps.h says) and shares nothing with the library. Values are doubles or
+It knows the formats from their specifications (MX 1.0, 5.4 and 6.3; aps.h for
+NVFP4 and bfpM/B) and shares no code with the library. Values are doubles or
 integers: all steps are exact except where a format says that FP32 rounds. TAP.
 """
 
@@ -28,7 +28,7 @@ SEED, STEP, LAYER, RANK, RANKS = 99, 7, 5, 3, 6
 # --- elements ------------------------------------------------------------------
 
 class Float:
-    """e bits of exponent, m of mantissa; the largest value is given."""
+    """A float of e bits of exponent and m of mantissa, with this largest value."""
 
     def __init__(self, e, m, largest, inf=None, nan=()):
         self.e, self.m, self.largest = e, m, largest
@@ -106,17 +106,17 @@ INT8 = Complement(8, 6, -127)
 # --- blocks --------------------------------------------------------------------
 
 class Blocks:
-    """What formats in blocks share. A format has `block` values in a block, `piece`
-    bytes before all blocks, and the scale `nan` of blocks that are no numbers."""
+    """Base of block formats. A format has `block` values in a block, `piece`
+    bytes before all blocks, and the scale `nan` for blocks of NaN."""
     piece, nan = 0, 255
     scale_bytes, kinds = 1, ROUNDINGS
 
     def begin(self, x):
-        """The bytes before all blocks, and what choose and read need to know."""
+        """Returns the bytes before all blocks, and the data for choose and read."""
         return b"", None
 
     def choose(self, block, g):
-        """The scale's code, and what scales values, or None: zeros."""
+        """Returns the scale's code, and the factor of the values, or None: zeros."""
         if not all(math.isfinite(x) for x in block):
             return self.nan, None
         greatest = max(abs(x) for x in block)
@@ -199,7 +199,7 @@ def write(f, x, kind, words):
 
 
 def read(f, wire, n):
-    """Bit patterns of the n values; None for a NaN, whatever its bits."""
+    """Returns bit patterns of the n values; None for any NaN."""
     g = struct.unpack("<f", wire[:4])[0] if f.piece else None
     at, x = f.piece, []
     for i in range(0, n, f.block):
@@ -241,7 +241,7 @@ def philox(key, counter):
 
 
 def words_of(rank, first, n):
-    """Word i % 4 of group i / 4 for the elements from `first` on."""
+    """Returns word i % 4 of group i / 4 for the elements from `first` on."""
     key = mix(mix(SEED) ^ rank)
     words = []
     for group in range(first // 4, (first + n) // 4 + 1):
@@ -250,7 +250,7 @@ def words_of(rank, first, n):
 
 
 def draws(kind, first, x):
-    """The words by which the magnitudes of x are rounded."""
+    """Returns the words by which the magnitudes of x are rounded."""
     own = words_of(RANK, first, len(x))
     if kind != CORRELATED:
         return own
@@ -334,14 +334,14 @@ def ok(passed, text):
 
 
 def value(rng, exponent):
-    """Up to 2^exponent, as a gradient's: over many binades, or none."""
+    """Returns values up to 2^exponent, like a gradient's: over many binades, or one."""
     x = math.ldexp(rng.choice((rng.random(), rng.random() ** 3, 1.0, 0.75,
                                1 - 2 ** -9, rng.randrange(64) / 64)), exponent)
     return f32(x if rng.random() < 0.5 else -x)
 
 
 def array(rng, block, n):
-    """Blocks of all magnitudes, of zeros, of subnormals, with INF and NaN."""
+    """Returns blocks of all magnitudes, of zeros, of subnormals, with INF and NaN."""
     x = []
     while len(x) < n:
         exponent = rng.randrange(-150, 129) if rng.random() < 0.5 else 0
@@ -362,7 +362,7 @@ def array(rng, block, n):
 
 
 def any_floats(rng):
-    """Bit patterns, of either sign: subnormals, the ends, INF and NaN, too."""
+    """Returns bit patterns of either sign: subnormals, the ends, INF and NaN, too."""
     return [0, 1 << 31, 1, 0x80000001, 0x7FFFFF, 0x800000, 0x7F7FFFFF,
             0x7F800000, 0xFF800000, 0x7F800001, 0x7FC00000, 0xFFFFFFFF,
             *(rng.randrange(2 ** 32) for _ in range(30))]
@@ -386,7 +386,7 @@ def test_format(aps, f, rng):
         casts &= aps.decode(f.name, wire, n) == values
     ok(right, f"{f.name}: encodes as the independent writer, in every rounding")
     ok(casts, "... what is decoded, or cast, is what the reader reads")
-    # sizes to one and a half blocks; a piece is a piece of the whole
+    # sizes up to one and a half blocks; an array in pieces has the bytes of the whole
     for size in (1, 7, f.block - 1, f.block, f.block + 1, f.block * 3 // 2):
         part = x[f.block:f.block + size]
         words = draws(f.kinds[0], f.block, part)
@@ -399,7 +399,7 @@ def test_format(aps, f, rng):
             unit = aps.bytes(f.name, f.block)
             pieces &= whole[unit:unit + len(own)] == own
     ok(pieces, "... short arrays and pieces, too")
-    # all scale codes, and any codes: what others may have written
+    # all scale codes, and any codes, which other encoders may write
     codes = range(256) if f.scale_bytes == 1 else any_floats(rng)
     n = len(codes) * f.block
     wire = bytearray(struct.pack("<f", 0.37) if f.piece else b"")
@@ -437,7 +437,7 @@ def test_integer(aps, name, element, rng):
 
 def test_gamma(aps):
     """Flexpoint's Gamma (arXiv 1711.02213), the greatest magnitude of integers,
-    as the exponent is raised after an overflow."""
+    by which the exponent is raised after an overflow."""
     element = Complement(16, 0, -32768)
     table = ((1, 14, 16384), (1, 13, 8192), (1.1, 13, 9011), (.9, 13, 7373),
              (1.2, 13, 9830), (5, 13, 32767), (5, 10, 5120))

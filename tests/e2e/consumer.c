@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that uses all of libaps, in C99 and later and in C++11 and later.
- * Prints what the format named by its first argument is, and "right" if the
- * numbers are.
+ * A program that uses all of libaps, in C99 and later and in C++11 and later. Prints
+ * the format that its first argument names, and "right" if the numbers are.
  */
 #include <aps.h>
 #include <stdio.h>
 #include <string.h>
 
 #if APS_VERSION < 1
-#error "APS_VERSION is no number"
+#error "APS_VERSION is not a number"
 #endif
 
-/* Pointers to float, of which aps_sum changes none. */
+/* Pointers to float: aps_sum changes none of the floats. */
 static int sums_are_right(const struct aps_format *format)
 {
     float a[2] = {1, 2}, b[2] = {3, 4}, out[2] = {0, 0};

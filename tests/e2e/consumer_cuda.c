@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that uses libaps-cuda, as far as it goes without a GPU. */
+/* A program that uses the functions of libaps-cuda that need no GPU. */
 #include <aps_cuda.h>
 #include <errno.h>
 #include <stdio.h>

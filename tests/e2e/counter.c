@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A profiler, preloaded behind libapsmpi.so: counts the calls of MPI_Allreduce
- * that reach it and says how many at the end.
+ * A profiler, preloaded after libapsmpi.so: counts the calls of MPI_Allreduce
+ * that reach it and prints their number at the end.
  */
 #include <stdio.h>
 

@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Rank 0 comes to collective calls that mpi_f08 makes unseen before it waits for its
-! nonblocking sum, the others behind that. To be run where rank 0 has no policy of its
-! own, and so no MPI_THREAD_MULTIPLE, by which a thread could go on with the sum.
+! Rank 0 makes collective calls, by names of mpi_f08 that the library cannot see,
+! before it waits for its nonblocking sum; the other ranks make them after it. Run it
+! without a policy on rank 0, which then has no MPI_THREAD_MULTIPLE, so that no thread
+! can progress the sum.
 program drained
    use mpi_f08
    implicit none

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""emulators.py LIBAPS: formats in blocks, compared with what two emulators in
-PyTorch make of the same values. TAP, with a table of the differences.
+"""emulators.py LIBAPS: block formats, compared with the results of two emulators
+in PyTorch for the same values. TAP, with a table of the differences.
 
-The emulators are formulated here anew, in numpy's FP32, from reading them:
+This program has its own version of the emulators, in numpy's FP32, written
+from their code:
 
   _quantize_mx in mx/mx_ops.py and _quantize_elemwise_core in
   mx/elemwise_ops.py of https://github.com/microsoft/microxcaling (7bc4195),
@@ -12,8 +13,8 @@ The emulators are formulated here anew, in numpy's FP32, from reading them:
   _float_to_bfp in bfp/bfp_ops.py of
   https://github.com/parsa-epfl/HBFPEmulator (b5cdb1d), rounding 'determ'
 
-Where no cause of a difference is listed, values are equal. Where one is, they
-differ as libaps(3) says.
+Values are equal unless a cause of a difference is listed. Then they differ as
+libaps(3) says.
 """
 
 import ctypes
@@ -33,12 +34,12 @@ def power(e):
 
 
 def log2(x):
-    """log2 as PyTorch has it: rounded to FP32."""
+    """Returns log2 as PyTorch computes it: rounded to FP32."""
     return np.log2(x.astype(np.float64)).astype(F32)
 
 
 def exponent(x):
-    """e of 2^(e-1) <= x < 2^e, exact; of no meaning for 0, INF and NaN."""
+    """Returns e of 2^(e-1) <= x < 2^e, exact; meaningless for 0, INF and NaN."""
     return np.frexp(x)[1].astype(F32)
 
 
@@ -52,7 +53,7 @@ def greatest_of(blocks):
 # own, or the exact one.
 
 class Mx:
-    """e and m bits of exponent and mantissa; emax: of the greatest value."""
+    """A format of e and m bits; emax: exponent of the greatest value."""
 
     def __init__(self, e, m, emax, greatest):
         self.m, self.emax, self.greatest = m, emax, F32(greatest)
@@ -67,13 +68,13 @@ class Mx:
         return exponent(top) - 1
 
     def shared(self, top, rule):
-        """The exponents of the scales of blocks with these maxima."""
+        """Returns the exponents of the scales of blocks with these maxima."""
         e = rule(np.where(top == 0, F32(2.0 ** -126), top)) - self.emax
         e = np.where(e > 127, F32(np.nan), np.maximum(e, -127))
         return np.where(np.isfinite(top), e, F32(np.nan))
 
     def scaled(self, blocks, e):
-        """Scaled values, and the steps of which they become multiples."""
+        """Returns scaled values, and the steps to which they are rounded."""
         v = blocks / power(e)
         if self.least is None:
             return v, power(np.full_like(v, -self.m))
@@ -113,10 +114,10 @@ class Hbfp:
         return np.minimum(np.maximum(y, -greatest), greatest)
 
 
-# --- why they differ ----------------------------------------------------------
+# --- causes of differences ----------------------------------------------------
 #
 # A cause: its name, the values that it may change, those that it does change,
-# and whether the exact exponent does away with it.
+# and whether the exact exponent removes it.
 
 def mx_causes(f, blocks, ties):
     top = greatest_of(blocks)
@@ -157,7 +158,7 @@ def hbfp_causes(f, blocks):
     yield "INF of a finite value", infinite, infinite & (theirs == 128), False
     if f.epsilon:
         coarse = (top > 0) & (theirs > e) & (top < 0.125)
-        # less than half their step, more than half of ours
+        # less than half their step, more than half of this one
         lost = (np.abs(blocks) < power(theirs - f.m - 1)) \
             & (np.abs(blocks) > power(e - f.m - 1))
         yield "epsilon", whole & coarse, lost & coarse, True
@@ -168,8 +169,8 @@ def hbfp_causes(f, blocks):
 
 
 def mx_zeros(f, blocks):
-    """Where only one of both gives -0, if both give zero: int8 has none, and
-    microxcaling has +0 where a value, or its quotient by the scale, is 0."""
+    """Only one of the two gives -0, if both give zero: int8 has no -0, and
+    microxcaling has +0 if a value, or its quotient by the scale, is 0."""
     v, _ = f.scaled(blocks, f.shared(greatest_of(blocks), f.floor_log2))
     if f.least is None:
         return np.signbit(blocks) & (v != 0)
@@ -184,7 +185,7 @@ def hbfp_zeros(f, blocks):
 # --- inputs -------------------------------------------------------------------
 
 def under(x, ulps):
-    """x, so many floats nearer to 0 (or, below 0, farther from it)."""
+    """Returns the float `ulps` floats nearer to 0 than x (or, below 0, farther)."""
     bits = np.asarray(x, F32).view(np.int32)
     return (bits - np.asarray(ulps, np.int32)).view(F32)
 
@@ -194,7 +195,7 @@ def signs(rng, x):
 
 
 def below_maxima(rng, maxima, block):
-    """A block for each maximum, with other values of all sizes below it."""
+    """Makes a block for each maximum, with other values of all sizes below it."""
     maxima = np.asarray(maxima, F32)
     x = rng.random((maxima.size, block)) ** rng.choice([1, 4], (maxima.size, 1))
     x = (x * maxima[:, None].astype(np.float64) * (1 - 2.0 ** -10)).astype(F32)
@@ -203,7 +204,7 @@ def below_maxima(rng, maxima, block):
 
 
 def inputs(rng, block):
-    """Blocks of each kind: {name: blocks}."""
+    """Returns blocks of each kind: {name: blocks}."""
     count = -(-100000 // block)
     powers = power(np.arange(-149, 128))
     normal = powers[23:]

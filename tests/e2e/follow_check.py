@@ -17,7 +17,7 @@ import sys
 import termios
 import time
 
-PATIENCE = 30.0         # seconds; the report looks at the file twice a second
+PATIENCE = 30.0         # seconds; the report reads the file twice a second
 SEQUENCE = re.compile(rb"\x1b\[(\??)([0-9;]*)([A-Za-z])")
 HEADER = ("time,comm,step,epoch,layer,name,count,format,scale,reduce,scale_exp,"
           "err_mean,err_max,err_l2,snr_db,underflow,overflow,nonfinite,skipped,"
@@ -26,7 +26,7 @@ LAYERS = 30
 
 
 class Screen:
-    """What a terminal of this size shows; knows what the report may send."""
+    """Screen of a terminal of this size; understands the report's control sequences."""
 
     def __init__(self, columns, lines):
         self.bad = []
@@ -81,7 +81,7 @@ class Screen:
             elif numbers == b"7":
                 self.wrap = on
             return
-        # Behind the last column the cursor stays on it.
+        # At the end of a line the cursor stays on the last column.
         at = min(self.x, self.columns - 1)
         if letter == b"H" and not numbers:
             self.x = self.y = 0
@@ -102,7 +102,7 @@ class Screen:
 
 
 def interruptible():
-    """A shell lets what it starts in the background ignore Ctrl-C."""
+    """A shell makes its background jobs ignore Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -112,7 +112,7 @@ def own_terminal():
 
 
 class Terminal:
-    """The report on a pseudo-terminal."""
+    """Runs the report on a pseudo-terminal."""
 
     def __init__(self, columns, lines, command):
         self.screen = Screen(columns, lines)
@@ -136,7 +136,7 @@ class Terminal:
         self.set_size(self.master)
 
     def read(self, seconds):
-        """What came within this time to the screen; False at the end."""
+        """Reads the output of this time to the screen; False at the end."""
         if not select.select([self.master], [], [], seconds)[0]:
             return True
         try:
@@ -144,7 +144,7 @@ class Terminal:
         except OSError:
             return False
         data = self.rest + data
-        # A sequence that has not come as a whole waits.
+        # An incomplete sequence waits for its rest.
         cut = data.rfind(b"\x1b")
         whole = cut < 0 or SEQUENCE.match(data, cut)
         self.rest = b"" if whole else data[cut:]
@@ -152,7 +152,7 @@ class Terminal:
         return bool(data)
 
     def shows(self, pattern):
-        """Does the screen show this, in time?"""
+        """True if the screen shows this in time."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if re.search(pattern, self.screen.text(), re.M):
@@ -162,7 +162,7 @@ class Terminal:
         return bool(re.search(pattern, self.screen.text(), re.M))
 
     def ends(self):
-        """The exit status, in time."""
+        """Returns the exit status, if the report ends in time."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end and self.process.poll() is None:
             self.read(.2)
@@ -192,7 +192,7 @@ def add(path, text):
 
 
 def scene(columns, lines, report, log):
-    """(passed, name) of what is to be seen, one by one."""
+    """Yields (passed, name) of each check of the screen."""
     terminal = Terminal(columns, lines, [sys.executable, report, "--follow", log])
     results = []
 
@@ -264,7 +264,7 @@ def scene(columns, lines, report, log):
 
 
 def candidates(report, log):
-    """Rows of what the program did not get have a table of their own."""
+    """Rows of candidates have their own table."""
     header = HEADER.rstrip("\n") + ",shadow,entropy\n"
 
     def measured(step, layer, number):
@@ -292,7 +292,7 @@ def candidates(report, log):
 
 
 def without_terminal(report, log):
-    """A table after each change, one below the other; Ctrl-C ends that, too."""
+    """A table after each change, one below the other; Ctrl-C ends this, too."""
     add(log, HEADER + row(0, 0))
     process = subprocess.Popen(
         [sys.executable, "-u", report, "--follow", log], text=True,

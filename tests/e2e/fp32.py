@@ -10,7 +10,7 @@ FLOAT_MAX = struct.unpack("<f", struct.pack("<I", 0x7F7FFFFF))[0]
 
 
 def f32(x):
-    """x rounded to FP32."""
+    """Returns x rounded to FP32."""
     try:
         return struct.unpack("<f", struct.pack("<f", x))[0]
     except OverflowError:
@@ -26,7 +26,7 @@ def from_bits(bits):
 
 
 def rounded(steps, kind, word):
-    """A magnitude in steps of the format, a double, rounded to an integer."""
+    """Rounds a magnitude in steps of the format, a double, to an integer."""
     if kind == TOWARD_ZERO:
         return math.floor(steps)
     if kind in (STOCHASTIC, CORRELATED):

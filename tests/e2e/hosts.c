@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hosts [BYTES [ROUNDS]]: where each rank is. With BYTES, the shortest time, in
- * microseconds, in which these got from rank 0 to the last rank and one byte
- * came back.
+ * hosts [BYTES [ROUNDS]]: prints the host of each rank. With BYTES, prints the
+ * shortest time, in microseconds, in which these reached the last rank from
+ * rank 0 and one byte came back.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Sums of reals through the `mpi` module without blocking: two under way at a
-! time, one of them in place, and a blocking one beside them.
+! time, one of them in place, and a blocking one meanwhile.
 program isums
     use mpi
     implicit none

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Sums of reals through the `mpi_f08` module without blocking: two under way at a
-! time, one of them in place, and a blocking one beside them.
+! time, one of them in place, and a blocking one meanwhile.
 program isums
     use mpi_f08
     implicit none

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Sums of reals through mpif.h without blocking: two under way at a
-! time, one of them in place, and a blocking one beside them.
+! time, one of them in place, and a blocking one meanwhile.
 program isums
     implicit none
     include 'mpif.h'

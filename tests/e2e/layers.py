@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes files of weights for t-layers.sh, by the rules of each kind and by none of
+"""Writes files of weights for t-layers.sh, by the rules of each kind and without
 apsmpi's code:
 
     layers.py FILE      the little network below; the ending names the kind

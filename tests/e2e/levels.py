@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Independent readers and writers of the formats whose blocks have a scale in
-FP32: qsgdS/B (Alistarh et al. 2017, Eq. 4, with 2-norm or maximum), intB/BUCKET
-and sign/B, as aps.h says."""
+FP32: qsgdS/B (Alistarh et al. 2017, Eq. 4, with 2-norm or maximum),
+intB/BUCKET and sign/B, by aps.h."""
 
 import math
 
@@ -12,7 +12,7 @@ NAN_BITS = 0x7FC00000
 
 
 def total(values):
-    """In FP64 and 16 lanes, which are added 8, 4, 2 and 1 apart."""
+    """Sums in FP64 and 16 lanes, which are added 8, 4, 2 and 1 apart."""
     lanes = [0.0] * 16
     for i, v in enumerate(values):
         lanes[i % 16] += v
@@ -23,7 +23,7 @@ def total(values):
 
 
 class Level:
-    """A sign above a level of 0 to s."""
+    """A sign and a level of 0 to s."""
 
     def __init__(self, s):
         self.s = s
@@ -40,7 +40,7 @@ class Level:
 
 
 class Plus:
-    """A bit: is the value negative?"""
+    """One bit, set if the value is negative."""
 
     width = 1
 

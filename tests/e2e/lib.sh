@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the end-to-end tests share; they begin with
+# Functions of the end-to-end tests, which begin with
 #
 #     . "${top_srcdir:-.}/tests/e2e/lib.sh"
 #
-# and stand in an empty directory of their own from then on. The environment
-# comes from tests/local.mk; by hand, say
+# and are then in an empty directory of their own. tests/local.mk sets the
+# environment; by hand, run
 #
 #     top_srcdir=. top_builddir=build sh tests/e2e/t-native.sh
 #
@@ -42,8 +42,8 @@ for file in "$library" "$apsmpi" "$digits_program" "$probe"; do
     [ -e "$file" ] || { echo "Bail out! there is no $file"; exit 1; }
 done
 
-# A build with sanitizers: theirs must be the first library of all. MPI never
-# gives all its memory back.
+# A build with sanitizers: their library must be the first of all. MPI never
+# frees all its memory.
 sanitizer=$(ldd "$library" 2>/dev/null | awk '/libasan/ { print $3 ":" }')
 if [ -n "$sanitizer" ]; then
     ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
@@ -66,8 +66,8 @@ diag()
     printf '# %s\n' "$*"
 }
 
-# check NAME COMMAND...: one test: the command succeeds. If not, what it printed
-# and what the last job printed is shown.
+# check NAME COMMAND...: one test, that the command succeeds. If it does not,
+# prints the output of the command and of the last job.
 check()
 {
     name=$1
@@ -100,8 +100,8 @@ skip_all()
     exit 0
 }
 
-# finish: the end of a test, at which pandas, where there is one, reads all logs
-# that are left (and are not larger than any log: a test makes one with a hole)
+# finish: the end of a test. pandas, if it is installed, reads all logs that are
+# left (except larger ones than any real log: a test makes one with a hole).
 finish()
 {
     cd "$tmp" || exit 1
@@ -133,7 +133,7 @@ native()
     timed $launch -n "$ranks" env "$@"
 }
 
-# job RANKS [VARIABLE=VALUE...] PROGRAM...: the same with the library
+# job RANKS [VARIABLE=VALUE...] PROGRAM...: an MPI job with the library
 job()
 {
     ranks=$1
@@ -141,34 +141,34 @@ job()
     native "$ranks" LD_PRELOAD="$sanitizer$library" "$@"
 }
 
-# --- what to check ------------------------------------------------------------
+# --- checks -------------------------------------------------------------------
 
 not()
 {
     ! "$@"
 }
 
-# status_is WANTED: of the last job
+# status_is WANTED: the status of the last job
 status_is()
 {
     [ "$status" -eq "$1" ]
 }
 
-# By itself: 137 is the status of a job that timeout killed, and of one that lost
-# a rank to a signal.
+# The job failed by itself: 137 is the status of a job that timeout killed, and
+# of one that lost a rank to a signal.
 failed()
 {
     [ "$status" -ne 0 ] && [ "$status" -ne 124 ] &&
         { [ "$status" -ne 137 ] || [ "$taken" -lt "${limit:-120}" ]; }
 }
 
-# has FILE TEXT: some line holds the text
+# has FILE TEXT: a line has the text
 has()
 {
     grep -F -e "$2" "$1"
 }
 
-# lines N FILE TEXT: so many lines hold the text
+# lines N FILE TEXT: N lines have the text
 lines()
 {
     found=$(grep -c -F -e "$3" "$2")
@@ -188,7 +188,7 @@ equal()
     [ "$1" = "$2" ]
 }
 
-# rewritten N: the last job's summary says so many calls
+# rewritten N: the last job's summary reports N rewritten calls
 rewritten()
 {
     if [ "$1" -eq 0 ]; then
@@ -199,7 +199,7 @@ rewritten()
 }
 
 # trained [EPOCHS]: the last job ended well, with equal replicas; with EPOCHS,
-# the last epoch's loss is below half the first one's
+# the last epoch's loss is less than half the first one's
 trained()
 {
     status_is 0 && has out 'replicas equal' || return 1
@@ -211,8 +211,8 @@ trained()
 
 # --- logs ---------------------------------------------------------------------
 
-# column NAME LOG [CONDITION]: that column of every row, by the header's names;
-# CONDITION is an awk expression over v["name"]
+# column NAME LOG [CONDITION]: prints that column of every row, by the header's
+# names; CONDITION is an awk expression over v["name"]
 column()
 {
     awk -F, -v name="$1" '
@@ -222,13 +222,13 @@ column()
         '"${3:-1}"' { print v[name] }' "$2"
 }
 
-# distinct NAME LOG [CONDITION]: its values, each once, in one line
+# distinct NAME LOG [CONDITION]: prints the column's values, each once, in one line
 distinct()
 {
     column "$@" | sort -u | sort -n | tr '\n' ' ' | sed 's/ $//'
 }
 
-# whole_log FILE: a header once, then whole rows and events alone
+# whole_log FILE: the log has one header, and then only whole rows and events
 whole_log()
 {
     [ "$(tail -c 1 "$1" | od -An -tx1 | tr -d ' ')" = 0a ] &&
@@ -243,7 +243,7 @@ whole_log()
 
 # --- policies -----------------------------------------------------------------
 
-# machine_file FORMAT: what apsmpi measure could have written, of idle machines
+# machine_file FORMAT: writes possible output of apsmpi measure, on idle machines
 machine_file()
 {
     cat <<END
@@ -261,7 +261,7 @@ codecs:
 END
 }
 
-# The layers of tests/apps/digits in forward order.
+# Prints the layers of tests/apps/digits in forward order.
 layer_table()
 {
     cat <<'END'
@@ -275,8 +275,8 @@ layer,name,count
 END
 }
 
-# policy FILE [-t LINE]... RULE...: a policy that takes every call; -t adds a
-# line at the top, a rule is the inside of a YAML mapping
+# policy FILE [-t LINE]... RULE...: writes a policy that matches every call; -t
+# adds a line at the top, a rule is the inside of a YAML mapping
 policy()
 {
     file=$1

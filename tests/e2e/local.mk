@@ -80,7 +80,7 @@ EXTRA_DIST += \
 	tests/e2e/sums_later.f90 \
 	tests/e2e/sums_mpif.f90
 
-# Programs for these tests, and a profiler that stands behind the library.
+# Programs for these tests, and a profiler that is preloaded after the library.
 check_PROGRAMS += tests/e2e/hosts tests/e2e/logged tests/e2e/probe
 tests_e2e_hosts_SOURCES = tests/e2e/hosts.c
 tests_e2e_hosts_CPPFLAGS = $(MPI_CFLAGS)
@@ -97,7 +97,7 @@ check_PROGRAMS += tests/e2e/selector
 tests_e2e_selector_SOURCES = tests/e2e/selector.c
 tests_e2e_selector_LDADD = libcore.la
 
-# -rpath: a shared library although it is not installed.
+# -rpath makes a shared library although it is not installed.
 check_LTLIBRARIES += tests/e2e/counter.la
 tests_e2e_counter_la_SOURCES = tests/e2e/counter.c
 tests_e2e_counter_la_CPPFLAGS = $(MPI_CFLAGS)

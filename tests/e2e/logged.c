@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every kind of call that a round-off log may tell of; knows nothing of apsmpi.
+ * Makes every kind of call that a round-off log may have; does not use apsmpi.
  *
  *     logged TIMES [NAME]...
  *
- * makes each call so many times, on MPI_COMM_WORLD and on a communicator of each
- * of these names. The empty name leaves a communicator without one.
+ * makes each call TIMES times, on MPI_COMM_WORLD and on a communicator of each
+ * NAME. The empty name makes a communicator without a name.
  */
 #include <stdio.h>
 #include <stdlib.h>

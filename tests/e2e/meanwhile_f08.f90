@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Rank 0 blocks, in calls that mpi_f08 makes unseen, for what the others do only
-! when their nonblocking sum is complete. And persistent sums come and go: what
-! follows on the same handles is complete when MPI_Wait says so.
+! Rank 0 blocks, in calls of mpi_f08 that the library cannot see, until the other
+! ranks have completed their nonblocking sum. Then persistent sums are made and
+! freed: a later request with the same handle is complete when MPI_Wait returns.
 program meanwhile
    use mpi_f08
    implicit none

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MSTopK as its loop is written, in Python's doubles, next to the library's: the
-same thresholds, the same draw and the same elements.
+"""Compares MSTopK as its loop is written, in Python's doubles, with the
+library's: the same thresholds, the same random choice and the same elements.
 
     mstopk.py SELECTOR
 """
@@ -25,7 +25,7 @@ def mix(z):
 
 
 def philox(key, a, b, c, d):
-    """Four words of random bits (Salmon et al., SC'11)."""
+    """Returns four words of random bits (Salmon et al., SC'11)."""
     low, high = key & 0xFFFFFFFF, key >> 32
     for _ in range(10):
         first, second = a * 0xD2511F53, c * 0xCD9E8D57
@@ -37,7 +37,7 @@ def philox(key, a, b, c, d):
 
 
 def draw(case, choices):
-    """Below `choices`: from element 2^65, which is in the group of four 2^63."""
+    """Returns a random number below `choices`: element 2^65, in group 2^63 of four."""
     key = mix(mix(case["seed"]) ^ (case["stage"] << 32 | 0xFFFFFFFF))
     word = philox(key, 0, 1 << 31, case["layer"], case["step"])[0]
     return word * choices >> 32
@@ -56,7 +56,7 @@ def mean(a):
 
 
 def mstopk(case):
-    """The line that the program prints."""
+    """Returns the line that the program prints."""
     a = [abs(value) for value in case["x"]]
     k, upper = case["k"], max(a)
     middle = mean(a)
@@ -89,7 +89,7 @@ def floats(values):
 
 
 def values(kind, n, rng):
-    """What gradients look like, and what is hard for a search."""
+    """Returns vectors like gradients, and hard cases for a search."""
     return floats({
         "normal": lambda: [rng.gauss(0, 1) for _ in range(n)],
         "log-normal": lambda: [math.exp(rng.gauss(0, 4)) for _ in range(n)],

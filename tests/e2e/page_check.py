@@ -18,7 +18,7 @@ class Page(html.parser.HTMLParser):
         super().__init__()
         self.wrong = []
         self.open = []
-        self.seen = {}          # tag: how many
+        self.seen = {}          # tag: number
         self.ids = []
         self.tables = []        # (class, rows of cells)
         self.tips = []          # lists of tooltips: of axes
@@ -88,7 +88,7 @@ class Page(html.parser.HTMLParser):
 
 
 def shape(page):
-    """What is wrong, a line each."""
+    """Yields the errors, a line each."""
     yield from page.wrong
     for tag, times in (("html", 1), ("head", 1), ("body", 1), ("h1", 1),
                        ("script", 0), ("style", 1)):
@@ -112,7 +112,7 @@ def shape(page):
             yield "an empty tooltip"
 
 
-FORMATS = {     # of the page's columns: the column of the CSV, and its text
+FORMATS = {     # page's column: column of the CSV, and its text
     "count": ("count", str), "rows": ("rows", str), "format": ("format", str),
     "scale": ("scale", str), "reduce": ("reduce", str),
     "err_mean": ("err_mean", lambda v: "%.2e" % float(v)),
@@ -125,7 +125,7 @@ FORMATS = {     # of the page's columns: the column of the CSV, and its text
 
 
 def compare(page, path):
-    """Where the page's table is not the CSV's, a line each."""
+    """Yields the differences between the page's table and the CSV, a line each."""
     with open(path, newline="", encoding="utf-8") as file:
         every = list(csv.DictReader(file))
     # A line of a candidate has its number in the column shadow.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A small MPI program for the end-to-end tests; knows nothing of apsmpi. What
- * it does is named by its first argument, below.
+ * A small MPI program for the end-to-end tests; does not use apsmpi. Its first
+ * argument names the test, below.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -18,14 +18,14 @@
 
 static int rank, ranks;
 
-/* Small numbers of rank `me`. */
+/* Fills small numbers of rank `me`. */
 static void fill(float values[COUNT], int me)
 {
     for (int i = 0; i < COUNT; i++)
         values[i] = (float)(1 + me) + (float)(i % 7) / 8;
 }
 
-/* Is their sum over `size` ranks as near as a few bits allow? */
+/* True if this is their sum over `size` ranks, within the error of a few bits. */
 static int is_right(const float values[COUNT], int size)
 {
     for (int i = 0; i < COUNT; i++) {
@@ -49,7 +49,7 @@ static int sum(MPI_Comm comm, int me, int size)
     return is_right(values, size);
 }
 
-/* The same without blocking. */
+/* Like `sum`, with a nonblocking call. */
 static int isum(MPI_Comm comm, int me, int size)
 {
     static _Thread_local float in[COUNT], out[COUNT];
@@ -75,7 +75,7 @@ static int sums(MPI_Comm comm, long times)
     return good ? 0 : 1;
 }
 
-/* A child of every rank that says a word, and a sum after it. */
+/* Every rank forks a child that prints a word, and sums after that. */
 static int children(void)
 {
     pid_t child;
@@ -92,7 +92,7 @@ static int children(void)
     return sums(MPI_COMM_WORLD, 2);
 }
 
-/* The same by system() and popen(), between sums, on every rank. */
+/* Every rank starts children by system() and popen(), between sums. */
 static int shells(void)
 {
     char line[64] = "";
@@ -111,7 +111,7 @@ static int shells(void)
     return status | sums(MPI_COMM_WORLD, 1);
 }
 
-/* Many communicators, one after the other. */
+/* Makes many communicators, one after the other. */
 static int communicators(long times)
 {
     int status = 0;
@@ -126,8 +126,8 @@ static int communicators(long times)
     return status;
 }
 
-/* Resident memory of this process in KB; what it was at most would not show
- * whether it grows. */
+/* Returns the resident memory of this process in KB; the maximum would not show
+ * a growth. */
 static long resident(void)
 {
     long pages = 0, ignored;
@@ -140,8 +140,8 @@ static long resident(void)
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/* Communicators of several kinds, made, used and freed: how much memory does
- * that take from a tenth of them on? */
+/* Makes, uses and frees communicators of several kinds, and prints the growth
+ * of memory after the first tenth of them. */
 static int recreated(long times)
 {
     long early = 0, growth, greatest;
@@ -199,7 +199,7 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-/* Threads that sum at the same time, each on its own communicator. */
+/* Makes threads that sum at the same time, each on its own communicator. */
 static int threads(long times)
 {
     struct thread list[THREADS];
@@ -221,7 +221,7 @@ static int threads(long times)
     return status;
 }
 
-/* Sums until rank `who` ends in the given way, after so many of them. */
+/* Sums until rank `who` ends in the given way, after `times` sums. */
 static int until(const char *how, long times)
 {
     const int who = ranks - 1;
@@ -240,12 +240,12 @@ static int until(const char *how, long times)
             MPI_Abort(MPI_COMM_WORLD, 7);
         else if (strcmp(how, "exit") == 0)
             _exit(9);
-        /* "endless" goes on, but leaves the machine to others */
+        /* "endless" goes on, but yields the core */
         usleep(1000);
     }
 }
 
-/* Without MPI_Init: the world model's calls are never seen. */
+/* Without MPI_Init: the library never sees the world model's calls. */
 static int sessions(void)
 {
 #if MPI_VERSION >= 4
@@ -264,7 +264,7 @@ static int sessions(void)
     status = sums(comm, 3);
     if (!isum(comm, rank, ranks))
         status = 1;
-    MPI_Pcontrol(0); /* nobody to agree with */
+    MPI_Pcontrol(0); /* no other rank must agree */
     status |= sums(comm, 1);
     MPI_Comm_free(&comm);
     MPI_Session_finalize(&session);

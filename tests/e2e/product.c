@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that multiplies small matrices with BLAS and knows nothing of us:
+ * Multiplies small matrices with BLAS, without using apsmpi:
  *
  *     product fortran|rows|columns     by sgemm_ or cblas_sgemm
  *     product bad                      with a leading dimension of -1
  *
- * prints (1 2; 3 4) (5 6; 7 8), then alpha 2, beta 1 and A transposed: 2 A' B
- * added to what stands there, one matrix a line, by rows.
+ * prints (1 2; 3 4) (5 6; 7 8), and then that matrix plus 2 A' B (alpha 2, beta
+ * 1, A transposed), one matrix a line, by rows.
  */
 #include <stdio.h>
 #include <string.h>

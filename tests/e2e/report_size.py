@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Large logs: report_size.py write ROWS LOG [LAYERS] writes one of that many rows, of
-161 layers or so many, with an event in every thousand; report_size.py run COMMAND... runs a
-command and says what memory and time it took.
+"""Large logs: report_size.py write ROWS LOG [LAYERS] writes a log of ROWS rows,
+of LAYERS (161) layers, with an event after every thousand rows; report_size.py
+run COMMAND... runs a command and prints its memory and time.
 
 Row i has the mean error (i % 7) / 8: sums of these are exact."""
 

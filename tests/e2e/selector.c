@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MSTopK of arrays from standard input, for mstopk.py: of each array seven
+ * MSTopK of arrays from standard input, for mstopk.py: for each array seven
  * 64-bit numbers, n, k, seed, layer, step, stage and the bytes of work memory
- * (0: as much as is best), and n floats. A line for each: t1, t2, k1, k2, start,
- * and the selected indices.
+ * (0: the best size), and n floats. Prints a line for each: t1, t2, k1, k2,
+ * start, and the selected indices.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@ static void print(const struct aps_selection *s, const uint32_t *indices)
     printf("\n");
 }
 
-/* 0, or -1 if the array is not all there or memory is short. */
+/* Returns 0, or -1 if the array is incomplete or memory is short. */
 static int select_one(const uint64_t *number)
 {
     const size_t n = number[N], k = number[K];

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether apsmpi_suggest.budget finds the best choice: against all choices of small
-problems, and against a programme over whole bytes on large ones. Prints lines
-"ok - NAME" and "not ok - NAME"."""
+"""Checks that apsmpi_suggest.budget finds the best choice: against all choices of
+small problems, and against a programme over whole bytes on large ones. Prints
+lines "ok - NAME" and "not ok - NAME"."""
 
 import itertools
 import random
@@ -10,7 +10,7 @@ import time
 
 from apsmpi_suggest.budget import allot
 
-KINDS = {   # of small problems: an option's cost and error
+KINDS = {   # kind of small problems: an option's cost and error
     "whole numbers": lambda r: (r.randint(1, 20), r.randint(0, 20)),
     "real numbers": lambda r: (20 * r.random(), 20 * r.random()),
     "all equally steep": lambda r: (lambda c: (c, 40 - c))(r.randint(1, 20)),
@@ -29,14 +29,14 @@ def sums(lists, choice):
 
 
 def all_choices(lists, budget):
-    """The least error, or None."""
+    """Returns the least error, or None."""
     return min((sum(error for _, error in chosen)
                 for chosen in itertools.product(*lists)
                 if sum(cost for cost, _ in chosen) <= budget), default=None)
 
 
 def by_bytes(lists, budget):
-    """The least error by a table over whole costs from 0 to the budget."""
+    """Returns the least error, by a table over whole costs from 0 to the budget."""
     least = [0.0] + [float("inf")] * budget
     for some in lists:
         after = [float("inf")] * (budget + 1)
@@ -60,7 +60,7 @@ def agrees(lists, budget, wanted):
 
 
 def small(kind, number):
-    """How many of the small problems are solved wrongly."""
+    """Returns the number of small problems that are solved wrongly."""
     draw, wrong = random.Random(kind), 0
     for _ in range(number):
         lists = [[KINDS[kind](draw) for _ in range(draw.randint(1, 4))]
@@ -71,7 +71,7 @@ def small(kind, number):
 
 
 def network(draw, layers, unit):
-    """Layers as a network has them, with formats of 3 to 16 bits and FP32."""
+    """Returns layers like those of a network, with formats of 3 to 16 bits and FP32."""
     lists = []
     for _ in range(layers):
         count = unit * draw.choice((1, 1, 2, 3, 4, 8, 16, 32))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the log of a made-up shadow run: suggest_log.py FILE [OPTION=VALUE...].
 
-Each candidate's rows follow from bits a value and its error in each layer: a row has
-err_l2 = 10^(-dB/20), a norm of the layer's own, and bits * count / 8 bytes of
-4 * count in FP32. Options:
+A candidate's bits per value and its error in each layer determine its rows: a
+row has err_l2 = 10^(-dB/20), the layer's norm, and bits * count / 8 bytes of 4
+* count in FP32. Options:
 
     layers      counts of the layers, with + between them; a name may follow a :
     candidates  format/scale/bits/dB, with + between them; dB is that of all layers,
@@ -13,8 +13,8 @@ err_l2 = 10^(-dB/20), a norm of the layer's own, and bits * count / 8 bytes of
     steps       of the samples, with + between them (default: 0, 1, ...)
     run, comm, sizes    the run's id, the communicator, 1: no step is known
     factor      the log's scale_value
-    begin       the first event, behind run=ID
-    event       another event, behind it
+    begin       the first event, after run=ID
+    event       another event, after it
     end         1: the run ends
 """
 

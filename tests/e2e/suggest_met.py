@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does a run keep the target of its policy? suggest_met.py snr|err|bytes VALUE LOG
-[FP32] prints what the run has, and exits with 1 if that is worse than VALUE: the worst
-mean of a layer in an epoch, or the bytes of all rows in per cent of FP32 bytes, to
-which those of the layers in FP32, which have no rows, are added."""
+"""Checks that a run keeps the target of its policy. suggest_met.py snr|err|bytes VALUE
+LOG [FP32] prints the run's value, and exits with 1 if that is worse than VALUE. The
+value is the worst mean of a layer in an epoch, or the bytes of all rows in per cent
+of FP32 bytes; layers in FP32, which have no rows, are added to both."""
 
 import collections
 import csv

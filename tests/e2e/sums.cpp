@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A C++ program: threads with a communicator of their own each. Prints `right`
-// if all sums are exact.
+// A C++ program whose threads each have a communicator. Prints `right` if all
+// sums are exact.
 #include <mpi.h>
 
 #include <algorithm>

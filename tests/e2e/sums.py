@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums through mpi4py, blocking or (`sums.py nonblocking`) not; whether all are
-exact, and how many calls on large FP32 sums were made."""
+"""Sums through mpi4py, blocking or (`sums.py nonblocking`) nonblocking; prints
+whether all are exact, and the number of calls on large FP32 sums."""
 
 import sys
 

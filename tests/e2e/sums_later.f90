@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Sums of reals through the `mpi` module that complete later: two in place, two
-! not, waited for together.
+! not, in one wait.
 program sums
     use mpi
     implicit none

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Whatever is wrong with policy, table, log or variables is said once, not once a
-# rank, with its place; and a bad policy stops the job before it trains.
+# An error in policy, table, log or variables is reported once, not once a rank,
+# with its place; and a bad policy stops the job before it trains.
 # shellcheck disable=SC2086 # $digits is a command with arguments
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 limit=20
 ranks=3
 
-# job with the policy FILE: stopped [VARIABLE=VALUE...]
-# NAME is what is wrong; the lines on standard input are all that is said of it
+# stopped [VARIABLE=VALUE...] NAME FILE: runs a job with the policy FILE and the
+# error NAME; the lines on standard input are all that is printed about it
 stopped()
 {
     name=$1 policy=$2
@@ -113,8 +113,8 @@ stopped 'a missing policy on one rank alone' missing.yaml <<'END'
 apsmpi: missing.yaml: No such file or directory
 END
 
-# Without MPI_Init a communicator finds that none of its ranks can read it; ranks
-# of others might.
+# Without MPI_Init a communicator finds that none of its ranks can read the
+# file; ranks of other communicators might.
 job 2 APSMPI_POLICY=missing.yaml "$probe" sessions
 if grep -q 'no sessions' out; then
     skip 'a missing policy under the sessions model' 'this MPI has none'
@@ -155,7 +155,7 @@ check '... and the summary says why no call was rewritten' lines 1 err \
     'calls of MPI_Allreduce, none rewritten (APSMPI_ENABLE is off)'
 job 2 APSMPI_STREAM=sometimes APSMPI_WORLD=off APSMPI_ENABLE=off $digits --epochs 1
 check '... and stops no job, with APSMPI_WORLD=off, either' cmp native out
-check '... and says so' lines 1 err \
+check '... and reports it' lines 1 err \
     'is bad: every call passes through (APSMPI_ENABLE is off)'
 
 policy good.yaml 'format: e4m3, scale: aps'
@@ -176,9 +176,9 @@ for assignment in APSMPI_SUMMARY=maybe APSMPI_ENABLE=2 APSMPI_CPU=fast \
     check '... with what was expected' lines 1 err ': the value must be '
 done
 
-# A switch is written on, yes, true or 1, and off, no, false or 0.
+# A switch is on, yes, true or 1, or off, no, false or 0.
 job 2 APSMPI_POLICY=good.yaml APSMPI_SUMMARY=0 $digits --epochs 1
-check 'APSMPI_SUMMARY=0 is no obstacle' cmp low out
+check 'APSMPI_SUMMARY=0 is allowed' cmp low out
 check '... and prints no summary' empty err
 job 2 APSMPI_POLICY=good.yaml APSMPI_ENABLE=No $digits --epochs 1
 check 'APSMPI_ENABLE=No switches the library off' cmp native out
@@ -188,7 +188,7 @@ check 'APSMPI_ENABLE=TRUE leaves it on' cmp low out
 # --- unknown variables --------------------------------------------------------
 
 job 3 APSMPI_POLICY=good.yaml APSMPI_POLCY=x APSMPI_XYZZY=1 $digits --epochs 1
-check 'unknown variables are no obstacle' trained
+check 'unknown variables do not stop the job' trained
 check '... but named, with the nearest that exists' lines 1 err \
     "apsmpi: the unknown variable APSMPI_POLCY is ignored; \
 did you mean 'APSMPI_POLICY'?"
@@ -196,7 +196,7 @@ check '... if one is near' lines 1 err 'the unknown variable APSMPI_XYZZY is ign
 
 # --- ranks that differ --------------------------------------------------------
 
-# differing ASSIGNMENT: job of two ranks under good.yaml, rank 1 with another
+# differing ASSIGNMENT: a job of two ranks under good.yaml; rank 1 has another
 # environment
 differing()
 {
@@ -207,7 +207,7 @@ differing()
 
 differing APSMPI_POLICY=missing.yaml
 check 'a rank that has no policy file gets it from rank 0' cmp low out
-check '... and nothing is said but the first call and the summary' \
+check '... and only the first call and the summary are printed' \
     equal "$(wc -l <err)" 2
 differing APSMPI_POLICY=
 check 'a rank without APSMPI_POLICY, too' cmp low out
@@ -261,9 +261,9 @@ check '... whose rows are there' equal "$(column step foreign-1.csv | wc -l)" \
 job 2 APSMPI_POLICY=good.yaml APSMPI_LOG=foreign.csv $digits --epochs 1
 check '... as are those of the next job' equal \
     "$(column run foreign-1.csv | uniq | wc -l) $(ls foreign*.csv | wc -l)" '2 2'
-check '... which says so, too' lines 1 err 'the log is foreign-1.csv'
+check '... which reports it, too' lines 1 err 'the log is foreign-1.csv'
 
-# A disk that becomes full in the middle: a limit on the size of files, and a log
+# The disk becomes full in the middle: a limit on the size of files, and a log
 # that has almost reached it (it has a large hole). MPI's own files are smaller.
 policy every.yaml -t 'log: {file: large.csv, every: 1}' \
     'format: e4m3, scale: aps'

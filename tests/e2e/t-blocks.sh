@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Formats in blocks and of integers, byte for byte what an independent writer and
-# reader make of them, with every variant of the kernels.
+# Block formats and integers: every variant of the kernels has the bytes and
+# values of an independent writer and reader.
 
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The apsmpi command: check and explain, messages, exit statuses.
 #
-# Takes $APSMPI, or the build's own command, and the sample policies of the
-# sources.
+# Uses $APSMPI, or the build's own command, and the sample policies of the sources.
 
 here=$(cd "$(dirname "$0")" && pwd)
 top=${top_srcdir:-$here/../..}
@@ -24,13 +23,13 @@ cd "$tmp" || exit 1
 number=0
 failed=0
 
-# apsmpi ARGS: run it; $rc, out and err tell what came of it
+# apsmpi ARGS: runs it; the results are $rc, out and err
 apsmpi() {
     "$apsmpi" "$@" >out 2>err
     rc=$?
 }
 
-# result PASS NAME: one TAP line, with the last run's output if it failed
+# result PASS NAME: prints one TAP line, with the last run's output if it failed
 result() {
     number=$((number + 1))
     if test "$1" = 0; then
@@ -50,7 +49,7 @@ status() {
     result $? "$2"
 }
 
-# same out|err NAME: that output is what stands on standard input
+# same out|err NAME: that output equals standard input
 same() {
     diff - "$1" >changes
     same_rc=$?
@@ -58,7 +57,7 @@ same() {
     test $same_rc = 0 || sed 's/^/# /' changes
 }
 
-# has out|err TEXT NAME: a line of that output holds the text
+# has out|err TEXT NAME: a line of that output has the text
 has() {
     grep -F -e "$2" "$1" >/dev/null
     result $? "$3"
@@ -70,7 +69,7 @@ empty() {
     result $? "$2"
 }
 
-# --- how it is called ---------------------------------------------------------
+# --- options ------------------------------------------------------------------
 
 apsmpi
 status 2 'no subcommand is a usage error'
@@ -119,7 +118,7 @@ status 1 'behind -- there are no options'
 
 apsmpi explain --epochs 9-3 a.yaml
 status 2 'a range of epochs that runs backwards is a usage error'
-same err '... that says so' <<'END'
+same err '... with a line' <<'END'
 apsmpi: --epochs '9-3' runs backwards
 END
 
@@ -157,7 +156,7 @@ has out '--layer-counts' '... lists the options'
 
 cp out wanted
 apsmpi explain a.yaml b.yaml -h
-status 0 'explain -h, behind operands'
+status 0 'explain -h, after operands'
 same out '... is the same text' <wanted
 for subcommand in check explain formats cast info; do
     for option in -h --help; do
@@ -325,7 +324,7 @@ odd.yaml:2:27: warning: min_count 10 has no effect: calls and layers of fewer th
 END
 apsmpi explain odd.yaml
 grep -q '^2 gradients ' out
-result $? "a rule's name stands beside its line"
+result $? "a rule's name is printed with its line"
 
 echo 'version: 1
 rules: [{format: e5m2}]' >good.yaml
@@ -846,7 +845,7 @@ rules:
   - {calls: reduce_scatter, format: e4m3, aps: on}
 END
 apsmpi explain others.yaml
-same out 'a policy without a rule for all-reduces says so' <<'END'
+same out 'a policy without a rule for all-reduces is reported' <<'END'
 others.yaml: 1 rule, no layer table, steps: not needed
 
 No rule is for all-reduces: all of them are left to MPI.
@@ -863,8 +862,8 @@ The first rule that matches applies. Calls that no rule matches, and calls of
 fewer than 1024 elements (min_count), are left to MPI.
 END
 
-# The first layer has just so many bytes. Neither the epochs and steps nor the
-# layers of rules for other calls show in the table.
+# The first layer has exactly these bytes. The table shows neither the epochs
+# and steps nor the layers of rules for other calls.
 cat >fuse.yaml <<'END'
 version: 1
 layers: tables/net.csv
@@ -911,7 +910,7 @@ reduce: every rank sends each slice of its contribution, encoded, to the
   Nonblocking calls do the same.
 END
 
-# batches ORDER BYTES WANTED NAME: those of a step from epoch 2 on
+# batches ORDER BYTES WANTED NAME: checks the batches of a step from epoch 2 on
 batches() {
     sed "s/forward/$1/; s/37632/$2/" fuse.yaml >order.yaml
     apsmpi explain order.yaml
@@ -931,7 +930,7 @@ batches backward 1GiB 1 'a batch that nothing closes is one'
 batches backward 1 3 'with a byte every layer is a batch'
 batches forward off '' 'without fuse there are no batches'
 
-# What does not apply, and what the table does not show, is not told.
+# Settings without effect, or that the table does not show, are not printed.
 printf 'version: 1\nrules: [{compress: ternary}]\n' >ternary.yaml
 apsmpi explain ternary.yaml
 has out 'ternary clip 2.5  -      direct' 'explain: ternary has no scale'

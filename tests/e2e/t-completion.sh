@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Completion in the shells: what it offers is what the commands know.
+# Completion in the shells offers the words that the commands know.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 command -v bash >/dev/null || skip_all 'there is no bash'
@@ -19,7 +19,7 @@ export PATH
 : >policy.yaml
 : >roundoff.csv
 
-# complete WORD...: what bash offers for the last word, one a line, in `out`
+# complete WORD...: bash's offers for the last word, one a line, in `out`
 complete()
 {
     # shellcheck disable=SC2016 # for bash
@@ -30,13 +30,13 @@ complete()
         bash "$bash_file" "$@"
 }
 
-# offers WORDS: just these, in any order
+# offers WORDS: exactly these are offered, in any order
 offers()
 {
     empty err && equal "$(sort out | paste -s -d ' ')" "$1"
 }
 
-# known COMMAND...: its long options, by its help
+# known COMMAND...: prints the command's long options, by its help
 known()
 {
     "$@" --help | sed -n 's/^  *\(-[a-z][ A-Z]*, \)\{0,1\}\(--[a-z-]*\).*/\2/p' |
@@ -100,7 +100,7 @@ check 'apsmpi formats: a format' offers 'e4m3 e4m3fn'
 complete apsmpi cast --rounding s
 check 'apsmpi cast: a rounding' offers stochastic
 complete apsmpi cast --seed 3 e4m3
-check '... and behind options a format' offers 'e4m3 e4m3fn'
+check '... and after options a format' offers 'e4m3 e4m3fn'
 complete apsmpi cast --seed = 3 --rounding zero e4m3
 check '... with values behind =, too' offers 'e4m3 e4m3fn'
 complete apsmpi cast e4m3 e4
@@ -119,8 +119,8 @@ check '... its words' offers policy.yaml
 complete apsmpi-lab --hosts 2 -- po
 check 'apsmpi-lab: the program' has out policy
 
-# zsh_offers NAME WORDS WORD...: just WORDS for the last WORD. zsh's own
-# completion needs a terminal, so stand-ins take the place of its functions.
+# zsh_offers NAME WORDS WORD...: exactly WORDS are offered for the last WORD.
+# zsh's own completion needs a terminal, so stand-ins replace its functions.
 zsh_offers()
 {
     name=$1 words=$2
@@ -156,7 +156,7 @@ zsh_offers 'apsmpi formats: a format' 'e4m3 e4m3fn' apsmpi formats e4m3
 zsh_offers 'apsmpi cast: a rounding' stochastic apsmpi cast --rounding s
 zsh_offers 'apsmpi cast: a rounding behind =' stochastic \
     apsmpi cast --rounding=s
-zsh_offers 'apsmpi cast: behind options a format' 'e4m3 e4m3fn' \
+zsh_offers 'apsmpi cast: after options a format' 'e4m3 e4m3fn' \
     apsmpi cast --seed 3 --rounding=zero e4m3
 zsh_offers 'apsmpi cast: one format alone' '' apsmpi cast e4m3 e4
 zsh_offers 'apsmpi-run: its options' "$(known apsmpi-run)" apsmpi-run --
@@ -179,7 +179,7 @@ zsh_offers 'apsmpi-layers: its model' roundoff.csv apsmpi-layers ro
 zsh_offers 'apsmpi-report: the values of --by' 'epoch format layer step' \
     apsmpi-report --by ''
 
-# values FILE: what stands for the options that take a value
+# values FILE: prints the names of the values that options take
 values()
 {
     sed -n '/^_apsmpi_value/,/^}/p' "$1" | grep -oE -e '--?[a-z][a-z-]*' | sort -u

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What a user sees of compressors: a program trains, and sends the bytes that
-# apsmpi explain says.
+# Compressors from a user's view: a program trains, and sends the bytes that
+# apsmpi explain prints.
 # shellcheck disable=SC2016 # Python
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
@@ -43,9 +43,9 @@ for row in csv.DictReader(line for line in open("log.csv") if line[0] != "#"):
     seen |= 1 << layer
     count, span = layers[layer]
     more = int(row["wire_bytes"]) - count * span["bytes_per_element"]
-    # Each of two ranks sends one copy. The reduction sends a vector, of which the
-    # low rank has two, in one block or in two, with a header of 4 bytes each.
-    # Headers of selected elements are in the bytes of apsmpi explain.
+    # Each of two ranks sends one copy. The reduction sends one vector, and the
+    # low rank two, in one block or in two, with a header of 4 bytes each.
+    # apsmpi explain counts the headers of selected elements.
     vectors = 0 if span["plan"]["reduce"] == "gather" else 1 + span["compressed"]
     if more not in (4 * vectors, 8 * vectors):
         print("layer %d: %g bytes more than apsmpi explain says" % (layer, more))
@@ -59,7 +59,7 @@ check '... and send the bytes that apsmpi explain says' "$PYTHON3" sent.py
 
 # --- the summary --------------------------------------------------------------
 
-# summed EXPRESSION: true of `sums`, the counts of MPI_Allreduce
+# summed EXPRESSION: true for `sums`, the counts of MPI_Allreduce
 summed()
 {
     "$PYTHON3" - "$1" <<'END'
@@ -71,7 +71,7 @@ print(sums)
 sys.exit(not eval("(%s)" % sys.argv[1]))
 END
 }
-# Of 6 layers, 2 are vectors.
+# 2 of 6 layers are vectors.
 check 'the summary counts layers that are compressed' summed \
     'sums["compressed_layers"] == sums["rewritten"] * 4 // 6'
 # Feedback: 4 bytes an element. Then Q of 64 x 2 floats, and of 26 x 1.
@@ -80,7 +80,7 @@ check '... and the most bytes that are kept' summed 'sums["compressor_bytes"] ==
 
 # --- the log ------------------------------------------------------------------
 
-# kinds LAYER: the distinct compress, density and rank of its rows
+# kinds LAYER: prints the distinct compress, density and rank of its rows
 kinds()
 {
     for name in compress density rank; do
@@ -96,7 +96,7 @@ check '... and nothing of a vector' equal "$(kinds 1)" '||'
 check 'vectors have no residual' equal "$(distinct residual log.csv \
     'v["layer"] == 1 || v["layer"] == 5')" ''
 
-# residuals LAYER: of its rows
+# residuals LAYER: prints those of its rows
 residuals()
 {
     column residual log.csv "v[\"layer\"] == $1"
@@ -109,10 +109,10 @@ policy kept.yaml -t 'table: layers.csv' -t 'log: {file: log.csv, every: 1}' \
 rm log.csv
 job 2 APSMPI_POLICY=kept.yaml $digits --epochs 1
 check 'the quarter of largest elements is sent' trained
-# 4 bytes of each element, and of each that rank 0 adds up.
+# 4 bytes for each element, and for each that rank 0 sums.
 check '... the summary says what is kept' has err \
     ' times (up to 32.8 KB kept)'
-# They have a quarter of the square of the norm, at least.
+# The residuals are at least a quarter of the square of the norm.
 first_is_bounded()
 {
     residuals 0 | awk 'NR == 1 { print; good = $1 > 0 && $1 <= sqrt(0.75) }
@@ -153,7 +153,7 @@ check '... and no compressor, as JSON' in_plan
 rm log.csv summary.json
 job 2 APSMPI_POLICY=rounded.yaml $digits --epochs 1
 check 'a program trains with it' trained
-# 4 bytes of each element, and of each that rank 0 adds up.
+# 4 bytes for each element, and for each that rank 0 sums.
 check '... the summary says what is kept' has err ', up to 54.1 KB kept by feedback'
 check '... the log has no compressor' equal "$(distinct compress log.csv)" ''
 check '... but a residual of each layer' equal \

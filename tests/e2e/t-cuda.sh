@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A CUDA program that gives MPI pointers to device memory trains on a GPU as the
-# same program does on the host.
+# A CUDA program that gives MPI pointers to device memory trains on a GPU like
+# the same program on the host.
 # shellcheck disable=SC2086 # $digits is a command with arguments
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
@@ -10,7 +10,7 @@ program=$top_builddir/tests/apps/digits-cuda
 [ -e /dev/nvidiactl ] || skip_all 'no GPU here'
 cuda="$program --data $top_srcdir/tests/apps/digits.csv"
 
-# The accuracy that a job ended with.
+# Prints the final accuracy of a job.
 accuracy()
 {
     sed -n 's/^final test accuracy \(.*\)%$/\1/p' "$1"
@@ -41,5 +41,5 @@ job 2 APSMPI_POLICY=aps.yaml $cuda
 check 'a second run gives the same bits' cmp first out
 job 2 APSMPI_POLICY=aps.yaml APSMPI_CUDA=none $cuda
 check 'encoded by the host it gives the same bits' cmp first out
-check '... and says so' lines 1 err 'encoded by the host'
+check '... and reports it' lines 1 err 'encoded by the host'
 finish

@@ -10,7 +10,7 @@ compiler=$(echo "$MPICC" | sed 's/mpicc/mpicxx/')
 diag "compiled by $compiler"
 
 native 2 ./sums
-check 'it works without us' has out right
+check 'it works without the library' has out right
 
 policy exact.yaml 'format: e8m23'
 policy threads.yaml -t 'progress: thread' 'format: e8m23'

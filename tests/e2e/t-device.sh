@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A program whose weights and gradients are in a GPU's memory (a stand-in's, which
-# only the driver may touch) trains under an MPI that knows nothing of GPUs, with
-# the results of the same program on host memory.
+# A program whose weights and gradients are in GPU memory trains with an MPI
+# that is not CUDA-aware, with the results of the same program on host memory.
+# The GPU is a stand-in, whose memory only the driver may touch.
 # shellcheck disable=SC2086 # $digits is a command with arguments
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 device="$top_builddir/tests/apps/digits-device --data $top_srcdir/tests/apps/digits.csv"
 plugin=$top_builddir/tests/standin/.libs/plugin.so
 
-# same NAME RANKS [VARIABLE=value]... -- ARG...: of both programs
+# same NAME RANKS [VARIABLE=value]... -- ARG...: both programs have the same results
 same()
 {
     what=$1
@@ -53,12 +53,12 @@ check '... or without the plugin by those of the host' \
 
 policy ring.yaml 'format: e5m2, reduce: ring, accumulate: format'
 same 'e5m2, ring' 3 APSMPI_POLICY=ring.yaml -- --epochs 1 --fused
-# One call of several layers, of which some go to MPI.
+# One call of several layers, some of which are left to MPI.
 policy parts.yaml -t 'layers: layers.csv' -t 'steps: {per_epoch: 11}' \
     'layers: "2, last", format: fp32' 'format: e4m3, scale: aps, reduce: direct'
 same 'layers of a fused call' 3 APSMPI_POLICY=parts.yaml -- --epochs 1 --fused
 check '... that were rewritten' rewritten 11
-# Whatever is the fastest, two ranks have one sum.
+# Two ranks have the same sum by any reduction that is chosen.
 policy auto.yaml 'format: e8m23, scale: none, reduce: auto'
 same 'auto' 2 APSMPI_POLICY=auto.yaml -- --epochs 5
 policy chosen.yaml -t 'layers: layers.csv' \

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Without a policy the library watches, and writes a policy to begin with.
+# Without a policy the library watches, and writes an initial policy.
 # shellcheck disable=SC2086 # $digits is a command with arguments
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
@@ -78,7 +78,7 @@ fi
 
 job 3 APSMPI_DISCOVERY=short "$probe" sums 2
 check 'a job without a step writes nothing' equal "$(find . -name 'short*')" ''
-check '... and says so' lines 1 err 'but no step repeats'
+check '... and reports it' lines 1 err 'but no step repeats'
 
 # --- the last layer first -----------------------------------------------------
 
@@ -108,7 +108,7 @@ timed "$apsmpi" explain --layer-counts swapped.yaml
 check '... and FP32 is then its last large layer' equal \
     "$(awk '/by rule/ { print $1, $3 }' out)" "$other 8192"
 
-# A single large layer is not taken for the classifier, wherever it stands.
+# A single large layer is not the classifier, at any place.
 cat >single.c <<'END'
 #include <mpi.h>
 int main(int argc, char **argv)
@@ -128,8 +128,8 @@ check 'one large layer: no line keeps it in FP32' not has single.yaml '- layers:
 job 2 APSMPI_POLICY=single.yaml ./single
 check '... and the policy rewrites it' rewritten 20
 
-# Two layers of one size look like a step of one call: that is said, where discovery
-# finds the step and where layers are measured.
+# Two layers of one size look like a step of one call: the library reports that
+# when discovery finds the step and when layers are measured.
 cat >alike.c <<'END'
 #include <mpi.h>
 int main(int argc, char **argv)
@@ -157,8 +157,8 @@ timed "$apsmpi" check told.yaml
 check '... whose line makes a policy' status_is 0
 check 'one that tells layers apart says nothing of it' not has \
     apsmpi-discovered.yaml 'look like this'
-# measured NAME STEPS TOP...: layers in the log, and whether the summary says that
-# they may be several
+# measured NAME STEPS TOP...: checks the layers in the log, and whether the
+# summary reports that they may be several
 measured()
 {
     name=$1 steps=$2
@@ -187,8 +187,8 @@ done
 
 # --- sizes that vary ----------------------------------------------------------
 
-# Steps of 5 layers, in calls of one or more of them: as a draw says, or (`odd`)
-# with a loss among them.
+# Steps of 5 layers, in calls of one or more of them: at random, or (`odd`) with
+# a loss among them.
 cat >fusing.c <<'END'
 #include <mpi.h>
 #include <string.h>
@@ -219,14 +219,14 @@ int main(int argc, char **argv)
 END
 "$MPICC" -o fusing fusing.c || exit 1
 job 2 APSMPI_DISCOVERY=vary ./fusing
-check 'sizes that vary: a line says so' lines 1 err \
+check 'sizes that vary are reported' lines 1 err \
     'makes calls whose sizes vary, and repeats a step of 5 layers'
 check '... and what they are made of' equal \
     "$(grep -v '^#' vary-layers.csv | cut -d, -f3 | tr '\n' ' ')" \
     'count 4096 64 8192 2048 10 '
 rm -f roundoff.csv
 job 2 APSMPI_POLICY=vary.yaml ./fusing
-check '... a job goes by it, without desync' not has err desync
+check '... a job uses it, without desync' not has err desync
 check '... all large layers but the last are rewritten' equal \
     "$(distinct layer roundoff.csv)" '0 2'
 job 2 APSMPI_DISCOVERY=odd ./fusing odd

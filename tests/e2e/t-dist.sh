@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # make dist: it holds every file of the repository. With APS_TEST_LONG (make
-# check-long), what it holds is configured, built, tested and installed.
+# check-long), its content is configured, built, tested and installed.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
-# make_in BUILD ARGUMENT...: the make that runs the tests hands down its own
-# options.
+# make_in BUILD ARGUMENT...: without the options of the make that runs the tests
 make_in()
 {
     limit=${patience:-120}
@@ -22,19 +21,19 @@ check 'make distdir' status_is 0
 
 if [ "$(git -C "$top_srcdir" rev-parse --show-toplevel 2>/dev/null)" = \
     "$top_srcdir" ]; then
-    # What serves the repository alone stays behind.
+    # Files for the repository only are not in the archive.
     git -C "$top_srcdir" ls-files | grep -v -x -e '\.gitignore' -e '\.ci/.*' |
         sort >tracked
     check 'the repository has files' test -s tracked
     check 'no file is left out' equal "$(comm -13 held tracked)" ''
-    # What autoreconf makes.
+    # Files that autoreconf makes.
     git -C "$top_srcdir" ls-files --cached --others --exclude-standard |
         sort >all
     check 'no other file is in it' equal "$(comm -23 held all |
         grep -v -x -e Makefile.in -e aclocal.m4 -e config.h.in -e configure \
             -e 'config/aux/.*' -e 'config/m4/l.*\.m4')" ''
 else
-    skip 'no file is left out' 'the sources are no git repository'
+    skip 'no file is left out' 'the sources are not a git repository'
 fi
 check 'the manual is in it' test -s "$dist/pmpi/apsmpi.7"
 check 'configure can be executed' test -x "$dist/configure"
@@ -44,7 +43,7 @@ if [ -z "${APS_TEST_LONG:-}" ]; then
     finish
 fi
 
-# The sources cannot be written to: a build must keep to its own directory.
+# The sources are read-only: a build must write only to its own directory.
 chmod -R a-w "$dist"
 mkdir build
 cd build || exit 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Formats in blocks next to microxcaling and HBFPEmulator, as numpy formulates
-# them: where values are equal, and why they differ elsewhere.
+# Block formats compared with numpy versions of microxcaling and HBFPEmulator:
+# values are equal, or differ for known causes.
 
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# apsmpi-report --follow: the table while the log grows, on terminals of 80 and 200
-# columns (follow_check.py), without a terminal, and beside a real job.
+# apsmpi-report --follow: the table while the log grows, on terminals of 80 and
+# 200 columns (follow_check.py), without a terminal, and during a real job.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 "$PYTHON3" -c 'import pty; pty.openpty()' 2>/dev/null ||
     skip_all "$PYTHON3 is missing, or there are no pseudo-terminals"
 log=$top_srcdir/tests/e2e/data/report.csv
 
-# follow_fails ARGUMENTS...: at once, with the status 2
+# follow_fails ARGUMENTS...: the command fails at once, with status 2
 follow_fails()
 {
     limit=20
@@ -16,7 +16,7 @@ follow_fails()
     status_is 2
 }
 
-# --- what is wrong, first -----------------------------------------------------
+# --- errors -------------------------------------------------------------------
 
 check '--follow needs a log' follow_fails
 check '... one alone' follow_fails "$log" "$log"
@@ -33,7 +33,7 @@ check '... is named, with its line' has err \
     "other.csv:1: not a round-off log: no column 'time'"
 head -c 100000 /dev/zero >zeros.csv
 check 'a file without lines' follow_fails zeros.csv
-check '... is no log' has err 'zeros.csv:1: not a round-off log: a line of more'
+check '... is not a log' has err 'zeros.csv:1: not a round-off log: a line of more'
 cp "$log" secret.csv
 chmod 0 secret.csv
 if [ -r secret.csv ]; then
@@ -46,7 +46,7 @@ chmod 600 secret.csv
 
 # --- while the log grows ------------------------------------------------------
 
-# scene ARGUMENTS...: its lines become ours
+# scene ARGUMENTS...: runs a scene of follow_check.py, and takes over its lines
 scene()
 {
     limit=300
@@ -69,7 +69,7 @@ scene signal "$report" live.csv
 scene lines "$report" live.csv
 scene candidates "$report" live.csv
 
-# A reader that goes away: the next table ends it.
+# The reader ends: the next table ends the report.
 cp "$log" gone.csv
 {
     timeout 60 "$PYTHON3" "$report" --follow gone.csv 2>gone.err
@@ -83,10 +83,10 @@ until [ -s gone ] || [ $tries -ge 600 ]; do
 done
 tail -n 1 "$log" >>gone.csv
 wait $reader
-check 'a closed pipe is no error' equal "$(cat gone.status)" 0
+check 'a closed pipe is not an error' equal "$(cat gone.status)" 0
 check '... and no noise' empty gone.err
 
-# --- beside a job -------------------------------------------------------------
+# --- during a job -------------------------------------------------------------
 
 policy job.yaml -t 'log: {file: job.csv, every: 1}' 'format: e4m3, scale: aps'
 "$PYTHON3" -u "$report" --follow --by format job.csv >followed 2>followed.err &
@@ -111,7 +111,7 @@ timed "$PYTHON3" "$report" --by format job.csv
 tail -n "$(wc -l <out)" followed >last
 check '... with the same table in the end' cmp out last
 
-# A run that has ended before is not waited for, the next one is.
+# The report ignores a run that has ended before, and waits for the next one.
 "$PYTHON3" -u "$report" --follow --by format job.csv >followed 2>followed.err &
 follower=$!
 tries=0

@@ -12,17 +12,17 @@ mpich) other=openmpi theirs='Open MPI' ours=MPICH ;;
 esac
 policy aps.yaml 'format: e4m3'
 
-# told MPI: one line of the library names it
+# told MPI: one line of the library names that MPI
 told()
 {
     [ "$(grep -c 'apsmpi: ' err)" = 1 ] &&
         has err "built for $ours, but the program runs with '$1"
 }
 
-# is_refused MPI: what a job came to that runs with that MPI
+# is_refused MPI: the result of a job that runs with that MPI
 is_refused()
 {
-    check '... is told once' told "$1"
+    check '... is reported once' told "$1"
     check '... and what to do' has err 'start the program with apsmpi-run'
     check '... without a signal' not has err 'signal'
     if [ "$ours" = MPICH ]; then
@@ -91,7 +91,7 @@ check "a program of $theirs" has err "$theirs"
 is_refused "$theirs"
 job 2 APSMPI_POLICY=aps.yaml sh -c 'echo shell'
 check 'a shell' lines 2 out shell
-check '... is told nothing' empty err
+check '... has no message' empty err
 if [ "$ours" = 'Open MPI' ]; then
     job 2 APSMPI_POLICY=missing.yaml ./probe sums 3
     check 'a bad policy is not looked at' lines 1 out '3 sums right'
@@ -105,8 +105,8 @@ if [ "$ours" = 'Open MPI' ]; then
     check '... is untouched' cmp native out
 fi
 
-# Fortran's names go on. The program must need MPI's own library itself: one that
-# only its Fortran bindings need comes after the one that the library needs.
+# Calls by Fortran's names pass through. The program must need MPI's own library itself:
+# one that only its Fortran bindings need comes after the one that the library needs.
 libraries=$(mpicc.$other -show | tr ' ' '\n' | grep '^-L')
 libraries="-Wl,--no-as-needed $libraries"
 # shellcheck disable=SC2086 # options
@@ -115,16 +115,16 @@ if mpif90.$other -o sums "$top_srcdir/tests/e2e/sums.f90" $libraries \
     job 2 APSMPI_POLICY=aps.yaml ./sums
     check 'a Fortran program' has out 'right T'
     if [ "$ours" = MPICH ]; then
-        check '... and nothing is said: its calls pass us by' empty err
+        check '... without a message: its calls do not reach the library' empty err
     else
-        check '... is told, too' lines 1 err "runs with '$theirs"
+        check '... is reported, too' lines 1 err "runs with '$theirs"
     fi
 else
     skip 'a Fortran program' "does not compile: $(tail -n 1 reason)"
 fi
 
-# A module that a program of no MPI loads, as Python loads mpi4py's: its calls go
-# to the MPI that the library needs, for which nothing can be done.
+# A module that a program without MPI loads, as Python loads mpi4py's: its calls
+# go to the MPI that the library needs, and the library cannot prevent it.
 cat >module.c <<'END'
 #include <mpi.h>
 #include <stddef.h>
@@ -146,16 +146,16 @@ END
 $CC -o host host.c -ldl || exit 1
 "mpicc.$other" -shared -fPIC -o module.so module.c || exit 1
 native 2 ./host
-check 'a module that is loaded works without us' status_is 0
+check 'a module that is loaded works without the library' status_is 0
 MPI=$mpi_of_library
 MPIEXEC=$mpiexec_of_library
 job 2 APSMPI_POLICY=aps.yaml ./host
-check '... and with us: a line names it and both MPIs' lines 1 err \
+check '... and with it: a line names it and both MPIs' lines 1 err \
     "module.so was built for '$theirs"
 check '... and what to do' has err "take one that was built for $ours"
 "$MPICC" -shared -fPIC -o module.so module.c || exit 1
 job 2 APSMPI_POLICY=aps.yaml ./host
-check '... a module of our MPI gets none' not has err 'wrong MPI'
+check '... a module of the right MPI gets none' not has err 'wrong MPI'
 check '... and works' status_is 0
 
 finish

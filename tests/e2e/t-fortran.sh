@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Fortran programs: their calls arrive through MPI's bindings, if at all.
+# Fortran programs, whose calls arrive through MPI's bindings, or not at all.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 policy aps.yaml 'format: e4m3, scale: aps-tight'
 
-# Where MPICC's libraries are: Debian's Fortran wrappers link the libmpi.so of the
-# MPI that is the machine's default, whichever is their own.
+# The directory of MPICC's libraries: Debian's Fortran wrappers link the
+# libmpi.so of the machine's default MPI, not their own.
 libraries=$("$MPICC" -show | tr ' ' '\n' | grep '^-L')
 
 # compiles PROGRAM SOURCE: by $candidate; mpif.h has one name for buffers of any
-# type, which some compilers take for a mistake
+# type, which some compilers take as an error
 compiles()
 {
     # shellcheck disable=SC2086 # options
@@ -19,7 +19,7 @@ compiles()
             >/dev/null 2>&1
 }
 
-# The compiler that stands beside mpicc, or $FC.
+# The compiler in the directory of mpicc, or $FC.
 cat >trial.f90 <<'END'
 program trial
     use mpi
@@ -45,12 +45,12 @@ for program in sums_mpif sums sums_f08 sums_later; do
         continue
     fi
     native 2 ./$program
-    check "$program works without us" has out 'right T'
+    check "$program works without the library" has out 'right T'
     for ranks in 2 3; do
         job $ranks APSMPI_POLICY=aps.yaml ./$program
         check "$program on $ranks ranks" has out 'right T'
         if [ $program,$MPI = sums_f08,mpich ]; then
-            # MPICH's mpi_f08 may call PMPI itself, which nobody sees.
+            # MPICH's mpi_f08 may call PMPI itself, which no library sees.
             check '... without trouble' status_is 0
             diag "mpi_f08: $(cat err)"
         else
@@ -59,7 +59,7 @@ for program in sums_mpif sums sums_f08 sums_later; do
     done
 done
 
-# Without blocking; our reduction on full floats must give the exact sums.
+# Nonblocking calls: the library's reduction in FP32 must give the exact sums.
 policy exact.yaml 'format: e8m23'
 for program in isums_mpif isums isums_f08; do
     if ! compiles $program "$top_srcdir/tests/e2e/$program.f90"; then
@@ -67,7 +67,7 @@ for program in isums_mpif isums isums_f08; do
         continue
     fi
     native 3 ./$program
-    check "$program works without us" has out 'right T'
+    check "$program works without the library" has out 'right T'
     for ranks in 1 2 3 4; do
         job $ranks APSMPI_POLICY=exact.yaml ./$program
         check "$program on $ranks ranks, exact" has out 'right T'
@@ -76,12 +76,12 @@ for program in isums_mpif isums isums_f08; do
     done
 done
 
-# What blocks while a nonblocking sum is under way.
+# Calls that block while a nonblocking sum is under way.
 if ! compiles meanwhile_f08 "$top_srcdir/tests/e2e/meanwhile_f08.f90"; then
     skip meanwhile_f08 "does not compile: $(tail -n 1 reason)"
 else
     native 2 ./meanwhile_f08
-    check "meanwhile_f08 works without us" has out 'right T'
+    check "meanwhile_f08 works without the library" has out 'right T'
     for ranks in 2 3; do
         job $ranks APSMPI_POLICY=exact.yaml ./meanwhile_f08
         check "meanwhile_f08 on $ranks ranks" has out 'right T'
@@ -93,7 +93,7 @@ else
     done
 fi
 
-# Without a thread that could go on with it: rank 0 has no policy before MPI_Init.
+# Without a thread that could progress the sum: rank 0 has no policy before MPI_Init.
 if ! compiles drained_f08 "$top_srcdir/tests/e2e/drained_f08.f90"; then
     skip drained_f08 "does not compile: $(tail -n 1 reason)"
 elif [ "$MPI" = openmpi ]; then
@@ -103,7 +103,7 @@ else
     on_others='[ "$PMI_RANK" = 0 ] || export APSMPI_POLICY=exact.yaml
 exec ./drained_f08'
     native 2 ./drained_f08
-    check "drained_f08 works without us" has out 'right T'
+    check "drained_f08 works without the library" has out 'right T'
     for ranks in 2 3; do
         job $ranks sh -c "$on_others"
         check "drained_f08 on $ranks ranks" has out 'right T'

@@ -6,7 +6,7 @@
 gemm=$top_builddir/.libs/libapsgemm.so
 product=$top_builddir/tests/e2e/product
 
-# gemm_policy FILE SETTING: a policy that speaks of products alone
+# gemm_policy FILE SETTING: writes a policy for products only
 gemm_policy()
 {
     printf 'version: 1\ngemm: {%s}\n' "$2" >"$1"
@@ -24,9 +24,9 @@ gemm_policy fp32.yaml 'format: fp32'
 gemm_policy bad.yaml 'format: e5m2, acumulator: fp32'
 policy rules.yaml 'format: e5m2'
 
-# Of the products, 15 and 18 are ties in e5m2 and become 16, and 21 becomes 20:
-# the sums are 5 + 14, 6 + 16, 16 + 28, 16 + 32, and with A transposed 5 + 20,
-# 6 + 24, 10 + 28, 12 + 32, twice and added to the first.
+# The products 15 and 18 are ties in e5m2 and become 16, and 21 becomes 20: the
+# sums are 5 + 14, 6 + 16, 16 + 28, 16 + 32, and with A transposed 5 + 20, 6 +
+# 24, 10 + 28, 12 + 32, twice and added to the first.
 exact='19 22 43 50
 71 82 119 138'
 in_e5m2='19 22 44 48
@@ -39,7 +39,7 @@ for how in fortran rows columns; do
     [ $how != fortran ] || symbol=sgemm_
 
     timed "$product" $how
-    check "$how: without us" equal "$(cat out)" "$exact"
+    check "$how: without the library" equal "$(cat out)" "$exact"
     multiply "$product" $how
     check '... without a policy it is left alone' equal "$(cat out)" "$exact"
     check '... by the next BLAS' lines 2 err "blas: $symbol"
@@ -72,13 +72,13 @@ check '... before it computes anything' empty out
 check '... says where and why' lines 1 err \
     "bad.yaml:2:22: unknown key 'acumulator'; did you mean 'accumulate'?"
 multiply APSMPI_POLICY=missing.yaml "$product" rows
-check 'so does one that is missing' failed
+check 'a missing policy ends the program, too' failed
 multiply APSMPI_POLICY=bad.yaml APSMPI_ON_ERROR=pass "$product" rows
 check '... or is passed over' equal "$(cat out)" "$exact"
 check '... with a word' lines 1 err 'BLAS computes all matrix products'
 multiply APSMPI_POLICY=missing.yaml ls /
 check 'programs that never multiply never read it' status_is 0
-check '... and nothing is said' empty err
+check '... without a message' empty err
 
 # --- check and explain --------------------------------------------------------
 
@@ -184,8 +184,8 @@ for name, x in got.items():
           "plain" if np.allclose(x, plain, rtol=1e-5, atol=1e-5) else "?")
 END
 
-# Operands in blocks: elements times a power of two, the products of a block
-# added up by Python's integers, and these sums in FP32 or float16.
+# Operands in blocks: elements times a power of two; Python's integers sum the
+# products of a block, and FP32 or float16 these sums.
 cat >numpy-blocks.py <<'END'
 import math
 import sys

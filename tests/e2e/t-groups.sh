@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Groups of ranks, on topologies that hwloc is told of (HWLOC_SYNTHETIC): rank i
-# of the node stands on core i. What cannot be grouped passes through.
+# Groups of ranks, on topologies that hwloc gets from HWLOC_SYNTHETIC: rank i of
+# the node runs on core i. Calls that cannot be grouped pass through.
 # shellcheck disable=SC2086 # $digits is a command with arguments
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
@@ -18,9 +18,9 @@ for kind in node package numa l3 1 2 3 16; do
     group $kind.yaml $kind
 done
 
-# wire OWNERS GROUPS: what rank 0 sends of 4096 values in one byte each, 4 bytes
-# of header a block: to the other owners of its group, across the groups there
-# and back, and once into its group
+# wire OWNERS GROUPS: prints the bytes that rank 0 sends for 4096 values in one
+# byte each, with 4 bytes of header a block: to the other owners of its group,
+# across the groups and back, and once into its group
 wire()
 {
     awk -v owners="$1" -v groups="$2" 'BEGIN {
@@ -79,7 +79,7 @@ job 4 APSMPI_POLICY=exact.yaml HWLOC_SYNTHETIC='package:2 core:2 pu:1' \
 check 'node: fp32 in two packages' trained
 check '... rewritten' rewritten 66
 
-# --- where groups cannot be made ----------------------------------------------
+# --- groups that cannot be made -----------------------------------------------
 
 native 2 $digits --epochs 1
 cp out native
@@ -122,7 +122,7 @@ check '... and trains' trained
 check '... its layers are not in the log' equal \
     "$(distinct layer half.csv)" '2 3 4 5'
 
-# --- ranks that are bound -----------------------------------------------------
+# --- ranks bound to cores -----------------------------------------------------
 
 cpus=$(nproc)
 if [ "$cpus" -lt 2 ] || ! command -v taskset >/dev/null; then

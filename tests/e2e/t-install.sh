@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# make install: everything in its place, and a program that uses libaps.
+# make install: every file is in its place, and a program uses the installed libaps.
 # shellcheck disable=SC2046,SC2086 # flags are lists of words
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 prefix=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")
 dest=$tmp/dest
-# The make that runs the tests hands down its own options.
+# Without the options of the make that runs the tests.
 limit=300
 timed env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES \
     ${MAKE:-make} -C "$top_builddir" install DESTDIR="$dest"
 check 'make install' status_is 0
 [ "$status" -eq 0 ] || finish
 
-# where NAME: the one installed file of that name
+# where NAME: prints the path of the only installed file of that name
 where()
 {
     found=$(cd "$dest$prefix" &&
@@ -21,7 +21,7 @@ where()
     [ -z "$found" ] || printf '%s\n' "$dest$prefix/${found#./}"
 }
 
-# in_place NAME FOLDER: it is there, in a folder that ends in that
+# in_place NAME FOLDER: the file is in a directory whose name ends in FOLDER
 in_place()
 {
     found=$(where "$1")
@@ -83,7 +83,7 @@ check 'no test program is installed' equal \
 check 'no internal library is installed' equal \
     "$(where 'libcore*')$(where 'libpolicy*')" ''
 
-# --- what was installed works -------------------------------------------------
+# --- the installed commands work ----------------------------------------------
 
 bin=$(dirname "$(where apsmpi)")
 policies=$(dirname "$(where resnet50.yaml)")
@@ -170,7 +170,7 @@ consumes 'clang++, C++11' clang++ -std=c++11 -x c++
 timed env LD_LIBRARY_PATH="$lib" ./consumer e4m3
 check 'it casts to e4m3' has out 'e4m3 8 240 3.25'
 timed env LD_LIBRARY_PATH="$lib" ./consumer e9m9
-check '... and is told of a bad format' status_is 1
+check '... and reports a bad format' status_is 1
 check '... with the reason' has out 'exponent bits'
 if [ -n "$(where aps_cuda.h)" ]; then
     timed $CC -Wall -Wextra -Werror -o cuda_consumer \

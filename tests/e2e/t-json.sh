@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# --json: always one valid object, which says what the text says.
+# --json: always one valid object, with the content of the text.
 # shellcheck disable=SC2016 # expressions of Python
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 "$PYTHON3" -c '' 2>/dev/null || skip_all 'there is no Python'
 
-# both ARGUMENT...: run the command as text, then with --json; leaves text, text_err
-# (its standard error), $text_status, and out, err, $status
+# both ARGUMENT...: runs the command as text, then with --json; leaves text,
+# text_err (its standard error), $text_status, and out, err, $status
 both()
 {
     timed "$apsmpi" "$@"
@@ -17,7 +17,7 @@ both()
     timed "$apsmpi" "$@" --json
 }
 
-# holds EXPRESSION: true of the object `o`, `text` and `said`
+# holds EXPRESSION: true for the object `o`, `text` and `said`
 holds()
 {
     "$PYTHON3" - "$1" <<'END'
@@ -35,7 +35,7 @@ o = json.loads(raw.decode("utf-8"), parse_constant=wrong_constant)
 assert raw.endswith(b"}\n") and raw.count(b"\n") == 1, "not one line"
 
 def places(problems, kind):
-    """What the text says of errors or warnings, a line each."""
+    """Returns the text's errors or warnings, a line each."""
     return "".join(
         ":".join(str(p[key]) for key in ("file", "line", "column")
                  if p[key] is not None)
@@ -59,7 +59,7 @@ sys.exit(not eval(f"({sys.argv[1]})"))
 END
 }
 
-# alike: the exit status is the text's, everything is in the object
+# alike: the exit status is the text's, and the object has all output
 alike()
 {
     echo "text: $text_status, object: $status"
@@ -119,7 +119,7 @@ check '... is in the object' holds '
 odd=$(printf 'a\377\n"\\.yaml')
 printf 'version: 1\nrules: [{format: e4m3}]\n' >"$odd"
 both check "$odd"
-check 'check: a name that is no text' alike
+check 'check: a name that is not text' alike
 check '... is written as text' holds \
     'o["files"][0]["file"] == "a\ufffd\n\"\\.yaml"'
 
@@ -205,7 +205,7 @@ check '... what they take, as which matrix, and what that saves' holds '
         [True, {"rows": 71, "columns": 71},
          4 * 5000 - (5000 // 5 + 5000 * 5 // 8 + 1) // 2]]'
 
-# The rows of --layer-counts are the layers of the object.
+# The rows of --layer-counts equal the layers of the object.
 cat >rows.yaml <<'END'
 version: 1
 layers: table.csv
@@ -249,7 +249,7 @@ check '... alone' holds '
 
 # --- info ---------------------------------------------------------------------
 
-# informed: the object is what the text says
+# informed: the object has the content of the text
 informed()
 {
     check "info: $*" alike
@@ -305,9 +305,9 @@ check '... the plugin is the one that is named' holds \
 unset APSMPI_ENABLE APSMPI_POLCY APSMPI_CUDA APSMPI_SUMMARY APSMPI_DISCOVERY \
     APSMPI_CPU
 
-# --- what is refused ----------------------------------------------------------
+# --- errors -------------------------------------------------------------------
 
-# refused TEXT ARGUMENT...: the object's error is what the text says
+# refused TEXT ARGUMENT...: the object's error is the text's
 refused()
 {
     text=$1

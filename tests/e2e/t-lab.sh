@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# apsmpi-lab: hosts, their links, and that nothing is left of them.
+# apsmpi-lab: hosts, their links, and that nothing of them is left.
 # shellcheck disable=SC2016 # programs of ranks expand their own variables
 # shellcheck disable=SC2317 # functions that check calls
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
@@ -12,7 +12,7 @@ hosts=$top_builddir/tests/e2e/hosts
 APSMPI_LAB_DIR=$top_builddir/scripts
 export APSMPI_LAB_DIR MPIEXEC
 unset UCX_TLS UCX_NET_DEVICES
-# Whoever leaves files behind leaves them here.
+# Programs that leave temporary files leave them here.
 TMPDIR=$tmp/files
 mkdir "$TMPDIR"
 export TMPDIR
@@ -23,13 +23,13 @@ lab()
     timed "$lab" "$@"
 }
 
-# placed [OPTION...]: `hosts`, with what a build with sanitizers needs
+# placed [OPTION...]: runs `hosts`, with the libraries for a build with sanitizers
 placed()
 {
     lab "$@" -- -genv LD_PRELOAD "${sanitizer%:}" "$hosts"
 }
 
-# refused TEXT [OPTION...]: with exit status 125 and this text, nothing on stdout
+# refused TEXT [OPTION...]: exit status 125 and this text, nothing on stdout
 refused()
 {
     text=$1
@@ -40,7 +40,7 @@ refused()
         equal "$status $(wc -c <out)" '125 0'
 }
 
-# quickest BYTES [OPTION...]: microseconds until they were on the last host
+# quickest BYTES [OPTION...]: prints their microseconds to the last host
 quickest()
 {
     bytes=$1
@@ -50,7 +50,7 @@ quickest()
     cat out
 }
 
-# exceeds A FACTOR B: A > FACTOR * B, all of them there
+# exceeds A FACTOR B: A > FACTOR * B, and both are numbers
 exceeds()
 {
     echo "$1 > $2 * $3?"
@@ -58,10 +58,10 @@ exceeds()
         'BEGIN { exit !(a > 0 && b > 0 && a + 0 > factor * b) }'
 }
 
-# A rank that says in which network namespace it is, then does something.
+# A rank that prints its network namespace, and then runs a command.
 rank='readlink /proc/self/ns/net >net.$PMI_RANK; '
 
-# started RANKS: they have said it
+# started RANKS: all have printed it
 started()
 {
     for _ in $(seq 300); do
@@ -72,8 +72,8 @@ started()
     return 1
 }
 
-# gone: no process is in their namespaces any more, no link of theirs is among
-# the machine's, no file is left
+# gone: no process is in their namespaces, none of their links is on the
+# machine, no file is left
 gone()
 {
     cat net.* >nets && rm net.* && grep -q net: nets || return 1
@@ -87,12 +87,12 @@ gone()
         ! ip link show dev switch && ! ip link show dev port1
 }
 
-# Jobs of MPICH whose ranks end at once end in SIGPIPE now and then: mpiexec still has
-# the end of its own input to pass on.
+# MPICH jobs whose ranks end at once sometimes end in SIGPIPE: mpiexec still
+# forwards the end of its own input.
 lab -- sleep 0.2
 [ "$status" -ne 77 ] || skip_all "$(cat err)"
 check 'a lab' status_is 0
-cp err lab.err # of a machine that lets nobody set its TCP
+cp err lab.err # on a machine that does not allow its TCP settings
 check '... says nothing' equal "$(cat out)$(grep -v congestion lab.err)" ''
 [ -s lab.err ] || {
     lab -- sh -c \
@@ -100,11 +100,11 @@ check '... says nothing' equal "$(cat out)$(grep -v congestion lab.err)" ''
     check 'the same congestion control everywhere' equal "$(sort -u out)" reno
 }
 
-# --- how it is called ---------------------------------------------------------
+# --- options ------------------------------------------------------------------
 
 lab --help
 check '--help' has out 'usage: apsmpi-lab'
-check '... is no error' status_is 0
+check '... is not an error' status_is 0
 refused 'no program to run'
 refused 'no program to run' --hosts 2 --
 refused '-- is missing in front of ./train' --hosts 2 ./train
@@ -141,7 +141,7 @@ rank 4 of 6 on host3
 rank 5 of 6 on host3'
 check '... and nothing on stderr' cmp err lab.err
 placed
-check 'two hosts with one rank each, if nothing is said' equal "$(cat out)" \
+check 'two hosts with one rank each, by default' equal "$(cat out)" \
     'rank 0 of 2 on host1
 rank 1 of 2 on host2'
 "$lab" -- -genv LD_PRELOAD "${sanitizer%:}" "$hosts" </dev/null >other 2>&1 &
@@ -161,7 +161,7 @@ check 'stdin goes to the program' equal "$(cat out)" words
 lab --hosts 1 -- sh -c 'echo "$UCX_TLS $UCX_NET_DEVICES"'
 check 'messages go over the link' equal "$(cat out)" 'tcp,self eth0'
 timed env UCX_TLS=all "$lab" --hosts 1 -- sh -c 'echo "$UCX_TLS"'
-check '... unless UCX is told otherwise' equal "$(cat out)" all
+check '... unless UCX has other settings' equal "$(cat out)" all
 
 policy e4m3.yaml 'format: e4m3, scale: aps'
 lab --hosts 2 --ranks-per-host 2 -- -genv APSMPI_POLICY e4m3.yaml \
@@ -172,7 +172,7 @@ timed env LD_PRELOAD="$sanitizer$library" APSMPI_POLICY=e4m3.yaml \
     "$lab" -- "$probe" sums 3
 check '... also preloaded to the lab itself' rewritten 3
 
-# Python loads MPI and UCX into a scope of its own.
+# Python loads MPI and UCX into a separate scope.
 if "$PYTHON3" -c 'from mpi4py import MPI; import numpy' 2>said; then
     sums=$top_srcdir/tests/e2e/sums.py
     lab -- -genv LD_PRELOAD "${sanitizer%:}" "$PYTHON3" "$sums"
@@ -189,7 +189,7 @@ fi
 
 # --- links --------------------------------------------------------------------
 
-# 2 MB at 50 Mbit/s take 320 ms; the first 128 KiB may go at once.
+# 2 MB at 50 Mbit/s take 320 ms; the first 128 KiB may be sent at once.
 slow=$(quickest 2000000 --rate 50mbit)
 fast=$(quickest 2000000 --rate 500mbit)
 check 'a rate limits' exceeds "$slow" 0.9 320000
@@ -210,7 +210,7 @@ else
     check 'rate and delay' exceeds "$far" 0.95 "$((slow + 40000))"
 fi
 
-# --- what is left -------------------------------------------------------------
+# --- nothing is left ----------------------------------------------------------
 
 lab -- sh -c "$rank"
 check 'success leaves nothing' gone
@@ -221,8 +221,8 @@ lab -- sh -c "$rank"'[ $PMI_RANK = 0 ] || kill -KILL $$; exec sleep 1000'
 check 'a killed rank ends the job' failed
 check '... and leaves nothing' gone
 
-# As Ctrl-C does it: INT to the whole process group. Whoever runs the tests may
-# ignore these signals.
+# Like Ctrl-C: INT goes to the whole process group. The shell that runs the
+# tests may ignore these signals.
 for signal in INT:130 TERM:143 HUP:129 KILL:137; do
     wanted=${signal#*:}
     signal=${signal%:*}
@@ -239,12 +239,12 @@ for signal in INT:130 TERM:143 HUP:129 KILL:137; do
     check '... nor a word of its own on stdout' not has out apsmpi
 done
 
-# --- where it is not permitted ------------------------------------------------
+# --- without permission -------------------------------------------------------
 
 if [ "$(id -u)" -eq 0 ]; then
     timed setpriv --bounding-set -sys_admin "$lab" -- true
     check 'without the right to make namespaces' status_is 77
-    check '... it says so' has err 'apsmpi-lab: no lab on this machine: unshare'
+    check '... it reports it' has err 'apsmpi-lab: no lab on this machine: unshare'
     check '... in one line' equal "$(wc -l <err)" 1
     check '... and nothing on stdout' empty out
 else

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Layer tables of models: the tables of the package have the published numbers of
 # parameters and are right; apsmpi-layers writes the table of files that layers.py
-# writes, in forward order. PyTorch and onnx read their own files: stand-ins show how
-# they are called, and the packages themselves are used if they are installed.
+# writes, in forward order. PyTorch and onnx read their own files: stand-ins check how
+# they are called, and the packages themselves are tested if they are installed.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 "$PYTHON3" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
@@ -11,7 +11,7 @@
 tables=$top_srcdir/config/layers
 maker=$top_srcdir/tests/e2e/layers.py
 
-# layers ARGUMENT...: run apsmpi-layers
+# layers ARGUMENT...: runs apsmpi-layers
 layers()
 {
     timed "$PYTHON3" "$layers_command" "$@"
@@ -47,7 +47,7 @@ while read -r name parameters; do
         "$parameters"
     check '... names its source' has "$file" '# Source: '
     check '... and is right' accepted "$file"
-    # A network of its names, sorted as safetensors has them.
+    # A network with its names, sorted as safetensors sorts them.
     "$PYTHON3" - "$file" <<'END'
 import csv, json, struct, sys
 rows = list(csv.DictReader(line for line in open(sys.argv[1])
@@ -84,7 +84,7 @@ rows_are()
     cat err
     status_is 0 && grep -v '^#' "$1" | diff wanted -
 }
-# table_of FILE: its table has the rows that are wanted
+# table_of FILE: its table has the wanted rows
 table_of()
 {
     layers "$1"
@@ -145,7 +145,7 @@ layers net.safetensors
 check 'a guessed order is called a guess' has out 'the order is a'
 check '... on standard error, too' has err 'is a guess'
 layers net.npz
-check 'an order of the file is no guess' empty err
+check 'an order of the file is not a guess' empty err
 check 'comments: what the policy needs' has out 'steps: {order: forward}'
 check '... that calls may be fused' has out 'any run of consecutive rows'
 check '... how many are small' has out '# 7 of the layers have fewer than 1024'
@@ -219,7 +219,7 @@ if "$PYTHON3" -c 'import onnx' 2>/dev/null; then
     table_of own.onnx
     head -c 300 own.onnx >own.cut.onnx
     layers own.cut.onnx
-    check '... cut: one line says so' lines 1 err \
+    check '... cut: one line reports it' lines 1 err \
         'apsmpi-layers: own.cut.onnx: it is not an ONNX file: '
 else
     skip 'what onnx saved' 'there is no package onnx'
@@ -286,7 +286,7 @@ with zipfile.ZipFile("member.npz", "w") as archive:
 END
 check 'a header that is a list' refused list.safetensors ''
 check 'a header that is no JSON' refused text.safetensors 'not JSON'
-check 'a name that stands twice' refused twice.safetensors 'twice'
+check 'a name that occurs twice' refused twice.safetensors 'twice'
 check 'no tensor' refused nothing.safetensors 'no tensor of floats'
 check 'a tensor without a shape' refused lacks.safetensors 'tensor a'
 check 'a negative size' refused minus.safetensors 'tensor a'
@@ -295,7 +295,7 @@ check 'sizes whose product is too large' refused huge.safetensors \
 check 'a name with a line break' refused line.safetensors 'not printable'
 check 'data outside the file' refused outside.safetensors 'outside the file'
 check 'a zip of another program' refused other.zip 'neither'
-check 'a member that is no array' refused member.npz 'a.npy'
+check 'a member that is not an array' refused member.npz 'a.npy'
 layers --output folder net.npz
 check 'a table that cannot be written' status_is 2
 check '... is named' has err 'folder: '

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The log outlives the job: whatever way it ends, there are whole rows, and
+# The log outlives the job: however the job ends, there are whole rows, and
 # apsmpi-report reads them. A second job appends.
 # shellcheck disable=SC2086 # $digits is a command with arguments
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
@@ -23,9 +23,9 @@ reads_without_complaint()
         has table e4m3
 }
 
-# ends_as_native STATUS PROGRAM...: the last job ended with this status, which a job
-# without the library had, or with another that such a job has. Of a rank that exits,
-# mpiexec gives the status, or that of a rank which it has killed by then, as it comes.
+# ends_as_native STATUS PROGRAM...: the last job ended with this status, which a
+# job without the library had, or with another status that such a job has. If a
+# rank exits, mpiexec returns its status, or that of a rank that it has killed.
 ends_as_native()
 {
     ends_with=$status ends_once=$1
@@ -46,7 +46,7 @@ for how in kill abort exit; do
     without=$status
     job 3 APSMPI_POLICY=every.yaml APSMPI_LOG=$how.csv "$probe" $how 100
     check "$how: the job fails" failed
-    check '... with the status that it has without us' \
+    check '... with the status that it has without the library' \
         ends_as_native "$without" "$probe" $how 100
     check '... after 100 sums' test "$(column step $how.csv | wc -l)" -ge 100
     readable $how.csv
@@ -54,8 +54,8 @@ done
 
 # --- the job is killed --------------------------------------------------------
 
-# start LOG: an endless job in the background; its process ids go to mpiexec.pid
-# and rank.0 ...
+# start LOG: starts an endless job in the background; its process ids go to
+# mpiexec.pid and rank.0 ...
 start()
 {
     rm -f out # of the job before: not to be taken for this one's
@@ -68,7 +68,7 @@ start()
     wait_for grep -q 'so far' out
 }
 
-# wait_for COMMAND...: until it succeeds, for half a minute at most
+# wait_for COMMAND...: waits until it succeeds, for half a minute at most
 wait_for()
 {
     tries=0
@@ -122,7 +122,7 @@ readable mpiexec.csv
 start term.csv
 kill -TERM "$(cat mpiexec.pid)"
 diag 'mpiexec is terminated'
-# MPICH's mpiexec ends with 0 where its proxies tell it of no failure in time.
+# MPICH's mpiexec ends with 0 if its proxies report no failure in time.
 clean_up 'may end well'
 readable term.csv
 
@@ -156,10 +156,10 @@ check '... and the same policy' equal \
 cp every.yaml 'our "own" policy.yaml'
 job 2 APSMPI_POLICY='our "own" policy.yaml' APSMPI_LOG=quoted.csv \
     $digits --epochs 1
-check 'quotes in the name of a policy stand behind backslashes' has quoted.csv \
+check 'quotes in the name of a policy have backslashes' has quoted.csv \
     'our \"own\" policy.yaml"'
 
-# Every column, for what the program calls and what the rule says.
+# Every column, for the calls of the program and the settings of the rule.
 cat >settings.yaml <<'END'
 version: 1
 min_count: 1
@@ -170,7 +170,7 @@ rules:
      node: fp32}
 END
 job 2 APSMPI_POLICY=settings.yaml "$probe" sums 2
-check 'what a rule says stands in the log' equal "$(for name in rule scale \
+check 'the log has the settings of a rule' equal "$(for name in rule scale \
     scale_exp scale_value reduce group node accumulate shadow redone call; do
         distinct $name settings.csv; echo; done | tr '\n' ' ')" \
     '1 fixed 0 0.300000012 hierarchical 2 fp32 fp32 0 0 allreduce '
@@ -188,7 +188,7 @@ check '... and nothing where a setting has no meaning' equal \
 check '... two to the power of the exponent' equal "$(column scale_value \
     direct.csv 'v["scale_value"] != 2 ^ v["scale_exp"]')" ''
 
-# A full disk or a crash of the machine may leave half a row behind.
+# A full disk or a crash of the machine may leave half a row.
 job 2 APSMPI_POLICY=every.yaml APSMPI_LOG=whole.csv "$probe" sums 2
 grep -v '^# end run=' whole.csv >rows.csv
 dd if=rows.csv of=cut.csv bs=1 count=$(($(wc -c <rows.csv) - 20)) 2>/dev/null

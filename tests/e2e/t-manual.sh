@@ -1,19 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# README.md and the manual pages: they are well-formed, name everything that the
-# code knows, and every policy and every command in them works.
+# README.md and the manual pages: they are well-formed, document all names in the code,
+# and every policy and every command in them works.
 #
-# In a manual page a comment says what the literal block behind it is:
+# In a manual page a comment declares the literal block after it:
 #
 #   .\" policy     a policy, which apsmpi check accepts without a warning
 #   .\" table      a layer table
 #   .\" program    a C program that uses libaps
 #   .\" command    commands, with the library where make install puts it
 #
-# A line `.Dl $ COMMAND` is a command, too. In README.md policies
-# are blocks of yaml, commands the lines of blocks of sh. Commands find what they
-# name in the directory in which they run: ./train trains for one epoch, mpiexec
-# starts two ranks whatever the command says.
+# A line `.Dl $ COMMAND` is a command, too. In README.md policies are blocks of yaml,
+# commands the lines of blocks of sh. Commands find the files that they name in their
+# directory: ./train trains for one epoch, mpiexec always starts two ranks.
 # shellcheck disable=SC2086 # some variables are lists of words
 # shellcheck disable=SC2013 # ... and what sed prints here
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
@@ -26,7 +25,7 @@ variables_page=$top_srcdir/pmpi/apsmpi.7
 
 # --- form ---------------------------------------------------------------------
 
-# silent COMMAND...: it prints nothing but the page, and succeeds
+# silent COMMAND...: it prints only the page, and succeeds
 silent()
 {
     timed "$@"
@@ -62,7 +61,7 @@ for page in $pages; do
     fi
 done
 
-# Pages of ours that pages name: `name.section`.
+# Pages of this project that pages name: `name.section`.
 printf '%s\n' $pages >pages
 for name in $(cd "$top_srcdir" && cat $pages |
     sed -n 's/^\.\(It \)\{0,1\}Xr \(apsmpi[a-z-]*\|libaps\) \([0-9]\).*/\2.\3/p' |
@@ -89,7 +88,7 @@ timed "$PYTHON3" "$top_srcdir/tests/bench/speed.py" \
 check "README.md's picture is what its script draws" \
     cmp out "$top_srcdir/tests/bench/speed.svg"
 
-# targets FILE: what `make ...` in it is to build, one a line
+# targets FILE: prints the targets of each `make ...` in it, one a line
 targets()
 {
     sed -n 's/.*\(`\|Ql \)make \(-C build \)\{0,1\}\([a-z][a-z-]*\).*/\3/p' \
@@ -107,7 +106,7 @@ done
 
 # --- nothing is left out ------------------------------------------------------
 
-# documented PAGE MACRO WORD: it has an entry in the page, alone or with others
+# documented PAGE MACRO WORD: the page has an entry for it, alone or with others
 documented()
 {
     grep -E "^\.It $2 (.*[ ,])?$3( |\$)" "$1"
@@ -120,7 +119,7 @@ for name in $found; do
     check "the variable $name" documented "$variables_page" Ev "$name"
 done
 
-# choices POLICY-LINES...: the words that a misspelt one might have been
+# choices POLICY-LINES...: prints the keywords offered for a misspelt one
 choices()
 {
     printf '%s\n' 'version: 1' "$@" >bad.yaml
@@ -159,7 +158,7 @@ for key in calls scale reduce group node accumulate rounding compress; do
     done
 done
 
-# options COMMAND PAGE: each long option of its help is an entry of the page
+# options COMMAND PAGE: the page has an entry for each long option of its help
 options()
 {
     timed $1 --help
@@ -182,7 +181,7 @@ done
 
 # --- policies -----------------------------------------------------------------
 
-# blocks KIND PAGE PREFIX: the page's blocks of that kind, as PREFIX1, PREFIX2 ...
+# blocks KIND PAGE PREFIX: writes the page's blocks of that kind to PREFIX1, PREFIX2 ...
 blocks()
 {
     awk -v kind=".\\\\\" $1" -v prefix="$3" '
@@ -200,7 +199,7 @@ kind_is_marked()
 }
 
 cp "$top_srcdir/config/layers/resnet50-layers.csv" .
-layer_table >layers.csv # of apsmpi-recipes(7)
+layer_table >layers.csv # for apsmpi-recipes(7)
 for page in $pages; do
     name=${page##*/}
     blocks policy "$top_srcdir/$page" "$name.yaml"
@@ -240,7 +239,7 @@ cp e5m2.csv e4m3.csv
 cp "$top_srcdir/tests/e2e/data/bench.csv" .
 "$PYTHON3" "$top_srcdir/tests/e2e/suggest_log.py" shadow.csv
 mkdir bin
-# stand_in NAME LINE...: a command of that name
+# stand_in NAME LINE...: makes a command of that name
 stand_in()
 {
     file=$1
@@ -276,7 +275,7 @@ stand_in bin/srun 'export "${1##*,}"' 'export "$(echo "$1" | cut -d, -f2)"' \
 PATH=$tmp/bin:$PATH
 export PATH MPIEXEC
 
-# runs PAGE COMMAND [AS]: it does, in these words if given, or the reason is known
+# runs PAGE COMMAND [AS]: the command, or AS, succeeds or has a known cause
 runs()
 {
     case $sanitizer,$2 in
@@ -330,7 +329,7 @@ done
 grep -l '^gemm:' apsmpi-policy.5.yaml* | head -n 1 | xargs -I FILE cp FILE gemm.yaml
 echo 'import os; os.execv("./train", ["./train"])' >train.py
 for file in *.command[0-9]*; do
-    # As a reader sees it, then as it can run here.
+    # The command as the page shows it, then as it can run here.
     command=$(sed -e :a -e '/\\$/N; s/\\\n *//; ta' "$file" |
         paste -s -d '|' | sed 's/|/ \&\& /g')
     runs "${file%.command*}" "$command" "$(echo "$command" |

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# min_count is about layers, also where a call carries several of them: explain,
-# the log and the summary say the same.
+# min_count applies to layers, also if a call has several of them: explain, the
+# log and the summary agree.
 # shellcheck disable=SC2086 # $digits is a command with arguments
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 layer_table >table.csv
 
-# policy_for FILE MIN_COUNT RULE...: for the table, logged
+# policy_for FILE MIN_COUNT RULE...: writes a policy for the table, with a log
 policy_for()
 {
     file=$1 least=$2
@@ -17,19 +17,19 @@ policy_for()
     printf '  - {%s}\n' "$@" >>"$file"
 }
 
-# saved FILE: in per cent, by the summary in FILE
+# saved FILE: prints the per cent saved, by the summary in FILE
 saved()
 {
     sed -n 's/.*MPI_Allreduce.*(\([0-9.]*\) % saved).*/\1/p' "$1"
 }
 
-# foretold POLICY: the same by explain, of the only span of time
+# foretold POLICY: prints the per cent saved, by explain, for the only span of time
 foretold()
 {
     "$apsmpi" explain "$1" | sed -n '/^total/,/^$/s/^all .* \([0-9.]*\)%$/\1/p'
 }
 
-# near A B: within the headers of blocks, which explain does not count
+# near A B: equal except for the headers of blocks, which explain does not count
 near()
 {
     echo "'$1' and '$2'"
@@ -37,8 +37,8 @@ near()
         'BEGIN { d = a - b; exit !(a > 0 && b > 0 && d < 0.4 && d > -0.4) }'
 }
 
-# one_meaning NAME POLICY SAMPLED: with calls of all layers, and of one; in both
-# the log has these layers
+# one_meaning NAME POLICY SAMPLED: runs with calls of all layers, and of one
+# layer; both logs have these layers
 one_meaning()
 {
     wanted=$(foretold "$2")
@@ -59,12 +59,12 @@ one_meaning()
 policy_for usual.yaml 1024 'format: e4m3, scale: aps, reduce: direct'
 one_meaning 'layers below min_count are left to MPI' usual.yaml '0 2'
 policy_for low.yaml 100 'format: e4m3, scale: aps, reduce: direct'
-one_meaning 'so are fewer, if min_count is lower' low.yaml '0 2 4'
+one_meaning 'fewer are rewritten, if min_count is lower' low.yaml '0 2 4'
 policy_for rule.yaml 1 'layers: fc2.weight, format: fp32' \
     'format: e4m3, scale: aps, reduce: direct'
 one_meaning 'and those of which a rule says fp32' rule.yaml '0 1 3 4 5'
 
-# --- what a rule may say ------------------------------------------------------
+# --- settings of a rule -------------------------------------------------------
 
 policy_for small.yaml 1024 'max_count: 1023, format: fp32' 'format: e4m3'
 timed "$apsmpi" check small.yaml

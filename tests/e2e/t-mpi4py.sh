@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# mpi4py in its three kinds: version 3 and version 4, built against this MPI, and
-# the wheels of version 4, which load whatever MPI there is. scripts/setup
-# installs the other two beside the interpreter's own.
+# mpi4py in its three kinds: version 3 and version 4, built against this MPI,
+# and the wheels of version 4, which load any MPI. scripts/setup installs the
+# other two next to the interpreter's own.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 "$PYTHON3" -c 'import numpy' 2>/dev/null ||
     skip_all "$PYTHON3 has no module numpy"
-# Where the interpreter keeps itself, not what it is a link to.
+# The interpreter's own directory, not that of a link's target.
 beside=$(dirname "$(dirname "$(command -v "$PYTHON3")")")
 program=$top_srcdir/tests/e2e/sums.py
 [ "$MPI" = mpich ] ||
@@ -15,8 +15,7 @@ program=$top_srcdir/tests/e2e/sums.py
 policy exact.yaml 'format: e8m23'
 policy rounded.yaml 'format: e4m3'
 
-# The wheels ask for libmpi.so.12, as MPICH calls itself; Debian's is called
-# libmpich.so.12.
+# The wheels load libmpi.so.12, MPICH's own name; Debian's is libmpich.so.12.
 mpich=$(ldd "$library" | awk '/libmpi/ { print $3; exit }')
 mkdir names
 ln -s "$mpich" names/libmpi.so.12
@@ -28,8 +27,8 @@ python_job()
     job "$ranks" OPENBLAS_NUM_THREADS=1 "$@"
 }
 
-# kind NAME VERSION VARIABLES...: one of the three; VERSION is how its version
-# must begin
+# kind NAME VERSION VARIABLES...: tests one of the three; VERSION is the begin
+# of its version
 kind()
 {
     name=$1 version=$2
@@ -52,7 +51,7 @@ kind()
         return
     fi
     native 2 "$@" "$PYTHON3" "$program"
-    check "$name works without us" has out right
+    check "$name works without the library" has out right
     for ranks in 1 2 3 4; do
         python_job "$ranks" "$@" APSMPI_POLICY=exact.yaml "$PYTHON3" "$program"
         check "$name on $ranks ranks: exact" has out right
@@ -63,7 +62,7 @@ kind()
         check '... without blocking, too' has out right
         diag "$(cat err)"
     done
-    # Not by chance: few bits show.
+    # Not by chance: the result shows few bits.
     python_job 3 "$@" APSMPI_POLICY=rounded.yaml "$PYTHON3" "$program"
     check '... and rounded where it is asked for' has out WRONG
     python_job 2 "$@" "$PYTHON3" "$program"

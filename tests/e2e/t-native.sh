@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Where nothing is rewritten, an unmodified program prints the same bytes.
+# If no call is rewritten, an unmodified program prints the same bytes.
 # shellcheck disable=SC2086 # $digits is a command with arguments
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
@@ -10,7 +10,7 @@ policy exact.yaml 'format: e8m23'
 policy direct.yaml 'format: e8m23, reduce: direct'
 policy large.yaml 'min_count: 100000, format: e3m0'
 
-# as_native NAME RANKS ARGUMENTS OF job...: the same output as without us
+# as_native NAME RANKS ARGUMENTS OF job...: the same output as without the library
 as_native()
 {
     name=$1
@@ -25,10 +25,10 @@ for ranks in 1 2 3; do
     check "$ranks ranks: the program works without the library" trained
     as_native "... and prints the same in discovery mode" \
         $ranks APSMPI_DISCOVERY=found$ranks $digits --epochs 1
-    check '... which says so' lines 1 err 'none rewritten (no policy)'
+    check '... which reports it' lines 1 err 'none rewritten (no policy)'
     as_native '... under a policy of fp32' \
         $ranks APSMPI_POLICY=fp32.yaml $digits --epochs 1
-    check '... which says so' rewritten 0
+    check '... which reports it' rewritten 0
     as_native '... with APSMPI_ENABLE=off' $ranks APSMPI_ENABLE=off \
         APSMPI_POLICY=low.yaml $digits --epochs 1
     check '... and nothing rewritten' rewritten 0
@@ -42,11 +42,11 @@ check '... and rewrites nothing' rewritten 0
 
 native 2 $digits --epochs 2
 cp out native
-# Of two values there is one FP32 sum, and e8m23 rounds nothing.
+# Two values have one FP32 sum, and e8m23 rounds nothing.
 for policy in exact direct; do
-    as_native "$policy.yaml: our own reduction of FP32 is MPI's on two ranks" \
+    as_native "$policy.yaml: rewritten FP32 sums are MPI's on two ranks" \
         2 APSMPI_POLICY=$policy.yaml $digits --epochs 2
-    check '... and was ours' rewritten 132
+    check '... and was rewritten' rewritten 132
 done
 as_native 'a policy that matches no call' \
     2 APSMPI_POLICY=large.yaml $digits --epochs 2
@@ -58,7 +58,7 @@ check '... in a program that still trains' trained
 
 as_native 'without summary and discovery' \
     2 APSMPI_SUMMARY=off APSMPI_DISCOVERY=off $digits --epochs 2
-check '... nothing is said at all' empty err
+check '... without any message' empty err
 
 native 2 $digits --epochs 1 --nonsense
 cp out native

@@ -4,7 +4,7 @@
 
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
-# prints TEXT COMMAND...: it succeeds and prints this, \t and \n expanded
+# prints TEXT COMMAND...: the command succeeds and prints this, \t and \n expanded
 prints()
 {
     expected=$(printf -- "$1")
@@ -14,7 +14,7 @@ prints()
     test "$got" = "$expected" && ! test -s err
 }
 
-# refuses STATUS TEXT COMMAND...: it prints nothing, and this on standard error
+# refuses STATUS TEXT COMMAND...: the command prints nothing, and this on standard error
 refuses()
 {
     wanted=$1 text=$2
@@ -25,7 +25,7 @@ refuses()
     test "$status" = "$wanted" && ! test -s out && grep -qF -e "$text" err
 }
 
-# feed TEXT COMMAND...: with this on its standard input
+# feed TEXT COMMAND...: runs the command with this on its standard input
 feed()
 {
     text=$1
@@ -105,7 +105,7 @@ check 'cast: nvfp4 and integers' prints \
     '6\t0x3b124925:0x7e:0x7\t0x1.8p+2\t0x0p+0\n1e9\t0x7f\t0x1.fcp+6\t-0x1.dcd64c08p+29' \
     sh -c "'$apsmpi' cast nvfp4 6; '$apsmpi' cast flex8 1e9"
 
-# decoded: what a reader makes of the codes of nvfp4 is the third column
+# decoded: the values decoded from the codes of nvfp4 equal the third column
 decoded()
 {
     seq 40 | awk '{ print sin($1) * exp($1 / 3 - 7) }' |
@@ -174,7 +174,7 @@ drawn()
     "$apsmpi" cast e5m2 --rounding "$1" --rank "$2" 1.125 1.125 1.125 1.125 |
         cut -f 3 | sort | uniq -c | tr -s ' \n' ' '
 }
-# Eight equal values in the middle of two: four of them go up, in each place.
+# Eight equal values in the middle of two: four of them round up, at each place.
 sum_of_eight()
 {
     for rank in 0 1 2 3 4 5 6 7; do
@@ -185,7 +185,7 @@ sum_of_eight()
 check 'cast: correlated: half of the ranks go up' prints 12 sum_of_eight
 check 'cast: correlated with one rank is stochastic' \
     prints "$(drawn stochastic 0/1)" drawn correlated 0/1
-check 'cast: a rank that is none' refuses 2 "not '8/8'" \
+check 'cast: a rank that is not one of ranks' refuses 2 "not '8/8'" \
     "$apsmpi" cast --rounding correlated --rank 8/8 e5m2 1
 check 'cast: too many ranks' refuses 2 'only that of 262144' \
     "$apsmpi" cast --rounding correlated --rank 0/262145 e5m2 1

@@ -50,7 +50,7 @@ tips()
     grep -qxF -e "$1" cells
 }
 
-# --- what is wrong, first -----------------------------------------------------
+# --- errors -------------------------------------------------------------------
 
 page absent.csv
 check 'a missing log is an error' has err 'absent.csv: No such file'
@@ -61,11 +61,11 @@ check '... which names it' has err 'no/such/page.html: No such file'
 timed "$PYTHON3" "$report" --html page.html --snr "$log"
 check '--html with --snr is a usage error' has err '--html shows logs alone'
 timed "$PYTHON3" "$report" --html page.html --comm nobody "$log"
-check 'filters that leave nothing are said' status_is 1
+check 'filters that leave nothing are reported' status_is 1
 check '... on the page, too' grep -q 'no row matches the filters' page.html
 page header
 check 'a log without rows has a page' status_is 0
-check '... which says so' grep -q 'a header and no rows' page.html
+check '... which reports it' grep -q 'a header and no rows' page.html
 check '... and is well-formed' about shape
 
 # --- the numbers --------------------------------------------------------------
@@ -164,7 +164,7 @@ check '... and a note says why' grep -q 'err_mean and err_max meaningless' power
 cp power.html page.html
 check '... the table names the compressor by layer' cells lines "$(about texts lines |
     grep '^0|fc1.weight|4096|powersgd rank 2|')"
-# What is saved, by the trial's own numbers.
+# The savings, by the trial's own numbers.
 event=$(sed -n 's/^# .*auto: 4096 to 8191 elements: //p' auto.csv | head -n 1)
 check 'auto: a trial is over' test -n "$event"
 cp auto.html page.html
@@ -197,7 +197,7 @@ check '... and plain has no such table' not grep -q 'Time against' plain.html
 page plain.csv backoff.csv power.csv
 check 'three logs' about shape
 check '... with the numbers of the tables' about table table.csv
-# fact TEXT: the number above this text on backoff's page
+# fact TEXT: prints the number above this text on backoff's page
 fact()
 {
     sed -n "s/.*<b>\([^<]*\)<\/b><span>$1<.*/\1/p" backoff.html
@@ -278,7 +278,7 @@ check 'candidates of two runs: no policy' grep -q \
 page --last two.csv
 check '... but with --last' grep -q 'name: e4m3-aps' page.html
 check '... whose rows these are' grep -q 'two.csv: 36 rows of candidates' page.html
-# What the program got, and candidates, in one log: they are not mixed.
+# Rows of the program and of candidates in one log are not mixed.
 awk -F, -v OFS=, '/^2|^1/ && $30 == 2 { $30 = 0 } { print }' shadow.csv >mixed.csv
 page mixed.csv
 check 'rows of both kinds' grep -q '18 rows and 36 of candidates, 3 layers' page.html
@@ -319,7 +319,7 @@ browser=
 for kind in chromium chromium-browser google-chrome; do
     ! command -v $kind >/dev/null || browser=${browser:-$kind}
 done
-# dom PAGE WIDTH: what the browser makes of the page, in `out`
+# dom PAGE WIDTH: the browser's DOM of the page, in `out`
 dom()
 {
     timed "$browser" --headless=new --no-sandbox --disable-gpu \

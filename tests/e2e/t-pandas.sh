@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# pandas reads logs as apsmpi-log(5) says: all kinds of calls, events, and names
-# with everything in them that a reader may stumble over. The other tests here
-# have the logs that they leave read, too (lib.sh: finish).
+# pandas reads logs as apsmpi-log(5) documents: all kinds of calls, events, and
+# names with all difficult characters. The other tests here have their logs
+# read, too (lib.sh: finish).
 # shellcheck disable=SC2086 # $digits is a command with arguments
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
@@ -58,7 +58,7 @@ policy lost.yaml -t 'layers: wrong.csv' -t 'log: {file: lost.csv, every: 1}' \
 job 2 APSMPI_POLICY=lost.yaml $digits --epochs 1
 check 'an event with such a name' has lost.csv '# '
 
-# What pandas finds is what csv finds, and that is what was meant.
+# pandas finds the same as csv, and both find the written values.
 cat >meant.py <<'END'
 import pandas, sys
 names = pandas.read_csv("names.csv", comment="#", keep_default_na=False)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The table of parameters in apsmpi-policy(5): all parameters of all scales and
-# compressors, their defaults and their limits are those of the command.
+# compressors, and their defaults and limits, agree with the command.
 # shellcheck disable=SC2016 # Python
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
@@ -103,7 +103,7 @@ for word, parameter, default, values in rows():
         ok(plan(word, {**more, parameter: given}) == plan(word, more),
            "... the default is %s" % default)
 
-# The page says that it has these of powersgd as well.
+# The page says that it has these parameters of powersgd as well.
 known["mstopk+powersgd"] |= known["powersgd"]
 for word in scales + compressors:
     said = run(word, {"zzzzzzzzzz": 1})[2]

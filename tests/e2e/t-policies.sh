@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What `apsmpi check` says to each policy of data/policies.txt. A section there
-# begins with "=== NAME", goes on with the policy, and ends with what is said,
-# each line behind "> ". If other words are said on purpose,
+# The output of `apsmpi check` for each policy of data/policies.txt. A section
+# there begins with "=== NAME", continues with the policy, and ends with the
+# output, each line after "> ". After an intended change of the output,
 #
-#     RENEW=yes make -C build check TESTS=tests/e2e/t-policies.sh
+# RENEW=yes make -C build check TESTS=tests/e2e/t-policies.sh
 #
-# writes them into the file, and `git diff` shows what has changed.
+# writes the new output into the file, and `git diff` shows the change.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 policies=$top_srcdir/tests/e2e/data/policies.txt

@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # apsmpi explain's prediction of times: options, tables, JSON, the file of
-# `apsmpi measure`, and what is wrong with any of them.
+# `apsmpi measure`, and errors in each.
 # shellcheck disable=SC2016 # expressions of Python
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 "$PYTHON3" -c '' 2>/dev/null || skip_all 'there is no Python'
 
-# predict OPTION...: of the policy here
+# predict OPTION...: explains the current policy
 predict()
 {
     timed "$apsmpi" explain policy.yaml "$@"
 }
 
-# holds EXPRESSION: true of the object `p`, the member prediction
+# holds EXPRESSION: true for the object `p`, the member `prediction`
 holds()
 {
     "$PYTHON3" - "$1" <<'PYTHON'
@@ -111,7 +111,7 @@ predict --hosts 2 --rate fast --json
 check 'JSON: the same message' holds 'not o["ok"] and
     o["errors"][0]["text"].startswith("--rate")'
 
-# Without a layer table: of each rule the counts that it takes.
+# Without a layer table: for each rule the counts that it matches.
 cp policy.yaml layered.yaml
 printf '%s\n' 'version: 1' 'rules:' '  - {max_count: 8192, format: e4m3}' \
     '  - {min_count: 1Mi, format: e5m2}' >policy.yaml
@@ -149,7 +149,7 @@ check 'counts: a rule in front takes its own' holds '
     p["rules"][1]["least_count"] >= 2001 and p["counts_native"] == []'
 mv layered.yaml policy.yaml
 
-# --- measured -------------------------------------------------------------------
+# --- measured -----------------------------------------------------------------
 
 machine_file e5m2 >machine.yaml
 printf 'version: 1\nrules: [{format: e5m2, reduce: direct}]\n' >policy.yaml
@@ -163,7 +163,7 @@ check 'measured: options say otherwise' holds '
     abs(p["rules"][0]["counts"][0]["seconds"] / 0.0859 - 1) < 0.01'
 predict --measured machine.yaml
 check 'measured: the text names the file' grep -E -e 'machine.yaml' out
-# Native MPI measured faster than 16 KiB messages: not faster than another link.
+# Native MPI measured faster than 16 KiB messages: no faster than another link.
 sed 's/bulk: 5e7/bulk: 5e9/' machine.yaml >bulk.yaml
 predict --measured bulk.yaml --rate 1gbit --latency 2us --counts 16Mi --json
 check 'measured: native is bound by the rate that is given' holds '
@@ -177,13 +177,13 @@ check 'measured on one host: the assumed latency' holds '
     and not p["cluster"]["links_measured"]'
 predict --measured single.yaml --hosts 32 --rate 1gbit
 tr '\n' ' ' <out | tr -s ' ' >flat
-check 'measured on one host: says so' \
+check 'measured on one host: reported' \
     grep -q 'The file is of one host, without links: the latency is assumed' flat
 predict --measured single.yaml --hosts 32 --rate 1gbit --latency 5us --json
 check 'measured on one host: a latency given' holds '
     abs(p["cluster"]["between"]["latency"] / 5e-6 - 1) < 1e-9'
 sed 's/e5m2:/e4m3:/' machine.yaml >other.yaml
-# What native MPI waits for in a step is what was measured, however short.
+# Native MPI's wait in a step is the measured one, however short.
 sed 's/wait: 1e-3, message: 0, byte: 0}/wait: 1e-6, message: 0, byte: 0}/' \
     machine.yaml >quick.yaml
 predict --measured quick.yaml --counts 1 --json
@@ -231,7 +231,7 @@ predict --measured machine.yaml --json
 check 'format auto: JSON has the formats of a layer' holds '
     [f["format"] for f in p["spans"][0]["layers"][0]["formats"]]
     == ["e3m0", "e4m3"] and p["spans"][0]["layers"][1]["formats"] is None'
-# A link that passes bytes at once after a rest, and vectors longer than caches.
+# A link that sends bytes at once after it was idle, and vectors longer than caches.
 sed 's/byte: 0}/byte: 0, burst: 1e6}/; s/^mark/memory: {4Mi: 1e-9, 16Mi: 2e-9}\nmark/' \
     machine.yaml >burst.yaml
 printf 'version: 1\nrules: [{format: e5m2, reduce: ring}]\n' >policy.yaml
@@ -269,7 +269,7 @@ check 'measured: a long wait: not to be used' grep -q \
     'step of native MPI waits 5 ms): do not use these predictions' flat
 check '... and nothing of repetitions that agree' not grep -q 'disagree by' flat
 predict --measured waiting.yaml --json
-check 'measured: JSON says so' holds 'p["cluster"]["busy"]'
+check 'measured: reported in JSON' holds 'p["cluster"]["busy"]'
 check '... and why' holds \
     'p["cluster"]["busy_because"] == "a step of native MPI waits 5 ms"'
 predict --measured machine.yaml --json
@@ -300,7 +300,7 @@ predict --hosts 2 --rate 1gbit --json
 check 'compressors are not predicted' holds 'p["rules"] == [] and
     p["rules_not_predicted"] == [{"rule": 0, "not_predicted": "compress"}]'
 predict --hosts 2 --rate 1gbit
-check 'compressors: the text says so' grep -q '^3 .*not predicted (compress) ' out
+check 'compressors: reported in the text' grep -q '^3 .*not predicted (compress) ' out
 printf 'layer,name,count,shape\n0,conv,1000000,1000x1000\n1,bias,65536,65536\n' \
     >layers.csv
 printf '%s\n' 'version: 1' 'steps: {per_epoch: 10}' 'layers: layers.csv' \
@@ -354,7 +354,7 @@ native 2 "$apsmpi" measure --output one.yaml
 check 'measure: one host' status_is 0
 check 'measure: nothing on standard output' empty out
 check 'measure: says what it has written' grep -q 'one.yaml written' err
-# As noisy as this machine is: the file and the warning say the same.
+# For any noise of this machine the file and the warning agree.
 check 'measure: warns where repetitions disagree, and only there' \
     awk -v warned="$(grep -c 'repetitions disagree by' err)" '
         $1 == "spread:" { seen = 1; above = $2 > 0.2; near = $2 > 0.19 && $2 < 0.21 }
@@ -378,13 +378,13 @@ native 2 APSMPI_TEST_NODES=2 "$apsmpi" measure --output=two.yaml
 check 'measure: two hosts' grep -q '^hosts: 2$' two.yaml
 native 3 APSMPI_TEST_NODES=2 "$apsmpi" measure --output=three.yaml
 check 'measure: hosts with different ranks' failed
-check 'measure: says so' grep -q 'each host must have as many' err
+check 'measure: reports it' grep -q 'each host must have as many' err
 check 'measure: and writes nothing' not [ -e three.yaml ]
 cp one.yaml before.yaml
 native 3 APSMPI_TEST_NODES=2 "$apsmpi" measure --output=one.yaml
 check 'measure: a file that was there stays where nothing is measured' \
     cmp one.yaml before.yaml
-# The hosts would be a mistake, too, which is found only after the file was opened.
+# The hosts are wrong, too, but the command checks them after the file.
 native 3 APSMPI_TEST_NODES=2 "$apsmpi" measure --output none/file.yaml
 check 'measure: a folder that is not there' failed
 check 'measure: which one, before anything is measured' grep -q \
@@ -398,5 +398,5 @@ native 2 "$apsmpi" measure --output long.yaml
 check 'measure: nothing is left of an older file' not grep -q 'an older' long.yaml
 native 2 "$apsmpi" measure --output /dev/full
 check 'measure: a full disk' failed
-check 'measure: says so' grep -q '/dev/full: No space left' err
+check 'measure: reports it' grep -q '/dev/full: No space left' err
 finish

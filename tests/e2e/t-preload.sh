@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The library in processes that it was not meant for, beside other libraries,
-# and from inside.
+# The library in unsuitable processes, with other libraries, and from inside.
 # shellcheck disable=SC2086 # $digits is a command with arguments
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
@@ -39,7 +38,7 @@ check 'a program that never reduces' status_is 0
 check '... prints what it prints' equal "$(cat out)" nothing
 
 job 2 "$probe" nothing
-check '... and without a policy nothing is said' empty err
+check '... and without a policy no line is printed' empty err
 
 job 2 APSMPI_POLICY=aps.yaml "$probe" threads 50
 check 'MPI_Init_thread and three threads at a time' lines 3 out '50 sums right'
@@ -62,7 +61,7 @@ check '... and the ranks go on' lines 3 out '1 sums right'
 check '... rewritten' rewritten 3
 check '... and only rank 0 says something, first and last' equal "$(wc -l <err)" 2
 
-# More than there are context ids, and slow on a busy machine.
+# More communicators than context ids, and slow on a busy machine.
 limit=240
 job 2 APSMPI_POLICY=aps.yaml "$probe" communicators 2500
 check '2500 communicators, one after the other, are all right' \
@@ -70,7 +69,7 @@ check '2500 communicators, one after the other, are all right' \
 check '... and rewritten' rewritten 2500
 limit=60
 
-# Everything is given back: contexts, context ids, memory of theirs and of MPI's.
+# The library frees everything: contexts, context ids, their memory and MPI's.
 policy direct.yaml 'format: e4m3, reduce: direct'
 job 2 APSMPI_POLICY=direct.yaml "$probe" recreated 10000
 check '10000 communicators with blocking and nonblocking calls' \
@@ -114,9 +113,9 @@ check '... and the rows of both' equal "$(column step halves.csv | wc -l)" 10
 check '... under names of their own' equal \
     "$(distinct comm halves.csv | wc -w)" 2
 check '... and one id of the run' equal "$(distinct run halves.csv | wc -w)" 1
-check '... whose beginning is told once' lines 1 halves.csv '# run='
+check '... whose beginning is reported once' lines 1 halves.csv '# run='
 
-# --- a profiler behind us -----------------------------------------------------
+# --- a profiler after the library ---------------------------------------------
 
 both="$sanitizer$library:$counter"
 job 2 LD_PRELOAD="$both" APSMPI_DISCOVERY=off "$probe" sums 5
@@ -126,7 +125,7 @@ job 2 LD_PRELOAD="$both" APSMPI_POLICY=fp32.yaml $digits --epochs 1
 check '... as a policy of fp32 leaves it' lines 1 err 'counter: 70 calls'
 job 2 LD_PRELOAD="$both" APSMPI_POLICY=aps.yaml $digits --epochs 1
 check '... and not what is rewritten' lines 1 err 'counter: 4 calls'
-check '... nor our own traffic' rewritten 66
+check '... nor messages of the library' rewritten 66
 
 # --- from inside --------------------------------------------------------------
 
@@ -136,7 +135,7 @@ if command -v nm >/dev/null; then
     check '... among them MPI_Allreduce' grep -x MPI_Allreduce exported
     nm -D "$library" | awk '{ print $NF }' >all
     check 'libyaml is neither exported nor needed' not grep yaml_ all
-    # UCX's sbrk(0) may take away what malloc has just got (pmpi/device/gpu_driver.c).
+    # UCX's sbrk(0) may take memory of malloc (pmpi/device/gpu_driver.c).
     check 'sbrk is not called' not grep -E '^s?brk(@|$)' all
 else
     skip 'exported names' 'no nm'

@@ -9,7 +9,7 @@
 page=$top_srcdir/pmpi/apsmpi-recipes.7
 apps=$top_srcdir/tests/apps
 
-# recipe SECTION: its policy, as policy.yaml
+# recipe SECTION: writes its policy to policy.yaml
 recipe()
 {
     awk -v section=".Sh $1" '
@@ -21,7 +21,7 @@ recipe()
     check "$1: the page has a policy" test -s policy.yaml
 }
 
-# by_name LOG: layer=format of its rows, each once
+# by_name LOG: prints layer=format of its rows, each once
 by_name()
 {
     column name "$1" | paste -d = - formats_of | sort -u | paste -s -d ' '
@@ -39,7 +39,7 @@ if "$PYTHON3" -c 'import numpy, mpi4py' 2>/dev/null; then
     mpich,*MPICH* | openmpi,*'Open MPI'*) python=$PYTHON3 ;;
     esac
 fi
-# python_job RANKS [VARIABLE=VALUE]... PROGRAM...: no bytecode in the sources
+# python_job RANKS [VARIABLE=VALUE]... PROGRAM...: writes no bytecode to the sources
 python_job()
 {
     ranks=$1
@@ -67,7 +67,7 @@ horovod()
             paste -s -d ' ')" '4096 64 4096 64 640 10'
     check '... and says that calls come the other way round' \
         has apsmpi-discovered.yaml 'steps: {order: backward}'
-    layer_table >layers.csv # named by hand, so to speak
+    layer_table >layers.csv # a table written by hand
     for run in 1 2 3 4 5; do
         rm -f roundoff.csv
         python_job 4 APSMPI_POLICY=policy.yaml "$2" "$apps/$1" --epochs 3
@@ -84,7 +84,7 @@ if [ -n "$python" ]; then
 else
     skip HOROVOD "$PYTHON3 has no numpy and mpi4py for $MPI"
 fi
-# Horovod itself, where the interpreter has one that was built for this MPI.
+# Horovod itself, if the interpreter has one that was built for this MPI.
 if "$PYTHON3" -c 'import sys, horovod.torch as hvd
 sys.exit(not hvd.mpi_built())' 2>reason; then
     horovod digits_horovod.py "$PYTHON3"
@@ -94,7 +94,7 @@ fi
 
 # --- PyTorch ------------------------------------------------------------------
 
-# saved PROGRAM FILE NAMES: train, save, make the table, train by it
+# saved PROGRAM FILE NAMES: trains, saves, makes the table, and trains with it
 saved()
 {
     python_job 2 APSMPI_DISCOVERY=off "$python" "$apps/$1" --epochs 1 \
@@ -137,7 +137,7 @@ check '... one call a step is rewritten' rewritten 33
 check '... each layer by its own rule' equal "$(formats roundoff.csv)" \
     'fc1.bias=e4m3 fc1.weight=e4m3 fc2.bias=e5m2 fc2.weight=e5m2'
 
-# --- sums by way of one rank ------------------------------------------------------
+# --- sums on one rank ---------------------------------------------------------
 
 if [ -n "$python" ]; then
     recipe 'SUMS BY WAY OF ONE RANK'
@@ -168,10 +168,10 @@ for candidate in ${FC:-} "$(echo "$MPICC" | sed 's/mpicc/mpifort/')" \
 done
 if [ -n "$compiler" ]; then
     native 4 ./groups
-    check '... the program works without us' has out 'close T'
+    check '... the program works without the library' has out 'close T'
     rm -f roundoff.csv
     job 4 APSMPI_POLICY=policy.yaml ./groups
-    check '... and with us' has out 'close T'
+    check '... and with it' has out 'close T'
     check '... all ranks of a group have the same weights' has out 'alike T'
     check '... every sum of gradients is rewritten' rewritten 40
     check '... by size' equal "$(distinct format roundoff.csv 'v["count"] == 4096')" \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Formats that are chosen while the program runs (format: {auto: ...}): a training
-# program gets them, and apsmpi-report's table and page say which layer had which
-# format from which step on.
+# Formats that are chosen while the program runs (format: {auto: ...}): a
+# training program uses them, and apsmpi-report's table and page show the format
+# of each layer from each step on.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 "$PYTHON3" -c '' 2>/dev/null || skip_all "$PYTHON3 is missing"
@@ -40,7 +40,7 @@ errors=0.1,0.1,0.1,20,0,0,0,0
 for step in 0 20 39; do
     echo "1700000000,world,$step,0,0,conv 1,64,e5m2,aps,direct,3,$errors,64,256,1,a"
 done >>$log
-# auto and cut in the middle: an event like others
+# an `auto` event that is cut in the middle counts like any other
 echo '# auto run=a layer=0' >>$log
 
 report --html page.html
@@ -49,7 +49,7 @@ check 'the table says them by layer' has out \
     '    0  conv 1     64  snr 20dB        2  fp32        -   100.0  e5m2 from 0, e3m2'
 check '... also of a layer in FP32' has out \
     '    1  fc         32  snr 20dB        0  fp32        -   100.0  fp32 from 0'
-check '... which is no event any more' test "$(grep -c '^  1 x ' out)" -eq 2
+check '... which is not an event any more' test "$(grep -c '^  1 x ' out)" -eq 2
 check '... unlike others' has out '  1 x world: something else'
 check 'the page is well-formed' about shape
 check '... with the table' cells formats \

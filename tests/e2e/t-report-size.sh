@@ -14,7 +14,7 @@ rows=20000 seconds=5
 "$PYTHON3" "$size" write 1000 small.csv
 limit=300
 
-# used FIELD: of what the last command used, by its number
+# used FIELD: prints the field of the last command's use, by its number
 used()
 {
     awk -v field="$1" '/ MB, .* s of processor time$/ { print $field }' err
@@ -25,7 +25,7 @@ at_most()
     [ "$1" -le "$2" ]
 }
 
-# measured NAME MEGABYTES ARGUMENTS...: the report runs, within these limits
+# measured NAME MEGABYTES ARGUMENTS...: runs the report within these limits
 measured()
 {
     name=$1
@@ -42,7 +42,7 @@ measured 'the table' 100 --csv table.csv large.csv
 check '... in which no row is lost' has out "large.csv: $rows rows, 161 layers,"
 check '... nor an event' has out "$((rows / 1000)) x comm0: desync"
 
-# Each layer by itself: sums of these errors are exact.
+# The errors of each layer separately: their sums are exact.
 cat >expected.py <<'END'
 import csv, sys
 rows = int(sys.argv[1])
@@ -74,7 +74,7 @@ for i, line in enumerate(csv.DictReader(open("table.csv"))):
 assert i == rows - 1, i
 END
 check '... with its sums' "$PYTHON3" steps.py "$rows"
-# Two runs, whose steps are alike.
+# Two runs with the same steps.
 {
     cat steps.csv
     sed 1,2d steps.csv
@@ -95,7 +95,7 @@ seconds=$((seconds / 4))
 measured 'the last run by epochs' 100 --last --by epoch large.csv
 measured 'the page' 300 --html large.html large.csv
 check '... has all rows' grep -q "large.csv: $rows rows, 161 layers," large.html
-check '... and is no large file' at_most "$(wc -c <large.html)" 4000000
+check '... and is not a large file' at_most "$(wc -c <large.html)" 4000000
 timed "$PYTHON3" "$size" run "$PYTHON3" "$report" small.csv
 diag "1000 rows: $(cat err)"
 rm large.csv

@@ -1,13 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# apsmpi-report on data/report.csv: two runs in one log, two communicators,
-# FP32 then low precision, events, one nan, one inf. The expected numbers below
-# are worked out by hand from its 17 rows. Then on data/bench.csv, made up in the
-# form that tests/bench/allreduce writes: two sizes and three tensors, where FP32
-# takes 2.4, 144 and 960 ms.
+# apsmpi-report on data/report.csv: two runs in one log, two communicators, FP32 then
+# low precision, events, one nan, one inf. The expected numbers below were computed by
+# hand from its 17 rows. Then on data/bench.csv, in the form that tests/bench/allreduce
+# writes: two sizes and three tensors, where FP32 takes 2.4, 144 and 960 ms.
 #
-# Works from any directory: the sources are found from $srcdir (automake) or
-# from this file's own place.
+# Works from any directory: $srcdir (automake) or this file's path gives the sources.
 
 here=$(dirname "$0")
 for top in "${srcdir:-.}" "${srcdir:-.}/../.." "$here/../.."; do
@@ -36,13 +34,13 @@ export MPLCONFIGDIR LC_ALL
 number=0
 failed=0
 
-# report ARGS: run it; $rc, $tmp/out and $tmp/err tell what came of it
+# report ARGS: runs it; the results are $rc, $tmp/out and $tmp/err
 report() {
     "$python" "$top/scripts/apsmpi-report" "$@" >"$tmp/out" 2>"$tmp/err"
     rc=$?
 }
 
-# ok NAME COMMAND...: one TAP line, with the last report's output if it failed
+# ok NAME COMMAND...: prints one TAP line, with the last report's output if it failed
 ok() {
     name=$1
     shift
@@ -71,8 +69,8 @@ fails() { ! "$@"; }
 quiet() { ! test -s "$tmp/err"; }
 both() { says "$1" && notes "$2"; }
 
-# cell KEY COLUMN: from $tmp/table.csv, the COLUMN of the line whose first
-# cells are KEY. Names with commas are why awk does not do.
+# cell KEY COLUMN: prints the COLUMN of the line of $tmp/table.csv whose first
+# cells are KEY; not by awk, because names have commas
 cell() {
     "$python" -c '
 import csv, sys
@@ -82,7 +80,7 @@ for row in csv.DictReader(open(sys.argv[1])):
         print(row[sys.argv[3]])' "$tmp/table.csv" "$1" "$2"
 }
 
-# --- what is wrong, first
+# --- errors
 
 report "$tmp/absent.csv"
 ok "a missing log is an error" fails_with 'absent.csv: No such file'
@@ -102,17 +100,17 @@ ok "one wrong log among several is an error that names the column" \
 ok "and prints no table" test ! -s "$tmp/out"
 sed '1s/,err_max,/,err_mean,/' "$log" >"$tmp/twice.csv"
 report "$tmp/twice.csv"
-ok "so is a column that stands twice" fails_with "two columns 'err_mean' in"
+ok "a column that occurs twice is an error" fails_with "two columns 'err_mean' in"
 echo '# event' >"$tmp/events.csv"
 report "$tmp/events.csv"
 ok "events alone do not make a log" fails_with 'ends without a header'
 head -c 200000 /dev/zero >"$tmp/zeros.csv"
 report "$tmp/zeros.csv"
-ok "a file without lines is no log" fails_with \
+ok "a file without lines is not a log" fails_with \
     'zeros.csv:1: not a round-off log: a line of more than 65536 bytes'
 printf '\033[2J\377 what,is,this\n1\n' >"$tmp/binary.csv"
 report "$tmp/binary.csv"
-ok "what is no log is quoted without what a terminal would obey" fails_with \
+ok "text of other files is quoted without control characters" fails_with \
     "binary.csv:1: not a round-off log: no column 'time' in .* '?.2J"
 cp "$log" "$tmp/secret.csv"
 chmod 0 "$tmp/secret.csv"
@@ -138,19 +136,19 @@ if [ -c /dev/full ]; then
     rc=$?
     ok "standard output that is full is an error" \
         fails_with '^apsmpi-report: standard output: No space left on device$'
-    ok "and nothing else is said" is "$(wc -l <"$tmp/err")" 1
+    ok "and nothing else is printed" is "$(wc -l <"$tmp/err")" 1
 else
     skip "standard output that is full is an error" "there is no /dev/full"
-    skip "and nothing else is said" "there is no /dev/full"
+    skip "and nothing else is printed" "there is no /dev/full"
 fi
 report --csv "$tmp/no/such/place.csv" "$log"
 ok "a CSV that cannot be written is an error" fails_with 'No such file'
 
-# --- logs that killed jobs leave
+# --- logs of killed jobs
 
 head -n 1 "$log" >"$tmp/header.csv"
 report "$tmp/header.csv"
-ok "a header without rows says so" says 'header.csv: a header and no rows'
+ok "a header without rows is reported" says 'header.csv: a header and no rows'
 printf '# run=a apsmpi=1' >"$tmp/cut.csv"
 report "$tmp/cut.csv"
 ok "a log that is cut before its header is an error" fails_with \
@@ -196,18 +194,18 @@ ok "a line without an end is one malformed line" says '^1 malformed line skipped
 ok "and the rows around it are kept" both ': 3 rows,' 'wide.csv:4: '
 ok "and the last one is not whole" notes 'wide.csv:6: truncated last line ignored'
 
-# Candidates, which a run has only measured, stand in a table of their own.
+# Candidates, which a run has only measured, have their own table.
 "$python" "$top/tests/e2e/suggest_log.py" "$tmp/shadow.csv" \
     candidates=e3m2/aps/6/24+e4m3/aps/8/30+e4m3/aps/8/31
 report --csv "$tmp/table.csv" "$tmp/shadow.csv"
 ok "candidates are counted" says ': 54 rows of candidates, 3 layers, steps 0 to 5,'
 ok "and have a table" says \
     '^    0   4096  e3m2 aps         6   18.8  7.11e-02    23.0     3.00       0$'
-ok "in which the layer stands once" says '^              e4m3 aps (2)     6 '
+ok "in which the layer occurs once" says '^              e4m3 aps (2)     6 '
 ok "equal ones have numbers" says 'e4m3 aps (3)     6   25.0  3.18e-02 '
 ok "the table as CSV tells which they are" is "$(awk -F, '{ print $(NF - 1) }' \
     "$tmp/table.csv" | paste -s -d ' ')" 'shadow 1 2 3 1 2 3 1 2 3'
-# What the events say of candidates 1 and 3, in which the columns do not differ.
+# The events' descriptions of candidates 1 and 3, in which the columns do not differ.
 {
     head -n 2 "$tmp/shadow.csv"
     for place in 1 3; do
@@ -305,7 +303,7 @@ with open(sys.argv[1], newline="") as old, open(sys.argv[2], "w") as new:
 EOF
 report "$tmp/moved.csv"
 sed 1,2d "$tmp/out" >"$tmp/got"
-ok "columns may stand in any order, and others besides" \
+ok "columns may have any order, with others among them" \
     cmp "$tmp/expected" "$tmp/got"
 ok "which gives no note either" quiet
 sed 's/conv1.weight/backbone.stage4.block2.downsample.conv1.weight/' "$log" \
@@ -354,7 +352,7 @@ ok "--last keeps the last run of all communicators" says ': 6 rows, 3 layers'
 ok "--last computes from it alone" is "$(cell world,0 err_mean)" 0.4
 ok "--last keeps its events alone" says '^1 event$'
 
-# Two runs that sampled step 0 alone, and then a third while the second goes on.
+# Two runs that sampled only step 0, and a third one during the second.
 {
     head -n 1 "$log" | sed 's/$/,run/'
     line=$(sed -n 2p "$log")
@@ -368,15 +366,15 @@ report "$tmp/runs.csv"
 ok "rows of several runs are taken together" says ': 5 rows, 1 layer'
 ok "as the report says" says '^  the table adds up the rows of 3 runs; --last'
 ok "and the runs are named, with what began them" says '^  run b apsmpi=1.0 r'
-ok "which is no event to count" says '^3 events'
+ok "which is not an event to count" says '^3 events'
 ok "which have no end" says '^the log does not say that 2 runs (b, c) ended: the'
 { cat "$tmp/runs.csv"; echo '# end run=c'; } >"$tmp/ended.csv"
 report "$tmp/ended.csv"
-ok "but those of which it says so" says '^the log does not say that run b ended: the'
+ok "except those that are reported" says '^the log does not say that run b ended: the'
 report --last "$tmp/ended.csv"
 ok "nor others than those in the table" fails says 'does not say'
 report --last "$tmp/runs.csv"
-ok "--last goes by the column \`run\`" says ': 1 row, 1 layer'
+ok "--last uses the column \`run\`" says ': 1 row, 1 layer'
 ok "and takes the run that began last" says '^  run c apsmpi=1.0 ranks=2$'
 ok "with its events" is "$(grep -c 'x event of c$' "$tmp/out")" 1
 sed '/,c$/d; /run=c/d; /of c$/d' "$tmp/runs.csv" >"$tmp/two.csv"
@@ -395,7 +393,7 @@ ok "--layers takes a range" says ': 12 rows, 2 layers'
 report --layers='-1,conv*' "$log"
 ok "--layers takes -1 and a name pattern" says ': 11 rows, 3 layers'
 report --comm nobody "$log"
-ok "filters that leave nothing say so" grep -q \
+ok "filters that leave nothing are reported" grep -q \
     'apsmpi-report: .*report.csv: no row matches the filters$' "$tmp/err"
 ok "with the status 1" test "$rc" -eq 1
 ok "and print no table" test ! -s "$tmp/out"
@@ -414,7 +412,7 @@ ok "logs of one name are told apart" says '-a/log-.*-b/log-'
 ok "the CSV has a line for each log and layer" \
     is "$(wc -l <"$tmp/table.csv" | tr -d ' ')" 9
 
-# --- calls that are no all-reduces
+# --- calls that are not all-reduces
 
 {
     head -n 1 "$log"
@@ -456,7 +454,7 @@ sed 's/,backoff,direct,1[34],/,fixed,direct,0,/; s/,16384,[03]$/,512,0/' \
 report "$tmp/fixed.csv"
 ok "which is missing where there are none" fails says redone
 
-# The same without chunks that are reduced again.
+# The same log without chunks that are reduced again.
 sed '1s/$/,overflowed/; s/,16384,0$/,16384,0,0/; s/,16384,3$/,16384,0,1/' \
     "$tmp/backoff.csv" >"$tmp/zeroed.csv"
 report --csv "$tmp/table.csv" "$tmp/zeroed.csv"
@@ -485,7 +483,7 @@ ok "what compressors leave out has a column" says ' saved% *resid$'
 ok "with its mean" says '^ *0 *wide .* 0.225$'
 ok "and nothing where there is no compressor" says '^ *1 *bias .* -$'
 ok "as in the CSV" is "$(cell world,0 residual)" 0.225
-ok "the compressor stands where the format does" says \
+ok "the compressor is in the format's place" says \
     '^ *0 *wide  *4096 *powersgd rank 4  *direct '
 ok "and the format where there is none" says '^ *1 *bias  *4096 *e8m23  *direct '
 ok "in the CSV, too" is "$(cell world,0 format) $(cell world,1 format)" \
@@ -498,7 +496,7 @@ sed 's/,powersgd rank 4,,4,/,,,,/; s/^\(.*,bias,.*\),,,,$/\1,topk 0.1,0.1,,/' \
 report "$tmp/fed.csv"
 ok "those have a line, too" says \
     '^3 rows of 6 of plain formats with feedback: .* see snr_db and resid$'
-ok "beside that of compressors" says '^3 rows of 6 of compressors: '
+ok "next to that of compressors" says '^3 rows of 6 of compressors: '
 report "$tmp/residual.csv" "$tmp/fed.csv"
 ok "several logs: the columns are there that the lines name" test \
     "$(grep -o ' snr_db  resid  saved%' "$tmp/out" | wc -l)" -eq 2
@@ -515,7 +513,7 @@ sed 's/,powersgd rank 4,,4,0.3/,powersgd rank 8,,8,0.3/
     s/,powersgd rank 4,,4,0.2/,powersgd rank 2,,2,0.2/' "$tmp/residual.csv" \
     >"$tmp/schedule.csv"
 report "$tmp/schedule.csv"
-ok "a compressor with a schedule stands there once" says \
+ok "a compressor with a schedule occurs once" says \
     ' wide  *4096 *powersgd rank 4, 2, 8  *direct '
 report "$tmp/schedule.csv" "$tmp/residual.csv"
 ok "in a table of several logs, too" says \
@@ -565,7 +563,7 @@ if test -f "$top/configure.ac"; then
     ok "and it is the package's" is "$(cat "$tmp/out")" "apsmpi-report $(
         sed -n 's/^AC_INIT(\[apsmpi\], \[\(.*\)\])$/\1/p' "$top/configure.ac")"
 else
-    skip "and it is the package's" "no configure.ac beside the scripts"
+    skip "and it is the package's" "no configure.ac next to the scripts"
 fi
 report --help
 ok "--help" says '^usage: apsmpi-report'
@@ -577,7 +575,7 @@ awk 'NR == 1 { print } NR == 4 {
         2>"$tmp/err"
     echo $? >"$tmp/rc"
 } | head -n 1 >"$tmp/out"
-ok "a closed pipe is no error" is "$(cat "$tmp/rc")" 0
+ok "a closed pipe is not an error" is "$(cat "$tmp/rc")" 0
 ok "and no noise" quiet
 
 # --- the all-reduce bench
@@ -585,7 +583,7 @@ ok "and no noise" quiet
 report --bench "$tmp/absent.csv"
 ok "a missing bench is an error" fails_with 'absent.csv: No such file'
 report --bench "$log"
-ok "a log is no bench" fails_with "report.csv:1: .*no column 'variant'"
+ok "a log is not a bench" fails_with "report.csv:1: .*no column 'variant'"
 head -n 1 "$bench" >"$tmp/header-bench.csv"
 report --bench "$tmp/header-bench.csv"
 ok "nor is a header alone" fails_with 'a header and no rows'
@@ -599,7 +597,7 @@ sed '3s/3000.000/none/; 4s/2400.000/0/' "$bench" >"$tmp/bad-bench.csv"
 report --bench "$tmp/bad-bench.csv"
 ok "a bad time is named by line, and skipped" \
     both '^ *64 Ki  2.4 ms  *-  *-  ' "bad-bench.csv:3: .*'none'; line skipped"
-ok "so is a time of 0" notes 'bad-bench.csv:4: no time or no elements'
+ok "a time of 0 is an error" notes 'bad-bench.csv:4: no time or no elements'
 report --bench "$bench"
 ok "the bench is shown without a note" quiet
 cat >"$tmp/expected" <<'EOF'
@@ -641,7 +639,7 @@ ok "--bench-title replaces ranks, hosts and links" says 'bench.csv: a title$'
 
 # --- figures
 
-# figures NAME: by this Python with this PYTHONPATH; skipped if there is no
+# figures NAME: makes figures with this Python and PYTHONPATH; skipped without
 # matplotlib
 figures()
 {
@@ -678,7 +676,7 @@ sys.exit(tuple(map(int, m.__version__.split(".")[:2])) < (3, 5))' 2>/dev/null
     ok "... or they are said to be less" grep -qF \
         '(grey: 0 or less than the scale)' "$tmp/far.svg"
     report --plot "$tmp/far.svg" "$tmp/far.csv" "$tmp/farther.csv"
-    ok "... beside dots, too" grep -qF \
+    ok "... with dots, too" grep -qF \
         '(hollow, left: 0 or less than the scale)' "$tmp/far.svg"
     ok "... and below curves" grep -qF \
         '(gaps: error 0, less than the scale or inf)' "$tmp/far.svg"
@@ -802,7 +800,7 @@ EOF
 } >"$tmp/jobs.csv"
 cp "$log" "$tmp/same.csv"
 cp "$log" "$tmp/again.csv"
-# far ERROR...: rows of these errors, one after the other in a layer and step
+# far ERROR...: writes rows with these errors, one after the other in a layer and step
 far()
 {
     head -n 1 "$log"
@@ -819,7 +817,7 @@ far 1e11 1e11 1e-3 1e-3 1e-3 1e-3 0 0 0 >"$tmp/farther.csv"
 PYTHONPATH=
 export PYTHONPATH
 figures "the interpreter's own"
-# Debian 12's version, which scripts/setup installs beside the interpreter's own.
+# Debian 12's version, which scripts/setup installs next to the interpreter's own.
 beside=$(dirname "$(dirname "$(command -v "$python")")")
 PYTHONPATH=$beside/matplotlib-3.6
 if [ -d "$PYTHONPATH" ]; then
@@ -827,7 +825,7 @@ if [ -d "$PYTHONPATH" ]; then
 else
     skip 'figures, an old one' "there is no $PYTHONPATH"
 fi
-# The distribution's, if the interpreter is another one.
+# The distribution's version, if the interpreter is another one.
 PYTHONPATH=
 python_before=$python
 python=/usr/bin/python3

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# apsmpi-run: what it starts, and what it refuses to start.
+# apsmpi-run: the commands that it starts, and those that it refuses to start.
 # shellcheck disable=SC2086 # $digits is a command with arguments
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
@@ -10,13 +10,13 @@ built=$library library=$tmp/libapsmpi.so counter=$tmp/counter.so
 ln -s "$built" "$library"
 ln -s "$top_builddir/tests/e2e/.libs/counter.so" "$counter"
 
-# run ARGUMENTS...: apsmpi-run of the build tree
+# run ARGUMENTS...: runs apsmpi-run of the build tree
 run()
 {
     timed "$script" --library "$library" "$@"
 }
 
-# variable NAME VALUE: how mpiexec is given one
+# variable NAME VALUE: mpiexec's option for one
 variable()
 {
     case $MPI in
@@ -28,7 +28,7 @@ variable()
 policy good.yaml 'format: e4m3, scale: aps'
 policy bad.yaml 'format: e9m9'
 
-# --- how it is called ---------------------------------------------------------
+# --- options ------------------------------------------------------------------
 
 timed "$script" --help
 check '--help' status_is 0
@@ -56,7 +56,7 @@ timed "$script" --library ./none.so $MPIEXEC -n 1 true
 check 'a library that does not exist' has err 'cannot read ./none.so'
 check '... fails' status_is 125
 timed "$script" --library "$apsmpi" $MPIEXEC -n 1 true
-check 'a program is no library' has err "$apsmpi is not libapsmpi.so"
+check 'a program is not a library' has err "$apsmpi is not libapsmpi.so"
 check '... and starts nothing' status_is 125
 timed "$script" --library . $MPIEXEC -n 1 true
 check 'a directory, neither' status_is 125
@@ -84,7 +84,7 @@ check 'an unknown letter is named' has err 'unknown option -x'
 timed "$script" -h
 check '-h is --help' has out 'usage: apsmpi-run'
 
-# As env and timeout do.
+# The status is that of env and timeout.
 run no-such-mpiexec -n 1 true
 check 'an mpiexec that does not exist' \
     has err 'apsmpi-run: no-such-mpiexec: no such command'
@@ -98,7 +98,7 @@ check 'an mpiexec that cannot be executed' \
 check '... has the status 126' status_is 126
 rm mpiexec
 
-# --- what it starts -----------------------------------------------------------
+# --- the command that it starts -----------------------------------------------
 
 run --dry-run mpiexec.none -n 2 ./train
 check 'a dry run needs a command that exists' status_is 127
@@ -120,8 +120,8 @@ unset LD_PRELOAD
 check 'another library stays preloaded, behind ours' has out \
     "$(variable LD_PRELOAD "$library:$counter") -n 1"
 
-# A launcher that prints its words, each in a line of its own, and whose version
-# says whose it is.
+# A launcher that prints its words, each on a line of its own, and a version of
+# that MPI.
 mkdir -p mpich openmpi
 for mpi in mpich openmpi; do
     cat >$mpi/mpiexec <<END
@@ -163,7 +163,7 @@ check 'values behind =' equal "$(sed -n 4,8p out | paste -s -d ' ')" \
 
 # --- other launchers ----------------------------------------------------------
 
-# They print their words, too.
+# Launchers that print their words, too.
 mkdir others
 for launcher in srun flux horovodrun mpirun mpiexec.hydra; do
     cp openmpi/mpiexec others/$launcher
@@ -226,7 +226,7 @@ check '... and starts nothing' status_is 0
 run --print-env ./for_mpich
 check '... also with a command' has out "LD_PRELOAD=$library"
 run true
-check 'a command without a launcher is told of --print-env' has err \
+check 'the error of a command without a launcher names --print-env' has err \
     'apsmpi-run --print-env'
 
 # A dry run prints a line that a shell reads as the same words.
@@ -285,20 +285,20 @@ check '... with which a job trains' trained
 check '... and is rewritten' rewritten 66
 timed "$script" -p bad.yaml $MPIEXEC -n 2 $digits --epochs 1
 check '... a bad policy is found before the job starts' status_is 125
-check '... is said once' lines 1 err bad.yaml:4:
+check '... is reported once' lines 1 err bad.yaml:4:
 check '... and nothing runs' empty out
 timed "$script" -p none.yaml $MPIEXEC -n 2 $digits --epochs 1
-check '... no such policy: apsmpi-run says so' equal "$(cat err)" \
+check '... no such policy: apsmpi-run reports it' equal "$(cat err)" \
     "apsmpi-run: $PWD/none.yaml: No such file or directory"
 timed "$script" --shadow e4m3,e4m33 $MPIEXEC -n 2 $digits --epochs 1
-check '... so is a bad candidate' status_is 125
-check '... is said by its place' equal "$(cat err)" \
+check '... a bad candidate is an error' status_is 125
+check '... is reported with its place' equal "$(cat err)" \
     "--shadow:1:6: format 'e4m33': mantissa bits must be 0 to 23"
 check '... and nothing runs' empty out
 
 # --- bad policies -------------------------------------------------------------
 
-# lone ARGUMENTS...: apsmpi-run without apsmpi: the job finds what is wrong
+# lone ARGUMENTS...: runs apsmpi-run without apsmpi: the job finds the error
 mkdir lone
 cp "$script" lone
 lone()

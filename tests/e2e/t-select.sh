@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# MSTopK, threshold for threshold and element for element what an independent
-# program makes of it, with every variant of the kernels.
+# MSTopK: every variant of the kernels has the thresholds and elements of an
+# independent program.
 
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 

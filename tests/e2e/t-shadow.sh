@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Unmodified programs train beside candidates: their losses are those without the
-# library, to the last bit, and the log has a row a candidate.
+# Unmodified programs train with candidates: their losses are those without the
+# library, to the last bit, and the log has a row for each candidate.
 # shellcheck disable=SC2086 # $digits is a command with arguments
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
@@ -10,13 +10,13 @@ python_digits="$PYTHON3 $top_srcdir/tests/apps/digits.py \
     --data $top_srcdir/tests/apps/digits.csv"
 formats='e5m2 e4m3:aps, e3m0:aps'
 
-# candidates LOG: the numbers of candidates that have rows
+# candidates LOG: prints the numbers of candidates with rows
 candidates()
 {
     distinct shadow "$1"
 }
 
-# trains_alike NAME COMMAND...: with candidates and without the library
+# trains_alike NAME COMMAND...: the same output with candidates and without the library
 trains_alike()
 {
     name=$1
@@ -25,7 +25,7 @@ trains_alike()
     rm -f roundoff*.csv
     timeout 100 sh "$run_command" --library "$library" --shadow "$formats" \
         "$MPIEXEC" -n 2 "$@" --epochs 2 >out 2>err
-    check "$name: trains beside candidates" test "$(grep -c loss plain)" -gt 0
+    check "$name: trains with candidates" test "$(grep -c loss plain)" -gt 0
     check '... with the losses of MPI alone, to the last bit' cmp plain out
     check '... and a row for each candidate in the log' \
         equal "$(candidates roundoff.csv)" '1 2 3'
@@ -64,11 +64,11 @@ check '... its rule is the first candidate' equal \
 check '... at the steps that the log says' equal \
     "$(column step tried.csv 'v["step"] % 5 > 0')" ''
 
-# --- apsmpi-run beside apsmpi, as installed ---------------------------------------
+# --- apsmpi-run next to apsmpi, as installed ----------------------------------
 
 mkdir installed
 cp "$run_command" "$apsmpi" installed
-# run OPTION...: of apsmpi-run
+# run OPTION...: runs apsmpi-run
 run()
 {
     timed sh installed/apsmpi-run --library "$library" "$@" \
@@ -76,17 +76,17 @@ run()
 }
 run --shadow 'e4m3, e4m33'
 check 'a bad candidate is found before the job starts' status_is 125
-check '... is said once, by its place' equal "$(cat err)" \
+check '... is reported once, with its place' equal "$(cat err)" \
     "--shadow:1:7: format 'e4m33': mantissa bits must be 0 to 23"
 check '... nothing runs' empty out
 run --shadow 'e4m3:aps' --shadow 'e4m3:apz'
-check "so is a scale" has err "--shadow:1:6: unknown scale 'apz'; did you mean"
+check "a scale is an error, too" has err "--shadow:1:6: unknown scale 'apz'; did you mean"
 run --shadow 'e5m2,,e4m3'
 check 'a comma too many' equal "$(cat err)" \
     '--shadow:1:6: a candidate is missing next to this comma'
 run --shadow 'e4m3,e4m3'
-check 'a candidate that stands there twice' trained
-check '... is said once' lines 1 err 'candidate 2 is candidate 1 again'
+check 'a candidate that occurs twice' trained
+check '... is reported once' lines 1 err 'candidate 2 is candidate 1 again'
 run --on-error pass --shadow 'e4m33'
 check '--on-error pass starts the job' trained
 printf 'version: 1\nmin_count: 1\nlog: {file: few.csv, every: 5}\n' >few.yaml
@@ -99,10 +99,10 @@ check '... which --shadow gives it' trained
 check '... with its min_count' equal "$(distinct count few.csv)" '10 64 640 4096'
 rm -f roundoff*.csv
 
-# --- no room ------------------------------------------------------------------
+# --- full disk ----------------------------------------------------------------
 
-# Files may have 256 MiB, which MPI needs, and both that the run writes nearly have:
-# a header, and a hole.
+# Files may have 256 MiB, which MPI needs; both files that the run writes nearly
+# have that size: a header, and a hole.
 cat >full.yaml <<END
 version: 1
 min_count: 1
@@ -114,7 +114,7 @@ for file in tried tried-exponents; do
     head -n 1 $file.csv >full${file#tried}.csv
     dd if=/dev/null of=full${file#tried}.csv bs=1 seek=$((268435456 - 2000)) 2>/dev/null
 done
-# bash counts in KiB, and in blocks of 512 bytes where it is to be POSIX's sh.
+# bash counts in KiB, and in blocks of 512 bytes in POSIX mode.
 case ${BASH_VERSION:+bash}:${SHELLOPTS-}: in
 bash:*:posix:* | bash:posix:* | :*) limit=524288 ;;
 *) limit=262144 ;;
@@ -127,7 +127,7 @@ esac
 )
 check 'files that are full: the program trains' trained
 for file in full full-exponents; do
-    check "... $file.csv is said" has err \
+    check "... $file.csv is reported" has err \
         "$file.csv: cannot write the log: File too large; the job runs without"
     check '... once' lines 1 err "$file.csv: cannot write"
 done
@@ -135,7 +135,7 @@ rm -f full*.csv
 
 # --- no candidate is measured -------------------------------------------------
 
-# unmeasured WHY TOP ARGUMENT...: the policy's keys, and the program's arguments
+# unmeasured WHY TOP ARGUMENT...: TOP is keys of the policy, ARGUMENT the program's
 unmeasured()
 {
     why=$1
@@ -151,7 +151,7 @@ unmeasured 'no all-reduce has min_count elements (min_count: 1' \
     'log: {file: none.csv}
 steps: none' --hidden 8
 
-# --- what the commands say ----------------------------------------------------
+# --- the output of the commands -----------------------------------------------
 
 layer_table >layers.csv
 cat >shadow.yaml <<END
@@ -169,13 +169,13 @@ check '... the budget' has out 'at most 2%'
 check '... and the memory' has out '49152 bytes on rank 0'
 sed '/^table/d; /^rules/,$d' shadow.yaml >untold.yaml
 "$apsmpi" explain untold.yaml | tr '\n' ' ' | sed 's/   */ /g' >out
-check '... which without a table is said by the element' has out \
+check '... which without a table is counted by element' has out \
     'needs 12 bytes an element of the longest layer on rank 0, 4 on others'
 sed '/^budget/d; s/^shadow:.*/log: {file: shadow.csv, every: 5}/
     s/format: e3m0/format: {auto: [e3m0, e4m3], target: snr 20dB}/' \
     shadow.yaml >auto.yaml
 "$apsmpi" explain auto.yaml | tr '\n' ' ' | sed 's/   */ /g' >out
-check '... so is that of formats that are chosen, of their own layers' has out \
+check '... that of chosen formats, too, for their own layers' has out \
     'inputs, which need 49152 bytes on rank 0 and 16384 on others, for the longest'
 sed 's/layers: 0/layers: 4/; s/^table:/min_count: 1\n&/' auto.yaml >small.yaml
 "$apsmpi" explain small.yaml | tr '\n' ' ' | sed 's/   */ /g' >out

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# apsmpi snr, and apsmpi-report's picture of it.
+# apsmpi snr, and its picture by apsmpi-report.
 
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
@@ -45,7 +45,7 @@ check 'snr: the same in every run' sh -c "'$apsmpi' snr e5m10 e5m2 e4m3 e3m2 \
 check 'snr: the same with plain kernels' sh -c "APSMPI_CPU=plain '$apsmpi' snr \
     e5m10 e5m2 e4m3 e3m2 e3m0 e8m7 mx-e4m3fn nvfp4 bfp7/64 bfp3/64 flex16 |
     cmp - snr.csv"
-# Of signs, 10 log10(1 / (1 - 2 / pi)) = 4.4 dB, whatever the scale.
+# Signs have 10 log10(1 / (1 - 2 / pi)) = 4.4 dB, at every scale.
 check 'snr: levels and signs, as good at every scale' sh -c "'$apsmpi' snr \
     int8/512 qsgd127/512 qsgd7/512 sign/512 | awk -F, 'NR == 2 { a = \$2; \
     b = \$3; c = \$4; d = \$5 } NR > 1 && (\$2 != a || \$3 != b || \$4 != c ||

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# apsmpi suggest on logs that suggest_log.py makes up: what is wrong, what each layer
-# gets under each kind of target, and that `apsmpi check` accepts the policies.
+# apsmpi suggest on logs of suggest_log.py: errors, the settings of each layer
+# under each kind of target, and that `apsmpi check` accepts the policies.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 "$PYTHON3" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
     skip_all "$PYTHON3 is missing or older than 3.9"
 
-# made FILE OPTION...: a log
+# made FILE OPTION...: writes a log
 made()
 {
     "$PYTHON3" "$top_srcdir/tests/e2e/suggest_log.py" "$@"
@@ -17,15 +17,15 @@ suggested()
 {
     timed "$PYTHON3" "$suggest" "$@"
     cp out policy.yaml
-    # Its comments, as they read without ends of lines.
+    # Its comments, with their lines joined.
     sed -n 's/^ *# *//p' out | paste -s -d ' ' >told
 }
-# fails TEXT: the last command did, with this text on its error stream
+# fails TEXT: the last command failed, with this text on standard error
 fails()
 {
     status_is 2 && empty out && has err "$1"
 }
-# rules TEXT: the policy's rules, as apsmpi explain knows them, are these:
+# rules TEXT: the policy's rules, as apsmpi explain prints them, are these:
 # conditions>format scale, and so on
 rules()
 {
@@ -38,12 +38,12 @@ for rule in json.load(open("json"))["rules"]:
 ')" "$1"
 }
 
-# --- what is wrong, first -----------------------------------------------------
+# --- errors -------------------------------------------------------------------
 
 suggested absent.csv
 check 'a missing log is an error' fails 'apsmpi suggest: absent.csv: No such file'
 suggested
-check 'so is no log' status_is 2
+check 'a missing log is an error' status_is 2
 : >empty.csv
 suggested empty.csv
 check 'an empty log' fails 'empty.csv:1: the file is empty, and no round-off log'
@@ -57,14 +57,14 @@ check 'a log without candidates says how to get one with' fails \
 check '... by which key' has err 'shadow: [e4m3, e5m2]'
 echo 'layer,name,count' >table.csv
 suggested table.csv
-check 'what is no log' fails "table.csv:1: not a round-off log: no column 'time'"
+check 'a file that is not a log' fails "table.csv:1: not a round-off log: no column 'time'"
 for target in snr err=x bytes=0% snr=20% err=0.1dB bytes=25 size=3 snr=-201dB \
     bytes=101% bytes=-1% err=0 err=-1 err=1 err=1000 snr=--3dB; do
     suggested --target $target log.csv
     check "--target $target" fails "argument --target: '$target'"
 done
 suggested --target err=1000 log.csv
-check '... which is said of err=1000' has err 'asks for nothing: zeros would meet it'
+check '... which is reported for err=1000' has err 'asks for nothing: zeros would meet it'
 suggested --log '' log.csv
 check 'a log without a name' fails 'argument --log: the name of a file is empty'
 suggested -o - log.csv
@@ -139,7 +139,7 @@ suggested --run last jobs.csv
 check '... of which one may be chosen' rules 'layers 0-2>e3m4 aps; '
 suggested --run 20261123T060000.000000-1 jobs.csv
 check '... by its id, too' rules 'layers 0-2>e4m3 aps; '
-# The suggested policy's own run comes last, and has none.
+# The run of the suggested policy comes last, and has no candidates.
 {
     cat jobs.csv
     sed -n '3s/20261123T060000.000000-1/20261125T060000.000000-3/
@@ -183,7 +183,7 @@ suggested --table /dev/null named.csv
 check 'a table without layers' fails '--table /dev/null: the table has no layers'
 layer_table >two.csv
 suggested --table two.csv log.csv
-check 'a table beside a log that found its layers by itself' fails \
+check 'a table with a log that found its layers by itself' fails \
     'two.csv: log.csv identifies layers by steps: auto, whose numbers are not those'
 made counted.csv begin='steps="calls 3" order=backward per_epoch=11'
 for option in '--steps 4' '--steps auto' '--order forward' '--per-epoch 5'; do
@@ -248,7 +248,7 @@ check '... and what to watch' has told '(apsmpi-report --last roundoff.csv;'
 for target in 'snr 20dB' snr:20dB 'snr = 20 dB'; do
     cp out before
     suggested --target "$target" log.csv
-    check "the target as policies have it: $target" cmp out before
+    check "the target in the form of policies: $target" cmp out before
 done
 suggested --target err=0.1 --margin 1 log.csv
 check 'the same as an error' rules 'layers 0-1>e3m2 aps; layers 2>e4m3 aps; '
@@ -323,7 +323,7 @@ check 'an overflow meets no target' rules \
 made poor.csv candidates=e3m0/aps/4/-3+e3m2/aps/6/0+e4m3/aps/8/30
 suggested --target snr=-5dB poor.csv
 check 'a ratio below 0 dB, as compressors have them' rules 'layers 0-2>e3m2 aps; '
-check '... is said as it was given' has out '--target snr=-5dB'
+check '... is printed as it was given' has out '--target snr=-5dB'
 suggested --target snr=-7dB poor.csv
 check '... which fewer bits keep' rules 'layers 0-2>e3m0 aps; '
 
@@ -354,14 +354,14 @@ suggested parts.csv
 check '... samples that follow each other are one part' has told \
     '9 samples a layer, in 2 parts of the run'
 
-# Equal bytes: neighbours share what they can.
+# Equal bytes: neighbours share a rule if they can.
 made ties.csv layers=4096+4096+4096+4096+4096 \
     candidates=e4m3/aps/8/30,30,9,30,9+e5m2/aps/8/28,28,28,28,9+e3m4/aps/8/5,5,40,5,40
 suggested ties.csv
 check 'neighbours share a candidate, where it costs nothing' rules \
     'layers 0-3>e5m2 aps; layers 4>e3m4 aps; '
 
-# Sizes instead of layers, and how the second run knows the layers.
+# Sizes instead of layers, and the second run's mapping to layers.
 made sizes.csv sizes=1 layers=64+4096+640+128 \
     candidates=e3m2/aps/6/30,30,10,30+e4m3/aps/8/40
 suggested sizes.csv
@@ -417,7 +417,7 @@ made named.csv layers=4096:fc1.weight+64:fc1.bias
 suggested --table layers.csv -o named.yaml named.csv
 check '... or of an option' grep -qx 'table: layers.csv' named.yaml
 
-# The plans that events tell.
+# The plans in events.
 {
     head -n 2 log.csv
     printf '# candidate run=%s rule=0 shadow=2 plan="%s"\n' \
@@ -445,7 +445,7 @@ check '... without it the policy says what to add' has told 'parameters of scale
 
 # --- by predicted time --------------------------------------------------------
 
-# A slow link pays for large layers alone, on any machine.
+# With a slow link only large layers gain, on any machine.
 PATH=$top_builddir:$PATH
 export PATH
 made large.csv layers=4194304+64 candidates=e3m2/aps/6/30+e4m3/aps/8/35

@@ -6,7 +6,7 @@
 
 "$PYTHON3" -c '' 2>/dev/null || skip_all 'there is no Python'
 
-# holds EXPRESSION: true of the objects of the lines of summary.json: `last` is
+# holds EXPRESSION: true for the objects of the lines of summary.json: `last` is
 # the last one, `sums` its counts of MPI_Allreduce, `line` the text in err
 holds()
 {
@@ -86,8 +86,8 @@ check '... that the library was switched off' holds \
 
 # --- every call counts once -----------------------------------------------------
 
-# counted NAME REASON VARIABLE=VALUE...: a job whose FP32 sums all pass for one
-# reason
+# counted NAME REASON VARIABLE=VALUE...: a job whose FP32 sums all pass through
+# for one reason
 counted()
 {
     name=$1 reason=$2
@@ -106,7 +106,7 @@ counted 'discovery' no_policy APSMPI_DISCOVERY=found
 counted 'switched off' switched_off APSMPI_ENABLE=off APSMPI_POLICY=good.yaml
 counted 'a bad policy' bad_policy APSMPI_ON_ERROR=pass APSMPI_POLICY=bad.yaml
 
-# Sums of no elements are FP32 sums, too, blocking and nonblocking.
+# Sums without elements are FP32 sums, too, blocking and nonblocking.
 cat >empty.c <<'END'
 #include <mpi.h>
 int main(int argc, char **argv)
@@ -130,7 +130,7 @@ check 'sums of no elements are smaller than min_count' holds \
     'sums["calls"] == 4 and sums["passed"]["min_count"] == 3 and
      sums["passed"]["type_or_operation"] == 1'
 
-# --- calls that travel together, and each function by its name ------------------
+# --- calls that are reduced together, and each function by its name -----------
 
 cat >together.c <<'END'
 #include <mpi.h>
@@ -165,7 +165,7 @@ for progress in calls thread; do
         ", 160 nonblocking (progress: $progress, MPI_THREAD_MULTIPLE)"
     check '... MPI_Reduce_scatter_block by its own name' lines 1 err \
         ' 3 calls of MPI_Reduce_scatter_block, 3 rewritten'
-    check '... beside MPI_Reduce_scatter' lines 1 err \
+    check '... with MPI_Reduce_scatter' lines 1 err \
         ' 1 call of MPI_Reduce_scatter, 1 rewritten'
     cp err text
     job 2 APSMPI_POLICY=together.yaml APSMPI_SUMMARY=json:summary.json \
@@ -177,7 +177,7 @@ for progress in calls thread; do
          calls['MPI_Reduce_scatter_block']['calls'] == 3"
 done
 
-# --- what cannot be written ---------------------------------------------------
+# --- files that cannot be written ---------------------------------------------
 
 # unwritten NAME FILE CAUSE
 unwritten()
@@ -185,7 +185,7 @@ unwritten()
     job 2 APSMPI_POLICY=good.yaml APSMPI_SUMMARY="json:$2" $digits --epochs 1
     check "$1: the job is the same" cmp native out
     check '... ends well' status_is 0
-    check '... and says so in one line' equal "$(cat err)" \
+    check '... and reports it in one line' equal "$(cat err)" \
         "apsmpi: $2: cannot write the summary: $3"
 }
 unwritten 'a folder that does not exist' none/summary.json \
@@ -203,6 +203,6 @@ job 2 APSMPI_POLICY=good.yaml APSMPI_SUMMARY=json:summary.json sh -c \
     'ulimit -f 2097152 && exec "$@"' sh $digits --epochs 1
 check 'a limit on the size of files: the job is the same' cmp native out
 check '... ends well' status_is 0
-check '... and says so' lines 1 err 'summary.json: cannot write the summary: '
+check '... and reports it' lines 1 err 'summary.json: cannot write the summary: '
 
 finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A PyTorch program on images of clothes, tests/apps/fashion.py, with Debian's
-# python3-torch and dataset-fashion-mnist where they are installed.
+# A PyTorch program on images of clothes, tests/apps/fashion.py, if Debian's
+# python3-torch and dataset-fashion-mnist are installed.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 # The Python that has torch, and mpi4py for this MPI: its own, or that of

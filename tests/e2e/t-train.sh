@@ -47,7 +47,7 @@ check '... and its log goes where APSMPI_LOG says' \
     equal "$(column step again.csv | wc -l)" 24
 check '... and only there' equal "$(column step log.csv | wc -l)" 24
 
-# --- the same on fewer ranks --------------------------------------------------
+# --- fewer ranks --------------------------------------------------------------
 
 policy plain.yaml "$aps"
 job 4 APSMPI_POLICY=plain.yaml $digits --epochs 1
@@ -145,7 +145,7 @@ check '... takes these' equal "$(distinct step steps.csv)" '2 3'
 
 # --- layers -------------------------------------------------------------------
 
-# left_out NAME LAYERS WANTED: FP32 for these leaves the wanted ones in the log
+# left_out NAME LAYERS WANTED: FP32 for LAYERS leaves the layers WANTED in the log
 left_out()
 {
     rm -f some.csv
@@ -163,7 +163,7 @@ left_out 'by pattern' '"fc3.*"' '0 1 2 3'
 left_out 'biases by pattern' "'*.bias'" '0 2 4'
 left_out 'the first layer' first '1 2 3 4 5'
 
-# The calls come as fc3.weight, fc3.bias, fc2.weight ...: the table, in forward
+# The calls are fc3.weight, fc3.bias, fc2.weight ...: the table, in forward
 # order, has each bias before its weights.
 cat >turned.csv <<'END'
 layer,name,count
@@ -198,7 +198,7 @@ job 2 APSMPI_POLICY=other.yaml $digits --epochs 1
 check 'a table that does not fit the calls' has err desync
 check '... rewrites only what came before' rewritten 4
 check '... does not harm the training' trained
-check '... is said in the log' has lost.csv desync
+check '... is in the log' has lost.csv desync
 check '... and is not said for every call' \
     test "$(grep -c desync err)" -le 16
 
@@ -231,7 +231,7 @@ check '... and is split' equal "$(distinct layer mixed.csv)" '0 1 2 3'
 job 2 APSMPI_POLICY=plain.yaml $digits --epochs 1
 check 'the first rewritten call and the summary are a line each' \
     equal "$(wc -l <err)" 2
-check '... that begin with our name' equal "$(cut -c 1-8 err | uniq)" 'apsmpi: '
+check '... that begin with apsmpi' equal "$(cut -c 1-8 err | uniq)" 'apsmpi: '
 check '... the former comes first, and says what is done where' equal \
     "$(sed -n '1s/, [a-z0-9]* kernels$/, some kernels/p' err)" \
     "apsmpi: plain.yaml rewrites its first call, an MPI_Allreduce on \

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Where the tree lies makes no difference: scripts/tree.sh finds a place to build in.
-# With APS_TEST_LONG (make check-long), scripts/check and scripts/demo do in each of
-# these trees what they do elsewhere.
+# The place of the tree makes no difference: scripts/tree.sh finds a directory
+# to build in. With APS_TEST_LONG (make check-long), scripts/check and
+# scripts/demo have the same results in each of these trees.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 TMPDIR=$tmp/copies
 export TMPDIR
 mkdir copies trees
 
-# A tree of a few files, whose scripts/check says where it is.
+# A tree of a few files, whose scripts/check prints its directory.
 mkdir -p few/scripts
 cp "$top_srcdir/scripts/tree.sh" few/scripts
 cat >few/scripts/check <<'END'
@@ -24,7 +24,7 @@ END
 chmod +x few/scripts/check
 echo few >few/few
 
-# checked TREE [COMMAND...]: its scripts/check, started by the command
+# checked TREE [COMMAND...]: its scripts/check succeeds, started by the command
 checked()
 {
     where=$1
@@ -61,7 +61,7 @@ checked 'trees/a blank'
 check '... what was built is there the next time' has out few
 check '... what the tree has no longer is gone' equal "$(grep -c '^few$' out)" 1
 
-# With a tree that cannot be written to, also not by root: ./ro TREE COMMAND...
+# Runs with a tree that cannot be written to, not even by root: ./ro TREE COMMAND...
 cat >ro <<'END'
 #!/bin/sh
 exec unshare -r -m sh -c 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" &&
@@ -92,7 +92,7 @@ fi
 
 # --- the sources --------------------------------------------------------------
 
-# The make that runs the tests hands down its own options.
+# Without the options of the make that runs the tests.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 limit=1200
 timed "${MAKE:-make}" -C "$top_builddir" distdir distdir="$tmp/dist" \
@@ -108,7 +108,7 @@ CONFIG_SITE=$tmp/site PIP_NO_INDEX=1 CI=1 CCACHE_NOHASHDIR=1
 ! command -v ccache >/dev/null || CC="ccache ${CC#ccache }"
 export MAKEFLAGS CONFIG_SITE PIP_NO_INDEX CI CCACHE_NOHASHDIR CC
 
-# works TREE [COMMAND...]: scripts/check and scripts/demo do; COMMAND starts them
+# works TREE [COMMAND...]: scripts/check and scripts/demo succeed; COMMAND starts them
 works()
 {
     where=$1

@@ -16,8 +16,8 @@ value() # of a variable of the other build's Makefile
 }
 [ "$(value MPI)" != "$MPI" ] || skip_all "both builds are for $MPI"
 
-# make_in BUILD TARGET: the make that runs the tests hands down its own options.
-# A plugin that was not built yet would take minutes.
+# make_in BUILD TARGET: without the options of the make that runs the tests. A
+# plugin that was not built yet would take minutes.
 dest=$tmp/dest
 make_in()
 {
@@ -47,14 +47,14 @@ timed "$dest/bin/apsmpi" info
 check 'apsmpi info knows both' equal \
     "$(grep -c -E 'version .*, for (MPICH|Open MPI) [0-9]' out)" 2
 
-# job_of NAME BUILD LAUNCHER: one by apsmpi-run
+# job_of NAME BUILD LAUNCHER: runs a job by apsmpi-run
 job_of()
 {
     policy good.yaml 'format: e4m3'
     timed "$run" -p good.yaml "$3" -n 2 "$2/tests/e2e/probe" sums 2
     check "$1: a job of its own program" status_is 0
     check '... is rewritten' rewritten 2
-    check '... by its own library, which is said' lines 1 err \
+    check '... by its own library, which the job prints' lines 1 err \
         ": the ranks preload $(find "$dest" -path "*/apsmpi/$1/libapsmpi.so")"
     check '... in a line of its own' lines 1 err 'apsmpi-run: '
     timed "$run" -q -p good.yaml "$3" -n 2 "$2/tests/e2e/probe" sums 2
@@ -67,7 +67,7 @@ else
     skip "a program for $(value MPI)" 'it is not built'
 fi
 
-# --- leaving ------------------------------------------------------------------
+# --- uninstall ----------------------------------------------------------------
 
 make_in "$other" uninstall
 check "make uninstall of the build for $(value MPI)" status_is 0
