@@ -19,7 +19,7 @@ RMS_LEAST = 1e-6
 
 
 def read_text(paths):
-    """The characters of the files, as numbers from 0 on."""
+    """Returns the characters of the files, as numbers from 0 on."""
     data = b"".join(open(path, "rb").read() for path in paths)
     codes = np.frombuffer(data, np.uint8).astype(np.int64)
     known = (codes >= FIRST) & (codes <= LAST)
@@ -33,7 +33,7 @@ def softmax(x):
 
 
 def normal(x):
-    """x over its root mean square, and that."""
+    """Returns x over its root mean square, and that."""
     rms = np.sqrt((x * x).mean(axis=-1, keepdims=True) + RMS_LEAST)
     return x / rms, rms
 
@@ -44,7 +44,7 @@ def normal_back(d, y, rms):
 
 class Transformer:
     """One block: attention, then a layer of 4 x width with x sigmoid(x), each on
-    normalised inputs and added to them. Gradients stand in self.grads, in the
+    normalised inputs and added to them. Gradients are in self.grads, in the
     order of self.params."""
 
     def __init__(self, width, heads, length, random, dtype=np.float32):
@@ -64,7 +64,7 @@ class Transformer:
         self.grads = {name: np.zeros_like(p) for name, p in self.params.items()}
 
     def split(self, x):
-        """[b, t, width] to [b, head, t, width / heads]."""
+        """Reshapes [b, t, width] to [b, head, t, width / heads]."""
         b, t, _ = x.shape
         return x.reshape(b, t, self.heads, -1).transpose(0, 2, 1, 3)
 
@@ -73,7 +73,7 @@ class Transformer:
         return x.transpose(0, 2, 1, 3).reshape(b, t, -1)
 
     def loss(self, inputs, targets, total):
-        """The sum of the cross entropies over `total` targets; sets grads."""
+        """Returns the sum of the cross entropies over `total` targets; sets grads."""
         p, g = self.params, self.grads
         b, t = inputs.shape
         scale = (self.width // self.heads) ** -0.5
@@ -121,7 +121,7 @@ class Transformer:
 
     @staticmethod
     def product(x, d):
-        """The gradient of a weight matrix, from its inputs and deltas."""
+        """Returns the gradient of a weight matrix, from its inputs and deltas."""
         return x.reshape(-1, x.shape[-1]).T @ d.reshape(-1, d.shape[-1])
 
 
@@ -148,7 +148,7 @@ def draw_batch(text, random, size, length):
 
 
 def check(text, options):
-    """The greatest relative difference to finite differences, over tensors."""
+    """Returns the greatest relative difference to finite differences, over tensors."""
     random = np.random.default_rng(options.seed)
     model = Transformer(16, 2, 12, random, np.float64)
     inputs, targets = draw_batch(text, random, 3, 12)

@@ -7,9 +7,9 @@
 
 #include <stddef.h>
 
-/* NULL where there is no GPU, or none of its memory left. */
+/* Returns NULL if there is no GPU, or its memory is full. */
 static float *device_alloc(size_t bytes);
-static void device_free(float *device); /* NULL: nothing */
+static void device_free(float *device); /* NULL is allowed */
 static void device_put(float *device, const float *host, size_t bytes);
 static void device_get(float *host, const float *device, size_t bytes);
 
@@ -17,11 +17,11 @@ static void device_get(float *host, const float *device, size_t bytes);
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "driver.h" /* as much of cuda.h */
+#include "driver.h" /* the part of cuda.h that is used */
 
 static int device_open(void)
 {
-    static int opened; /* 1: it is there, -1: it is not */
+    static int opened; /* 1: a GPU is open, -1: there is none */
     CUcontext context;
     int device;
 

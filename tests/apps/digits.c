@@ -11,9 +11,8 @@
  * number of ranks.
  *
  * With WITH_DEVICE the weights and the gradients live in a GPU's memory, and
- * MPI is given pointers to it; rank 0 hands out the initial weights. The
- * arithmetic is still the host's, so that the results are those of the program
- * without it.
+ * MPI gets pointers to it; rank 0 broadcasts the initial weights. The host
+ * still does the arithmetic, so that the results do not change.
  */
 #include "digits.h"
 
@@ -36,7 +35,7 @@ const char *const program_name = "digits";
 
 /*
  * Copies this rank's share of index[0..n) into the network's input: every
- * ranks-th image. Returns how many, which may be none.
+ * ranks-th image. Returns the number of images, which may be 0.
  */
 static int take_share(const struct images *set, const int *index, int n,
                       struct network *net, unsigned char *label)
@@ -104,7 +103,7 @@ static float rate(const struct options *opt, long epoch)
     return opt->lr * rest;
 }
 
-/* COLLECTIVE over MPI_COMM_WORLD. hashes: room for one of every rank. */
+/* COLLECTIVE over MPI_COMM_WORLD. hashes: [ranks]. */
 static int replicas_equal(const struct network *net, uint64_t *hashes)
 {
     const uint64_t mine = network_hash(net);

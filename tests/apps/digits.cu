@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The training program digits.c on a GPU: the same network, data, batches and
- * initial weights, with all arithmetic in kernels. MPI is given pointers to
- * device memory: rank 0's weights are broadcast, and after every backward pass
- * the gradients of each tensor are summed in place. Plain MPI and CUDA's
- * runtime; ranks share the GPUs that there are.
+ * The training program digits.c on a GPU: the same network, data, batches and initial
+ * weights, with all arithmetic in kernels. MPI gets pointers to device memory: rank 0's
+ * weights are broadcast, and after every backward pass the gradients of each tensor are
+ * summed in place. Plain MPI and CUDA's runtime; ranks share the GPUs.
  */
 #include <math.h>
 #include <stdint.h>
@@ -157,7 +156,7 @@ static __global__ void loss_kernel(int rows, float batch, const int *label,
     loss[n] = logf(sum) - (z[label[n]] - max);
 }
 
-/* Row `in` of the weights' gradient is that of the biases. */
+/* Row `in` of the weights' gradient is the biases' gradient. */
 static __global__ void gradient_kernel(int rows, int in, int out,
                                        const float *x, const float *d,
                                        float *grad)
@@ -274,7 +273,7 @@ static void backward(struct network *net, int rows)
 
 /* --- training --- */
 
-/* This rank's share of index[0..n): every ranks-th image. Returns how many. */
+/* Copies this rank's share of index[0..n), every ranks-th image. Returns its size. */
 static int take_share(const struct images *set, const int *index, int n,
                       struct network *net, int *label)
 {
@@ -291,7 +290,7 @@ static int take_share(const struct images *set, const int *index, int n,
     return rows;
 }
 
-/* COLLECTIVE over MPI_COMM_WORLD. The mean loss, on rank 0. */
+/* COLLECTIVE over MPI_COMM_WORLD. Returns the mean loss on rank 0. */
 static double train_epoch(const struct images *set, const int *index, int n,
                           float lr, struct network *net, int *label,
                           float *losses)
@@ -319,7 +318,7 @@ static double train_epoch(const struct images *set, const int *index, int n,
     return total / ((double)steps * BATCH);
 }
 
-/* COLLECTIVE over MPI_COMM_WORLD. The accuracy in %, on rank 0. */
+/* COLLECTIVE over MPI_COMM_WORLD. Returns the accuracy in % on rank 0. */
 static double test_accuracy(const struct images *set, const int *index,
                             struct network *net, int *label, float *logits)
 {
@@ -342,7 +341,7 @@ static double test_accuracy(const struct images *set, const int *index,
     return 100.0 * total / TEST_IMAGES;
 }
 
-/* COLLECTIVE over MPI_COMM_WORLD. Do all hold the same weights? FNV-1a. */
+/* COLLECTIVE over MPI_COMM_WORLD. True if all ranks have the same weights. FNV-1a. */
 static bool replicas_equal(const struct network *net, uint64_t *first)
 {
     const size_t bytes = (size_t)net->start[TENSORS] * sizeof(float);
@@ -362,7 +361,7 @@ static bool replicas_equal(const struct network *net, uint64_t *first)
     return !differ;
 }
 
-/* COLLECTIVE over MPI_COMM_WORLD. The exit status. */
+/* COLLECTIVE over MPI_COMM_WORLD. Returns the exit status. */
 static int train(const struct images *set, long epochs, uint64_t seed)
 {
     static int index[MAX_IMAGES], label[TEST_IMAGES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the programs digits and heads share: the sizes of the problem, the rank,
- * messages.
+ * Code shared by the programs digits and heads: the sizes of the problem, the
+ * rank, messages.
  */
 #ifndef DIGITS_H
 #define DIGITS_H
@@ -14,12 +14,11 @@ enum {
     MAX_IMAGES = 1000000,
 };
 
-extern const char
-    *const program_name; /* its name, in messages; each has its own */
+extern const char *const program_name; /* program's name in messages */
 
 extern int rank, ranks; /* in MPI_COMM_WORLD; main sets them */
 
-/* Rank 0 speaks for all: the ranks read the same words. */
+/* Rank 0 prints: all ranks read the same words. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* COLLECTIVE over MPI_COMM_WORLD. If any rank failed, all leave together. */

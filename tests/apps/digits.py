@@ -74,7 +74,7 @@ def parse_options():
 
 
 def read_images(path):
-    """Features in 0..1 and labels; a ValueError names file and line."""
+    """Returns features in 0..1 and labels; a ValueError names file and line."""
     rows = []
     try:
         with open(path, encoding="ascii", errors="replace") as lines:
@@ -100,7 +100,7 @@ def read_images(path):
 
 
 def prepare():
-    """Options and images, or the exit status when there is nothing to train."""
+    """Returns options and images, or the exit status when there is nothing to train."""
     try:
         opt = parse_options()
         x, label = read_images(opt.data)
@@ -127,7 +127,7 @@ def create(random):
 
 
 def forward(tensors, x):
-    """The input and the output of every layer; the last are the logits."""
+    """Returns the input and the output of every layer; the last are the logits."""
     act = [x]
     for layer in range(LAYERS):
         y = act[-1] @ tensors[2 * layer] + tensors[2 * layer + 1]
@@ -136,7 +136,7 @@ def forward(tensors, x):
 
 
 def backward(tensors, act, label, batch):
-    """This rank's share of the mean gradient, and its sum of losses."""
+    """Returns this rank's share of the mean gradient, and its sum of losses."""
     row = np.arange(len(label))
     z = act[-1] - act[-1].max(axis=1, keepdims=True)
     delta = np.exp(z)
@@ -185,7 +185,7 @@ def save(path, tensors):
 
 
 def train(opt, x, label, sum_gradients=sum_each):
-    """sum_gradients(grads) puts the sums over all ranks in place of grads."""
+    """sum_gradients(grads) replaces grads by their sums over all ranks."""
     index = list(range(len(x)))
     Random(SPLIT_SEED).shuffle(index)
     learn, test = index[:-TEST_IMAGES], index[-TEST_IMAGES:]
@@ -233,7 +233,7 @@ def train(opt, x, label, sum_gradients=sum_each):
 
 
 def main(sum_gradients=sum_each):
-    # Rank 0 alone reads options and file, and says what is wrong with them.
+    # Rank 0 alone reads options and file, and reports their errors.
     job = comm.bcast(prepare() if rank == 0 else None)
     return job if isinstance(job, int) else train(*job, sum_gradients)
 

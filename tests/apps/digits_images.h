@@ -12,12 +12,12 @@ struct images {
     unsigned char *label;
 };
 
-/* COLLECTIVE over MPI_COMM_WORLD. Only rank 0 needs the file. 0, or -1 after it
- * has said what is wrong; then no rank holds images. */
+/* COLLECTIVE over MPI_COMM_WORLD. Only rank 0 needs the file. Returns 0, or -1
+ * after rank 0 has printed the error; then no rank has images. */
 int images_load(const char *file, struct images *set);
 void images_free(struct images *set);
 
-/* The path of digits.csv beside the program, to be freed by the caller. */
+/* Returns the path of digits.csv next to the program, which the caller frees. */
 char *images_beside(const char *program);
 
 #endif

@@ -95,7 +95,7 @@ void network_forward(struct network *net, int rows)
             }
             if (l == LAYERS - 1)
                 continue;
-            /* ReLU, written so that NaN goes through, here and going back */
+            /* ReLU, written so that NaN passes, forward and backward */
             for (int j = 0; j < out; j++)
                 y[j] = y[j] <= 0.0f ? 0.0f : y[j];
         }
@@ -125,7 +125,7 @@ double network_loss(struct network *net, int rows, const unsigned char *label,
     return loss;
 }
 
-/* Gradients of layer l's weights and biases, from its inputs and deltas. */
+/* Computes gradients of layer l's weights and biases, from its inputs and deltas. */
 static void layer_gradient(struct network *net, int l, int rows)
 {
     const int in = net->width[l], out = net->width[l + 1];
@@ -148,7 +148,7 @@ static void layer_gradient(struct network *net, int l, int rows)
     }
 }
 
-/* Deltas of layer l's inputs, through its weights and the ReLU before it. */
+/* Computes deltas of layer l's inputs, through its weights and the ReLU before it. */
 static void layer_delta(struct network *net, int l, int rows)
 {
     const int in = net->width[l], out = net->width[l + 1];

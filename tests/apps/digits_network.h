@@ -16,8 +16,8 @@ enum {
 };
 
 /*
- * Tensors lie one after the other in param, grad and velocity, in forward
- * order. Weights are [in][out], so that inner loops run along memory.
+ * Tensors follow each other in param, grad and velocity, in forward order.
+ * Weights are [in][out], so that inner loops run along memory.
  */
 struct network {
     int width[LAYERS + 1];
@@ -28,16 +28,16 @@ struct network {
     float *act[LAYERS + 1];   /* [rows][width], act[LAYERS] are the logits */
     float *delta[LAYERS + 1]; /* d(loss)/d(act before ReLU) */
 #ifdef WITH_DEVICE
-    float *device_param; /* of the same size */
+    float *device_param; /* device copies, of the same size */
     float *device_grad;
 #endif
 };
 
-/* rows: the most images that one pass carries. 0, or -1: no memory. */
+/* `rows`: the most images of one pass. Returns 0, or -1 without memory. */
 int network_create(int hidden, int rows, uint64_t *random, struct network *net);
 void network_destroy(struct network *net);
 
-/* From act[0] to the logits in act[LAYERS]. */
+/* Computes the logits in act[LAYERS] from act[0]. */
 void network_forward(struct network *net, int rows);
 
 /*
@@ -50,14 +50,14 @@ double network_loss(struct network *net, int rows, const unsigned char *label,
 /* COLLECTIVE over MPI_COMM_WORLD. Leaves the mean gradient of the batch. */
 void network_backward(struct network *net, int rows, const struct options *opt);
 
-/* One step of gradient descent with momentum. */
+/* Makes one step of gradient descent with momentum. */
 void network_update(struct network *net, const struct options *opt, float lr);
 
 /* FNV-1a over the bits of the parameters, low byte of each first. */
 uint64_t network_hash(const struct network *net);
 
 #ifdef WITH_DEVICE
-/* COLLECTIVE over MPI_COMM_WORLD. Rank 0's weights to all. */
+/* COLLECTIVE over MPI_COMM_WORLD. Broadcasts rank 0's weights. */
 void network_hand_out(struct network *net);
 #endif
 

@@ -9,7 +9,7 @@
 
 #include "digits.h"
 
-/* A numeric option: its range, and where its value goes. */
+/* A numeric option: its range, and the place of its value. */
 struct setting {
     const char *name;
     double min, max;

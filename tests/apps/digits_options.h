@@ -6,7 +6,7 @@
 #define DIGITS_OPTIONS_H
 
 struct options {
-    const char *data; /* NULL: digits.csv beside the program */
+    const char *data; /* NULL: digits.csv next to the program */
     long epochs;
     long batch; /* images of all ranks in one step */
     long hidden;
@@ -18,10 +18,9 @@ struct options {
     int help;
 };
 
-/* Rank 0 prints how the program is called. */
 void options_usage(void);
 
-/* 0, or -1 after rank 0 has said what is wrong. *opt holds the defaults. */
+/* Returns 0, or -1 after rank 0 has printed the error. *opt has the defaults. */
 int options_parse(int argc, char **argv, struct options *opt);
 
 #endif

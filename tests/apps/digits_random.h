@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* Uniform in [0, 1). */
+/* Returns a number that is uniform in [0, 1). */
 float random_unit(uint64_t *state);
 
 void random_shuffle(uint64_t *state, int n, int *index);

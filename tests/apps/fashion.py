@@ -6,7 +6,7 @@
 PyTorch's own distributed package is not used: after the backward pass each
 gradient goes through one MPI_Allreduce (float, sum, in place), first layer
 first. With `--sum rank-order` gradients are gathered and added up in the order
-of the ranks instead: what an FP32 sum in that order gives, to compare with.
+of the ranks instead, to compare with an FP32 sum in that order.
 """
 import os
 
@@ -49,7 +49,7 @@ def parse_options():
 
 
 def read_idx(folder, name, head, count):
-    """The first `count` items of one of the set's files, as bytes."""
+    """Returns the first `count` items of one of the set's files, as bytes."""
     path = os.path.join(folder, name)
     try:
         with gzip.open(path) as file:
@@ -63,7 +63,7 @@ def read_idx(folder, name, head, count):
 
 
 def read_set(folder, kind, count):
-    """Images (count, 1, 28, 28), of mean 0 and deviation 1 or so, and labels."""
+    """Returns images (count, 1, 28, 28), of mean 0 and deviation 1, and labels."""
     images = read_idx(folder, f"{kind}-images-idx3-ubyte.gz", 16, count)
     labels = read_idx(folder, f"{kind}-labels-idx1-ubyte.gz", 8, count)
     x = (images.astype(np.float32) / 255 - 0.2860) / 0.3530
@@ -98,7 +98,7 @@ def sum_in_rank_order(gradient):
 
 
 def accuracy(model, x, label):
-    """Percent of the test images, over all ranks."""
+    """Returns per cent of the test images, over all ranks."""
     with torch.no_grad():
         hit = (model(x[rank::ranks]).argmax(1) == label[rank::ranks]).sum()
     right = np.array([int(hit)], np.int32)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""digits.py with the calls of Horovod: gradients are ready in the order of the
-backward pass, and those that are ready when a cycle ends are copied into one
-buffer, which one MPI_Allreduce sums. How many that are depends on time; rank 0
-tells the other ranks, as Horovod's coordinator does. Here a random number takes
-the place of time, so that the calls of two steps seldom have the same sizes.
+"""digits.py with the calls of Horovod: gradients are ready in the order of the backward
+pass, and those that are ready when a cycle ends are copied into one buffer, which
+one MPI_Allreduce sums. Their number depends on time; rank 0 sends it to the other
+ranks, as Horovod's coordinator does. Here a random number replaces time, so that the
+calls of two steps seldom have the same sizes.
 
 HOROVOD_FUSION_THRESHOLD is the size of the buffer in bytes, as in Horovod; with
 0 each gradient has a call of its own.
@@ -23,7 +23,7 @@ chance = np.random.default_rng()
 
 
 def cycles(grads):
-    """The runs of gradients, in the order of the backward pass: rank 0 decides."""
+    """Returns the runs of gradients, in backward order: rank 0 decides."""
     runs, run, size = [], [], 0
     for index in reversed(range(len(grads))):
         size += grads[index].nbytes

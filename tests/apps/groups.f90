@@ -1,9 +1,9 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Two groups of ranks, each with a communicator of its own and a model of its
-! own, of 4096 and of 6000 weights. The gradient of rank r is what its weights
-! lack of a target of its own, so that a group's weights come to the mean of its
-! ranks' targets. Prints how far each group is from it, and whether the ranks of
-! a group have the same weights.
+! Two groups of ranks, each with its own communicator and model, of 4096 and of
+! 6000 weights. The gradient of rank r is the difference of its weights from its
+! own target, so that a group's weights converge to the mean of its ranks'
+! targets. Prints the distance of each group from that mean, and whether the
+! ranks of a group have the same weights.
 program groups
     use mpi
     implicit none

@@ -6,11 +6,11 @@
  *
  *     heads DATA SEED EPOCHS HIDDEN WEIGHT [skip]
  *
- * The second head's loss is multiplied by 2^WEIGHT, and the learning rate of its own
- * parameters divided by it, so that in FP32 both heads learn alike, whatever WEIGHT
- * is. One MPI_Allreduce for each of the six parameter tensors sums the gradients;
- * with `skip` the ranks leave out a step whose gradient has an INF or a NaN, as
- * programs with a loss scaler do.
+ * The second head's loss is multiplied by 2^WEIGHT, and the learning rate of
+ * its own parameters divided by it, so that in FP32 both heads learn equally,
+ * for any WEIGHT. One MPI_Allreduce for each of the six parameter tensors sums
+ * the gradients; with `skip` the ranks skip a step whose gradient has an INF or
+ * a NaN, like programs with a loss scaler.
  *
  * Rank 0 prints the test accuracies of both heads in percent, and the steps left out.
  * Exit status: 0, 1 when the ranks end with different weights, 2 for wrong arguments.
@@ -41,8 +41,8 @@ const char *const program_name = "heads";
 
 struct model {
     int hidden;
-    int start[PARTS + 1]; /* of each tensor in the arrays */
-    float weight;         /* of the second head's loss */
+    int start[PARTS + 1]; /* begin of each tensor in the arrays */
+    float weight;         /* weight of the second head's loss */
     float *param, *grad, *velocity;
 };
 
@@ -131,7 +131,7 @@ static void heads_backward(struct model *m, const float *x, unsigned char digit)
     }
 }
 
-/* COLLECTIVE over MPI_COMM_WORLD. Is the summed gradient finite? */
+/* COLLECTIVE over MPI_COMM_WORLD. True if the summed gradient is finite. */
 static int heads_reduce(struct model *m)
 {
     int finite = 1;
@@ -179,7 +179,7 @@ static int heads_train(struct model *m, const struct images *set, int *index,
     return skipped;
 }
 
-/* Percent of the images index[0..n). */
+/* Returns per cent of the images index[0..n). */
 static double heads_accuracy(const struct model *m, int head,
                              const struct images *set, const int *index, int n)
 {
@@ -223,7 +223,7 @@ static int heads_create(struct model *m, uint64_t *random)
     return 0;
 }
 
-/* COLLECTIVE over MPI_COMM_WORLD. */
+/* COLLECTIVE over MPI_COMM_WORLD. True if all ranks have the same weights. */
 static int heads_alike(const struct model *m)
 {
     const int n = m->start[PARTS];

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Training programs that know nothing of apsmpi: MPI and the C library alone.
+# Training programs that do not use apsmpi: MPI and the C library only.
 digits_sources = \
 	tests/apps/digits.c tests/apps/digits.h \
 	tests/apps/digits_images.c tests/apps/digits_images.h \
@@ -28,8 +28,8 @@ tests_apps_heads_SOURCES = \
 tests_apps_heads_CPPFLAGS = $(MPI_CFLAGS)
 tests_apps_heads_LDADD = $(MPI_LIBS) -lm
 
-# The same with weights and gradients in a GPU's memory, linked with the driver:
-# the one that stands in here, CUDA's where LD_LIBRARY_PATH finds it.
+# Weights and gradients in a GPU's memory, linked with the driver: the stand-in, or
+# CUDA's if LD_LIBRARY_PATH has it.
 check_PROGRAMS += tests/apps/digits-device
 tests_apps_digits_device_SOURCES = $(digits_sources) tests/apps/device.h
 tests_apps_digits_device_CPPFLAGS = $(MPI_CFLAGS) -DWITH_DEVICE \
@@ -37,7 +37,7 @@ tests_apps_digits_device_CPPFLAGS = $(MPI_CFLAGS) -DWITH_DEVICE \
 tests_apps_digits_device_LDFLAGS = -no-install
 tests_apps_digits_device_LDADD = tests/standin/libcuda.la $(MPI_LIBS) -lm
 
-# And on the GPU as a whole: `make tests/apps/digits-cuda` where there is nvcc.
+# All arithmetic on the GPU: `make tests/apps/digits-cuda` needs nvcc.
 # Contractions would make other sums than the host's.
 EXTRA_DIST += tests/apps/digits.cu
 CLEANFILES += tests/apps/digits-cuda

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""digits.py with sums by way of one rank: the gradients of a step are summed on
-rank 0, which hands the sums out.
+"""digits.py with sums on one rank: rank 0 sums the gradients of a step and
+broadcasts the sums.
 """
 import sys
 
