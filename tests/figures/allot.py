@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a fixed number of bytes could carry: allot.py FOLDER
+"""Tries codes with a fixed number of bytes: allot.py FOLDER
 
 A reduction sends each slice in a message whose size is known beforehand. This
 script tries, without the library, codes that spend such a budget unevenly, and
-prints their error beside MX's, computed alike; FOLDER/allot.csv has the same. Each
-sender chooses one step d for its slice, the smallest with which the codes of
-round(x / d) fit; the message carries d as an FP32 number. All ranks' codes and the
+prints their error and MX's; FOLDER/allot.csv has the same numbers. Each sender
+chooses one step d for its slice, the smallest with which the codes of round(x
+/ d) fit; the message carries d as an FP32 number. All ranks' codes and the
 codes of their sum are rounded to nearest, as in `reduce: direct`.
 
   widths/B   blocks of B values with as many bits each as their largest needs, and 4
@@ -31,26 +31,26 @@ MX_BLOCK, MX_SCALE = 32, 8
 
 
 def in_blocks(x, size):
-    """x in rows of `size`, with zeros behind it."""
+    """Returns x in rows of `size`, with zeros after it."""
     return np.concatenate([x, np.zeros(-len(x) % size)]).reshape(-1, size)
 
 
 def width_bits(k):
-    """Of rows of whole numbers by widths/B."""
+    """Returns the bits of rows of whole numbers by widths/B."""
     most = np.abs(k).max(axis=1)
     width = np.where(most > 0, np.floor(np.log2(np.maximum(most, 1))) + 2, 0)
     return (width * k.shape[1] + 4).sum()
 
 
 def rice_bits(k):
-    """Of rows of whole numbers by rice/B: zigzag, then quotient and remainder."""
+    """Returns the bits by rice/B: zigzag, then quotient and remainder."""
     z = np.where(k >= 0, 2 * k, -2 * k - 1)
     sizes = [(p + 1 + np.floor(z / 2.0 ** p)).sum(axis=1) for p in range(16)]
     return (np.min(sizes, axis=0) + 4).sum()
 
 
 def fitted(bits_of, size, budget):
-    """A rounding of a slice to the smallest step with which it fits."""
+    """Returns a rounding of a slice to the smallest step with which it fits."""
     def rounded(x):
         rows = in_blocks(x, size)
         most = np.abs(x).max()
@@ -69,7 +69,7 @@ def fitted(bits_of, size, budget):
 
 
 def mx(exponent, mantissa):
-    """Elements eEmMfn with the scale of OCP MX."""
+    """Returns elements eEmMfn with the scale of OCP MX."""
     bias = 2 ** (exponent - 1) - 1
     codes = np.arange(2 ** (exponent + mantissa))
     e, m = codes >> mantissa, (codes & (2 ** mantissa - 1)) / 2 ** mantissa
@@ -88,13 +88,13 @@ def mx(exponent, mantissa):
 
 
 def slices_of(n):
-    """The bounds of the ranks' slices, which may be empty."""
+    """Returns the bounds of the ranks' slices, which may be empty."""
     length = -(-(-(-n // RANKS)) // GRANULE) * GRANULE
     return [min(n, rank * length) for rank in range(RANKS + 1)]
 
 
 def nmse(tensor, rounded):
-    """Of the sum of tensor[rank, value], reduced as `direct` does."""
+    """Returns the error of the sum of tensor[rank, value], reduced as `direct` does."""
     exact = tensor.sum(axis=0)
     error = 0.0
     bounds = slices_of(tensor.shape[1])
@@ -106,7 +106,7 @@ def nmse(tensor, rounded):
 
 
 def read_tensors(prefix):
-    """Arrays [rank, value], in the order of the records."""
+    """Returns arrays [rank, value], in the order of the records."""
     files = [open("%s.%d" % (prefix, rank), "rb") for rank in range(RANKS)]
     tensors = []
     while True:
@@ -122,7 +122,7 @@ def read_tensors(prefix):
 
 
 def ways():
-    """(name, bits a value, rounding)"""
+    """Yields (name, bits a value, rounding)."""
     for name, (exponent, mantissa) in MX.items():
         bits = 1 + exponent + mantissa + MX_SCALE / MX_BLOCK
         yield name, bits, mx(exponent, mantissa)

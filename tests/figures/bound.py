@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What any code could reach with 5 bits a value, beside MXFP6 (6.25 bits):
+"""Bounds of all codes with 5 bits a value, compared with MXFP6 (6.25 bits):
 bound.py FOLDER
 
 writes FOLDER/bound.csv, a line for each recorded tensor, and prints the means of
@@ -37,13 +37,13 @@ from replay import RANKS
 BITS = 5
 MXFP6 = [mx(2, 3), mx(3, 2)]
 RUNS = (8, 16, 32)              # values whose variance is known
-STEPS = 3                       # the last recorded
+STEPS = 3                       # the last recorded steps
 NEAR = 40                       # values before, in a context
 DECAY = 0.9                     # of their weights, each by the one behind it
 
 
 def bisect(is_low, low, high):
-    """The number between at which is_low becomes false."""
+    """Returns the number at which is_low becomes false."""
     for _ in range(50):
         middle = (low + high) / 2
         if is_low(middle):
@@ -54,22 +54,22 @@ def bisect(is_low, low, high):
 
 
 def around(tensor):
-    """An exponent of 2 that any step or error of the tensor is near."""
+    """Returns an exponent of 2 that is near any step or error of the tensor."""
     return np.log2((tensor ** 2).mean()) / 2
 
 
 def variances(x, size):
-    """Of the runs of each row of x[row, value]."""
+    """Returns the variances of the runs of each row of x[row, value]."""
     return np.stack([(in_blocks(row, size) ** 2).mean(axis=1) for row in x])
 
 
 def rate(v, error):
-    """Bits a value of Gaussian noise of variances v, with this squared error."""
+    """Returns bits a value of Gaussian noise of variances v, at this error."""
     return 0.5 * np.log2(np.maximum(v / error, 1)).mean()
 
 
 def bound(tensor, size, bits):
-    """The least NMSE with runs of `size` values. The sum may have as much error
+    """Returns the least NMSE with runs of `size` values. The sum may have as much error
     as all contributions together: an error in either costs the same bits."""
     each = variances(tensor, size)
     total = variances(tensor.sum(axis=0)[None], size)
@@ -84,20 +84,20 @@ def bound(tensor, size, bits):
 
 
 def entropy(symbols):
-    """Bits a symbol, by their counts."""
+    """Returns bits a symbol, by their counts."""
     _, counts = np.unique(symbols, return_counts=True)
     share = counts / counts.sum()
     return -(share * np.log2(share)).sum()
 
 
 def entropy_in(classes, symbols):
-    """Bits a symbol whose class is known."""
+    """Returns bits a symbol whose class is known."""
     return sum(entropy(symbols[classes == c]) * np.mean(classes == c)
                for c in np.unique(classes))
 
 
 def told(tensor, size):
-    """Bits a value that tell the variances of the runs."""
+    """Returns bits a value that encode the variances of the runs."""
     bits = []
     for x in tensor, tensor.sum(axis=0)[None]:
         v = variances(x, size)
@@ -108,8 +108,8 @@ def told(tensor, size):
 
 
 def context(codes):
-    """Of each code of codes[row, value]: the weighted mean magnitude of those
-    before it, in steps of half a power of two."""
+    """Returns for each code of codes[row, value] the weighted mean magnitude of
+    those before it, in steps of half a power of two."""
     near, weights = np.zeros(codes.shape), np.zeros(codes.shape[1])
     for k in range(1, min(NEAR, codes.shape[1] - 1) + 1):
         near[:, k:] += DECAY ** k * np.abs(codes[:, :-k])
@@ -126,7 +126,7 @@ def in_context(codes):
 
 
 def scalar_codes(tensor, wanted):
-    """Codes of the contributions and of their sum, with this NMSE. The squared
+    """Returns codes of the contributions and of their sum, with this NMSE. The squared
     step of the sum is that of all contributions together, as in bound()."""
     exact = tensor.sum(axis=0)
 
@@ -144,12 +144,12 @@ def scalar_codes(tensor, wanted):
 
 
 def scalar(tensor, wanted, bits_of):
-    """Bits of a value of the codes, by plain() or in_context()."""
+    """Returns bits of a value of the codes, by plain() or in_context()."""
     return np.mean([bits_of(codes) for codes in scalar_codes(tensor, wanted)])
 
 
 def row_of(tensor, mxfp6):
-    """The numbers of one tensor, by column."""
+    """Returns the numbers of one tensor, by column."""
     row = {"mxfp6": mxfp6}
     for size in RUNS:
         row["bound/%d" % size] = bound(tensor, size, BITS)
@@ -162,7 +162,7 @@ def row_of(tensor, mxfp6):
 
 
 def rows_of(folder, name):
-    """The CSV's rows of one data set, as dictionaries of numbers."""
+    """Yields the CSV's rows of one data set, as dictionaries of numbers."""
     prefix, tensors = prepare(folder, name)
     some = read_tensors(prefix)[-STEPS * tensors:]
     errors = min(([nmse(tensor, rounded) for tensor in some]

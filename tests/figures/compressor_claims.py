@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which orderings of compressors the seeds support.
+"""Checks which orderings of compressors the seeds support.
 
 A claim compares two rows seed by seed. It is asserted only where all of at least
-five seeds agree: if the two rows were alike, one of two outcomes would come out
-five times in a row with probability 1/32 (a one-sided sign test), for each claim
-taken alone. Runs of one machine are reproducible, so that a claim that held goes on
-holding; the other orderings are reported with the number of seeds that agree."""
+five seeds agree: if the two rows were equal, one of two outcomes would occur five
+times in a row with probability 1/32 (a one-sided sign test), for each claim alone.
+Runs on one machine are reproducible, so a claim that held continues to hold; the
+script prints the other orderings with the number of seeds that agree."""
 
 from compressor_rows import PAIRS, pair_name
 from trained import mean
 
-SEEDS = 5       # that an assertion needs
+SEEDS = 5       # number of seeds for an assertion
 
 
 class Claim:
-    """agree: of so many seeds, of the given number. asserted: must all agree?"""
+    """`agree` of `seeds` seeds agree; `asserted`: all must agree."""
 
     def __init__(self, text, agree, seeds, asserted):
         self.text, self.agree, self.seeds = text, agree, seeds
@@ -36,13 +36,13 @@ class Network:
         return all(row in self.runs for row in rows)
 
     def pairs(self, a, b, key):
-        """Of each seed whose runs have the value: those of both rows."""
+        """Yields the values of both rows for each seed that has both."""
         for seed, run in self.runs[a].items():
             if run[key] is not None and self.runs[b][seed][key] is not None:
                 yield run[key], self.runs[b][seed][key]
 
     def below(self, a, b, key, asserted=True, margin=0.0):
-        """a's value is less than b's, by more than the margin."""
+        """Claims that a's value is less than b's, by more than the margin."""
         pairs = list(self.pairs(a, b, key))
         text = "%s: %s of %s is below that of %s" % (
             a, key, "all layers" if key == "eq5" else "training", b)
@@ -54,8 +54,7 @@ class Network:
                      asserted)
 
     def near(self, a, b, points, asserted=True):
-        """The mean accuracy of a is at most so many points below b's; as one
-        statement about all seeds."""
+        """Claims that a's mean accuracy is at most `points` below b's."""
         pairs = list(self.pairs(a, b, "accuracy"))
         less = mean(y - x for x, y in pairs)
         return Claim("%s: mean accuracy at most %g points below %s: %.2f" % (
@@ -64,7 +63,7 @@ class Network:
 
 
 def orderings(net):
-    """(method of Network, its arguments) of all that papers lead one to expect."""
+    """Yields (method of Network, its arguments) of all claims that papers suggest."""
     for rank in (1, 2, 4):
         yield net.near, "fp32, r%d" % rank, "fp32", 0.5, rank > 1
     yield net.below, "fp32, r2", "fp32, r1", "loss"
@@ -103,7 +102,7 @@ def orderings(net):
 
 
 def claims(all_runs):
-    """[Claim] of each network, those of FP32's width of 64 asserted."""
+    """Yields the claims of each network; those of FP32's width of 64 are asserted."""
     for hidden in sorted({run["hidden"] for run in all_runs}):
         net = Network(run for run in all_runs if run["hidden"] == hidden)
         for method, a, b, *more in orderings(net):
@@ -114,7 +113,7 @@ def claims(all_runs):
 
 
 def say(some):
-    """Prints the claims; does all hold that is asserted?"""
+    """Prints the claims. True if all asserted ones hold."""
     good = True
     for claim in some:
         if claim.asserted:

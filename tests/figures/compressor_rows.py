@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What compressors.py trains with: a row is one policy. S3 is "Gradient-Compressed
-HBFP for Distributed Deep Learning Workloads"."""
+"""Rows of compressors.py: a row is one policy. S3 is "Gradient-Compressed HBFP
+for Distributed Deep Learning Workloads"."""
 
 
 class Row:
-    """table: which paper's table it is of. claimed: how many times fewer bytes
-    than FP32 the paper claims, or what its bits of a value come to; None: it says
-    nothing. rule: the last rule of the policy. early: the rule of all epochs but
-    the last tenth, if that is another one. first: a rule in front of both. wide:
-    hidden layers of 512 are trained by it, too. rate: the learning rate."""
+    """table: the paper's table. claimed: the factor by which the paper claims
+    fewer bytes than FP32, or that its bits of a value imply; None: no claim.
+    rule: the last rule of the policy. early: another rule, for all epochs
+    except the last tenth. first: a rule before both. wide: also trained with
+    hidden layers of 512. rate: the learning rate."""
 
     def __init__(self, table, name, rule, claimed=None, early=None, first=None,
                  wide=False, rate=0.1):
@@ -17,7 +17,7 @@ class Row:
         self.wide, self.rate = wide, rate
 
     def rules(self, epochs):
-        """The rules of a policy, as flow mappings without braces."""
+        """Returns the rules of a policy, as flow mappings without braces."""
         rules = [self.first] if self.first else []
         last = max(1, epochs // 10)
         if self.early and epochs > last:
@@ -36,7 +36,7 @@ def low_rank(rank, format="e8m23", warm="on", feedback="on"):
 
 
 def sparse_low_rank(density, rank, on):
-    """on: on, or off for feedback and warm, which is the algorithm as printed."""
+    """on: on, or off for feedback and warm, as the algorithm is printed."""
     return ("reduce: direct, feedback: %s, compress: {mstopk+powersgd: "
             "{density: %g, rank: %d, warm: %s}}" % (on, density, rank, on))
 
@@ -45,7 +45,7 @@ def sparse(word, feedback="on"):
     return "feedback: %s, compress: {%s}" % (feedback, word)
 
 
-# S3 claims 243 times for rank 1, which is that of ResNet18, and divides it.
+# S3 claims 243 times for rank 1, the ratio of ResNet18, and divides it.
 RATIO = 243
 PAIRS = [(0.2, 1), (0.2, 2), (0.1, 1), (0.1, 2), (0.01, 2)]
 FORMATS = {"fp32": "e8m23", "bfp7/64": "bfp7/64", "bfp4/64": "bfp4/64",
@@ -57,8 +57,8 @@ def pair_name(density, rank, on):
 
 
 def s3_table_1():
-    """Columns w/o, r1, r2, r4 and the two schedules, which are read as rank 4 and
-    another rank in the last tenth of the epochs."""
+    """Columns w/o, r1, r2, r4 and the two schedules, which are taken as rank 4
+    and another rank in the last tenth of the epochs."""
     for name, format in FORMATS.items():
         yield Row("S3, Table I", name, plain(format), 1 if name == "fp32" else None,
                   wide=name == "fp32")
@@ -75,7 +75,7 @@ def s3_table_1():
 
 
 def without_memory():
-    """What S3 has no columns for: low rank without feedback and warm start."""
+    """Rows that S3 has no columns for: low rank without feedback and warm start."""
     for rank in (1, 2):
         for name, warm, feedback in (("no feedback", "on", "off"),
                                      ("cold", "off", "on"),
@@ -107,8 +107,8 @@ def selections():
 
 
 def few_bits():
-    """TernGrad's ratio is that of what a rank sends; those of QSGD and signs are
-    32 over the bits of a value."""
+    """TernGrad's ratio is that of the bytes that a rank sends; those of QSGD and
+    signs are 32 over the bits of a value."""
     ternary = "reduce: direct, compress: {ternary: {clip: %g}}"
     yield Row("few bits", "ternary", ternary % 2.5, 20.18, wide=True)
     yield Row("few bits", "ternary, no clipping", ternary % 0, 20.18)
@@ -125,7 +125,7 @@ def few_bits():
     yield Row("few bits", "sign/64", plain("sign/64"), 32, wide=True)
     yield Row("few bits", "sign/64, feedback", plain("sign/64", ", feedback: on"),
               32)
-    # What signs remember, twice as here, is large: it asks for small steps.
+    # The residuals of signs, here twice, are large: they need small steps.
     yield Row("few bits", "sign/64, rate 0.02", plain("sign/64"), 32, rate=0.02)
     yield Row("few bits", "sign/64, feedback, rate 0.02",
               plain("sign/64", ", feedback: on"), 32, rate=0.02)

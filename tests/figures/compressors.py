@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What training pays for few bytes: compressors.py FOLDER [HIDDEN [SEEDS [EPOCHS]]]
+"""Measures the cost of few bytes for training: compressors.py FOLDER [HIDDEN
+[SEEDS [EPOCHS]]]
 
-trains tests/apps/digits on 8 ranks under each policy of compressor_rows.py: with
-hidden layers of 64 on five seeds, 20 epochs, and a part of the rows with hidden
-layers of 512 on three seeds, 10 epochs, since these take ten times as long. With
-arguments, only the network with HIDDEN, SEEDS and EPOCHS. Writes
+trains tests/apps/digits on 8 ranks under each policy of compressor_rows.py:
+with hidden layers of 64 on five seeds, 20 epochs, and a part of the rows with
+hidden layers of 512 on three seeds, 10 epochs, which take ten times as long.
+With arguments, only the network with HIDDEN, SEEDS and EPOCHS. Writes
 
   FOLDER/compressors.csv        a line a run: loss, accuracy in percent, and what
                                 trained.py measures (the first seed counts bytes,
@@ -38,7 +39,7 @@ NETWORKS = [(64, 5, 20), (512, 3, 10)]
 
 
 def runs(folder, hidden, seeds, epochs):
-    """A dictionary a run."""
+    """Yields a dictionary for each run."""
     for row in ROWS:
         if hidden > 64 and not row.wide:
             continue
@@ -56,7 +57,7 @@ def given(values):
 
 
 def table_of(all_runs):
-    """A dictionary a network and row, in the order of the runs."""
+    """Returns a dictionary for each network and row, in the order of the runs."""
     lines, full = [], {}
     for row in ROWS:
         for hidden in sorted({run["hidden"] for run in all_runs}):
@@ -94,7 +95,7 @@ def print_table(table):
 
 
 def draw_table(path, table):
-    """A part for each network: accuracy over bytes, a colour for each table."""
+    """Draws a part for each network: accuracy over bytes, a colour for each table."""
     widths = sorted({line["hidden"] for line in table})
     tables = list(dict.fromkeys(row.table for row in ROWS))
 

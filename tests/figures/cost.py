@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each format with each scale costs: cost.py FOLDER
+"""Measures the cost of each format with each scale: cost.py FOLDER
 
 writes FOLDER/cost.csv and FOLDER/cost.png. A line of the CSV is one way to
 reduce on one data set; 8 ranks on one node, `reduce: direct`, so that all bytes
@@ -27,15 +27,15 @@ from words import (FEW_BLOCKS, FEW_FLOATS, MX, OCP_FLOATS, OTHERS, ROUNDINGS,
                    SCALES, variants)
 
 def chosen():
-    """All formats with all scales; of the roundings other than to nearest, the
-    scale of which they change least."""
+    """All formats with all scales; roundings other than to nearest have only the
+    scale that they change least."""
     formats = FEW_FLOATS + OCP_FLOATS + FEW_BLOCKS + MX + OTHERS
     yield from variants(formats, SCALES, ROUNDINGS[:1])
     yield from variants(formats, ["-", "aps"], ROUNDINGS[1:])
 
 
 def rows_of(folder, name, some):
-    """The CSV's rows of one data set, as dictionaries."""
+    """Yields the CSV's rows of one data set, as dictionaries."""
     prefix, tensors = prepare(folder, name)
     measured = measure(folder, prefix, tensors, some)
     logged = measure_by_log(folder, prefix, tensors, some)
@@ -52,7 +52,7 @@ def rows_of(folder, name, some):
 
 
 def draw_set(mpl, ax, rows):
-    """SNR over bytes, a colour a scale."""
+    """Draws SNR over bytes, a colour for each scale."""
     scales = [s for s in SCALES if any(r["scale"] == s for r in rows)]
     colours = mpl.colormaps["tab20"].colors
     for i, scale in enumerate(scales):

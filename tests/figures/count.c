@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A library to preload in front of libapsmpi.so that counts what the process
- * sends by MPI: point-to-point messages and their bytes, and collective calls. It
- * catches the PMPI_ functions that libapsmpi.so sends by. A program finds the
- * counts by dlsym(RTLD_DEFAULT, "count_read"). If the variable COUNT names a file,
- * MPI_Finalize appends a line to it: messages, bytes and collectives of all ranks
- * of MPI_COMM_WORLD together.
+ * A library to preload before libapsmpi.so that counts what the process sends
+ * by MPI: point-to-point messages and their bytes, and collective calls. It
+ * catches the PMPI_ functions by which libapsmpi.so sends. A program finds the
+ * counts by dlsym(RTLD_DEFAULT, "count_read"). If the variable COUNT names a
+ * file, MPI_Finalize appends a line to it: messages, bytes and collectives of
+ * all ranks of MPI_COMM_WORLD together.
  */
 #include "config.h"
 
@@ -39,7 +39,7 @@ static void count_message(long n, MPI_Datatype type)
     count_bytes += n * size;
 }
 
-/* NAME with its parameters and arguments in parentheses; what it counts first. */
+/* NAME with its parameters and arguments in parentheses; COUNTED runs first. */
 #define COUNT(NAME, PARAMETERS, ARGUMENTS, COUNTED)                            \
     EXPORT int NAME PARAMETERS                                                 \
     {                                                                          \

@@ -4,10 +4,10 @@
 
 #include <mpi.h>
 
-/* What this process has sent so far. */
+/* Counts of this process so far. */
 struct counts {
-    long messages;    /* from point to point */
-    long bytes;       /* in them */
+    long messages;    /* point-to-point messages */
+    long bytes;       /* bytes in messages */
     long collectives; /* calls of collectives */
 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A PyTorch program with and without the library: fashion.py FOLDER [PYTHON]
+"""Runs a PyTorch program with and without the library: fashion.py FOLDER [PYTHON]
 
 trains tests/apps/fashion.py on four ranks, without the library and under one policy
 after another; PYTHON (default: the first that has torch and mpi4py) runs it. Writes
@@ -34,8 +34,8 @@ POLICIES = {
 
 
 def python_with_torch(given=()):
-    """A Python that imports torch and mpi4py: the first of those given, if there are
-    any. Its mpi4py is in PYTHONPATH from then on."""
+    """Returns a Python that imports torch and mpi4py: the first of the
+    candidates; None without one. Its mpi4py is in PYTHONPATH from then on."""
     modules = os.path.join(os.environ["top_builddir"], "venv/mpi4py-3")
     os.environ["PYTHONPATH"] = modules
     for python in given or [sys.executable, "/usr/bin/python3"]:
@@ -47,14 +47,14 @@ def python_with_torch(given=()):
 
 
 def train(folder, python, name, policy=None, more=()):
-    """One run, as a dictionary."""
+    """Returns one run, as a dictionary."""
     stem = os.path.join(folder, "fashion-" + name.replace(", ", "-").replace(" ", "-"))
     variables, preloads = {}, []
     if policy:
         with open(stem + ".yaml", "w") as file:
             file.write("version: 1\nmin_count: 1\nlayers: fashion-layers.csv\n"
                        "log: {file: %s.csv, every: 5}\n%s" % (stem, policy))
-        for left in (stem + ".csv", stem + ".json"):    # both are appended to
+        for left in (stem + ".csv", stem + ".json"):    # a run appends to both
             if os.path.exists(left):
                 os.remove(left)
         variables = {"APSMPI_POLICY": stem + ".yaml",

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Error over bits: frontier.py FOLDER
 
-writes FOLDER/frontier.csv and FOLDER/frontier.png, and prints which words of a
-policy lie on the frontier. A line of the CSV is one way to reduce on one data
-set, 8 ranks, `reduce: direct`:
+writes FOLDER/frontier.csv and FOLDER/frontier.png, and prints the ways to
+reduce on the frontier. A line of the CSV is one way to reduce on one data set,
+8 ranks, `reduce: direct`:
 
   set, format, scale, rounding
-  bits        a value on the wire, with headers and with messages before the data, as the library
-              in front of ours counts them
+  bits        a value on the wire, with headers and with messages before the data,
+              as count.c counts them
   nmse        mean over steps and tensors of |sum - exact|^2 / |exact|^2
-  frontier    yes: no other word has both fewer bits and less error
+  frontier    yes: no other way has both fewer bits and less error
 """
 import math
 import os
@@ -26,9 +26,9 @@ WIDEST = 9.5        # bits
 
 
 def chosen():
-    """All up to 9 bits, with the scales that follow the data of the call itself
-    and with all roundings; and a part of the formats with the other scales, whose
-    exponents differ from those by some powers of two."""
+    """All formats up to 9 bits, with the scales that follow the data of the call
+    itself and with all roundings; and some of the formats with the other
+    scales, whose exponents differ by some powers of two."""
     formats = FLOATS + OCP_FLOATS + BLOCKS + MX + OTHERS
     formats = [f for f in formats if f not in ("e5m10", "e8m7", "flex16")]
     direct = ["-", "aps", "aps-tight"]
@@ -38,7 +38,7 @@ def chosen():
 
 
 def family(row):
-    """What a colour stands for."""
+    """Returns the colour of a row."""
     if row["format"].startswith("mx-"):
         return "OCP MX"
     if row["format"].startswith(("bfp", "nvfp")):
@@ -54,7 +54,7 @@ def words(row):
 
 
 def frontier_of(rows):
-    """Those to which no other is better in bits and error, by bits."""
+    """Returns the rows to which no other is better in bits and error, by bits."""
     best, least = [], math.inf
     for row in sorted(rows, key=lambda r: (float(r["bits"]), float(r["nmse"]))):
         if float(row["nmse"]) < least:
@@ -64,7 +64,7 @@ def frontier_of(rows):
 
 
 def rows_of(folder, name, some):
-    """The CSV's rows of one data set, as dictionaries."""
+    """Returns the CSV's rows of one data set, as dictionaries."""
     prefix, tensors = prepare(folder, name)
     rows = [{"set": name, "format": variant.format, "scale": variant.scale,
              "rounding": variant.rounding, "bits": "%.5g" % (8 * m.bytes()),
@@ -76,7 +76,7 @@ def rows_of(folder, name, some):
 
 
 def say_frontier(name, rows):
-    """The frontier, and the best of our words at each MX format's bits."""
+    """Prints the frontier, and the library's best way at each MX format's bits."""
     print("%s: the frontier" % name)
     for row in frontier_of(rows):
         if float(row["bits"]) <= WIDEST:

@@ -8,15 +8,15 @@ import sys
 
 from replay import RANKS, launch, library
 
-ROW = 512           # values of a row of tests/sim/gradients.bin
-ROWS = 8            # of a rank in a step
+ROW = 512           # values of one row of tests/sim/gradients.bin
+ROWS = 8            # rows of a rank in a step
 STEPS = 4           # 256 rows are 8 ranks x 8 rows x 4 steps
-ROUNDS = 3          # each step comes so often
+ROUNDS = 3          # repetitions of each step
 PAGES = ["pmpi/apsmpi.7", "src/policy/apsmpi-policy.5", "src/libaps.3"]
 
 
 def sim(prefix):
-    """Those of tests/sim: one tensor of 4096 values."""
+    """Writes the gradients of tests/sim: one tensor of 4096 values."""
     values = array.array("f")
     path = os.path.join(os.environ["top_srcdir"], "tests/sim/gradients.bin")
     with open(path, "rb") as file:
@@ -34,7 +34,7 @@ def sim(prefix):
 
 
 def read_steps(path, tensors):
-    """The bytes of each step."""
+    """Returns the bytes of each step."""
     with open(path, "rb") as file:
         data = file.read()
     steps, place, begin, number = [], 0, 0, 0
@@ -48,8 +48,8 @@ def read_steps(path, tensors):
 
 
 def recorded(prefix, program, tensors, least=1024, keep=8):
-    """Those that a program sums, by record.c: of the last steps. The library sums
-    them in FP32, as its waits sleep and MPI's spin."""
+    """Records the last steps of a program's sums, by record.c. The library sums
+    in FP32, because its waits sleep and MPI's spin."""
     policy = prefix + ".yaml"
     with open(policy, "w") as file:
         file.write("version: 1\nrules: [{format: e8m23, scale: none, "
@@ -68,7 +68,7 @@ def recorded(prefix, program, tensors, least=1024, keep=8):
 
 
 def digits(prefix):
-    """Those of the second epoch of the digits program: three weight matrices."""
+    """Records the second epoch of the digits program: three weight matrices."""
     return recorded(prefix, [
         os.path.join(os.environ["top_builddir"], "tests/apps/digits"), "--data",
         os.path.join(os.environ["top_srcdir"], "tests/apps/digits.csv"),
@@ -76,8 +76,8 @@ def digits(prefix):
 
 
 def characters(prefix):
-    """Those of steps 53 to 60 of a transformer that reads our manual pages:
-    the three largest matrices, inside its block."""
+    """Records the steps 53 to 60 of a transformer that reads this project's
+    manual pages: the three largest matrices, inside its block."""
     source = os.environ["top_srcdir"]
     return recorded(prefix, [
         sys.executable, os.path.join(source, "tests/apps/characters.py"),
@@ -85,7 +85,7 @@ def characters(prefix):
         3, 12288)
 
 
-# The name, a title, and what writes the files and returns the number of tensors.
+# Name, title, and function that writes the files and counts the tensors.
 SETS = {
     "sim": ("drawn, of tests/sim", sim),
     "digits": ("the digits program", digits),
@@ -94,6 +94,6 @@ SETS = {
 
 
 def prepare(folder, name):
-    """The prefix of the data set's files, and the number of tensors."""
+    """Returns the prefix of the data set's files, and the number of tensors."""
     prefix = os.path.join(folder, name)
     return prefix, SETS[name][1](prefix)

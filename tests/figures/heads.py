@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which scale loses which head: heads.py FOLDER [SEEDS]
+"""Finds the heads that each scale loses: heads.py FOLDER [SEEDS]
 
 trains tests/apps/heads, whose second head has gradients 2^-12 times as large as the
 first one's, in 8 and in 6 bits with every scale, and eleven constants. A head is
@@ -11,10 +11,10 @@ lost by a run if it ends more than LOST points below the same seed in FP32. Writ
   FOLDER/heads-table.csv    a line a format and scale: means, and runs that lost a
                             head; also printed
 
-and checks what holds for all seeds (make check-papers): exit status 1 if it does
-not. After the miniature of gradient scaling (Zhao et al., "Reducing Underflow in
-Mixed Precision Training by Gradient Scaling", IJCAI 2020), where one loss scale for
-a whole model fails and one a layer does not.
+and checks claims about all seeds (make check-papers): exit status 1 if one
+fails. After the miniature of gradient scaling (Zhao et al., "Reducing
+Underflow in Mixed Precision Training by Gradient Scaling", IJCAI 2020), where
+one loss scale for a whole model fails and one a layer does not.
 """
 import os
 import sys
@@ -28,8 +28,8 @@ LOST = 5.0
 FORMATS = ["e4m3", "e3m2"]
 CONSTANTS = ["fixed 2^%d" % k for k in range(0, 21, 2)]
 
-# The name in the table, the words of the policy, and does the program skip steps
-# whose gradient is not finite?
+# Name in the table, words of the policy, and True if the program skips steps
+# whose gradient is not finite.
 SCALES = [("none", "none", False)]
 SCALES += [(name, "{fixed: %s}" % name.split()[1], False) for name in CONSTANTS]
 SCALES += [(word + where, "{%s: {scope: %s}}" % (word, scope), False)
@@ -45,7 +45,7 @@ BY_MODEL = ["backoff, model", "logmax, model", "backoff, model, inf"]
 
 
 def train(folder, rule, seed, skip):
-    """(digit, odd, steps left out) of one run."""
+    """Returns (digit, odd, steps left out) of one run."""
     policy, output = (os.path.join(folder, name)
                       for name in ("heads.yaml", "heads.out"))
     with open(policy, "w") as file:
@@ -62,7 +62,7 @@ def train(folder, rule, seed, skip):
 
 
 def runs(folder, seeds):
-    """A dictionary a run, of all formats and scales that the library knows."""
+    """Yields a dictionary for each run, of all known formats and scales."""
     apsmpi = os.path.join(os.environ["top_builddir"], "apsmpi")
     ways = [("e8m23", "none", "none", False)]
     ways += [(format, *scale) for format in FORMATS for scale in SCALES
@@ -76,7 +76,7 @@ def runs(folder, seeds):
 
 
 def table_of(rows):
-    """A dictionary a format and scale."""
+    """Returns a dictionary for each format and scale."""
     full = {r["seed"]: r for r in rows if r["format"] == "e8m23"}
     table = {}
     for r in rows:
@@ -95,7 +95,7 @@ def table_of(rows):
 
 
 def claims(table):
-    """(text, does it hold) of what all seeds show."""
+    """Yields (text, True if it holds) of the claims about all seeds."""
     def lost(format, scale):
         line = table.get((format, scale))
         return line and line["digit_lost"] + line["odd_lost"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Figures that compare formats, scales and roundings; what they write lies in
-# figures/ of the build directory.
+# Figures that compare formats, scales and roundings; they write to figures/ of the
+# build directory.
 check_PROGRAMS += tests/figures/replay
 tests_figures_replay_SOURCES = tests/figures/replay.c tests/figures/count.h
 tests_figures_replay_CPPFLAGS = $(MPI_CFLAGS)
@@ -46,29 +46,29 @@ table-cost: $(figures_needs)
 # Error over bits, of every format, scale and rounding: minutes.
 figure-frontier: $(figures_needs)
 	@$(figures_run)/frontier.py $(abs_top_builddir)/figures
-# The same of codes that the library does not have: a minute.
+# Error over bits, of codes that the library does not have: a minute.
 table-allotted: $(figures_needs)
 	@$(figures_run)/allot.py $(abs_top_builddir)/figures
-# What any code could reach with 5 bits a value: a minute.
+# Bounds of all codes with 5 bits a value: a minute.
 table-bound: $(figures_needs)
 	@$(figures_run)/bound.py $(abs_top_builddir)/figures
 # A code that the library does not have, of 5 bits a value: minutes.
 table-trellis: $(figures_needs)
 	@$(figures_run)/trellis.py $(abs_top_builddir)/figures
-# PyTorch's and GRACE's compressors beside ours, where there are these: minutes.
+# PyTorch's and GRACE's compressors compared with the library's: minutes.
 table-peers: $(figures_needs)
 	@$(figures_run)/peers.py $(abs_top_builddir)/figures
-# What papers claim of scales, on five seeds: minutes.
+# Papers' claims about scales, on five seeds: minutes.
 check-heads: libapsmpi.la apsmpi tests/apps/heads
 	@$(figures_run)/heads.py $(abs_top_builddir)/figures
-# A PyTorch program with and without the library, where torch is: minutes.
+# A PyTorch program with and without the library, if torch is installed: minutes.
 figure-fashion: libapsmpi.la
 	@$(figures_run)/fashion.py $(abs_top_builddir)/figures
-# Do policies of apsmpi suggest keep their targets? Where torch is: minutes.
+# Checks that policies of apsmpi suggest keep their targets, with torch: minutes.
 figure-targets: libapsmpi.la apsmpi tests/apps/digits scripts/apsmpi-run
 	@$(figures_run)/targets.py $(abs_top_builddir)/figures
 	@$(figures_run)/targets.py $(abs_top_builddir)/figures --online
-# What papers claim of compressors, on five seeds: a quarter of an hour.
+# Papers' claims about compressors, on five seeds: a quarter of an hour.
 check-compressors: $(figures_needs)
 	@$(figures_run)/compressors.py $(abs_top_builddir)/figures
 check-papers: check-paper check-heads check-compressors

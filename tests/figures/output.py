@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the scripts of this room have in common: their argument, tables and
-pictures."""
+"""Functions of the scripts in this directory: their argument, tables and pictures."""
 
 import csv
 import os
@@ -11,14 +10,14 @@ from replay import fail
 
 
 def folder_given():
-    """The one argument of a script."""
+    """Returns the one argument of a script."""
     if len(sys.argv) != 2:
         fail("usage: %s FOLDER" % os.path.basename(sys.argv[0]))
     return sys.argv[1]
 
 
 def write_csv(path, rows):
-    """Dictionaries that all have the same columns."""
+    """Writes dictionaries that all have the same columns."""
     with open(path, "w") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
@@ -27,7 +26,7 @@ def write_csv(path, rows):
 
 
 def draw_picture(path, figure):
-    """What figure(matplotlib, numpy) returns, where there is matplotlib."""
+    """Returns figure(matplotlib, numpy), if matplotlib is installed."""
     sys.path.insert(0, os.path.join(os.environ["top_srcdir"], "scripts"))
     from apsmpi_log.text import UserError
     from apsmpi_report.figures import draw, load_matplotlib
@@ -41,8 +40,8 @@ def draw_picture(path, figure):
 
 
 def draw_sets(path, rows, draw_set, size, label, **legend):
-    """A picture with one part for each data set, which draw_set(mpl, ax, rows)
-    draws; their y axis is shared and has the label."""
+    """Saves a picture with one part for each data set, which draw_set(mpl, ax,
+    rows) draws; they share the y axis, with that label."""
     names = [name for name in SETS if any(r["set"] == name for r in rows)]
 
     def figure(mpl, _):

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""PyTorch's and GRACE's compressors beside ours: peers.py FOLDER [SEEDS]
+"""Compares PyTorch's and GRACE's compressors with the library's: peers.py FOLDER
+[SEEDS]
 
-trains peers_train.py on 4 ranks with each compressor of theirs, and by MPI with the
-nearest policy of ours: the same program, initial weights and batches. Prints a table
-and writes
+trains peers_train.py on 4 ranks with each of their compressors, and by MPI
+with the nearest policy of the library: the same program, initial weights and
+batches. Prints a table and writes
 
   FOLDER/peers-theirs.csv, FOLDER/peers-ours.csv    loss and accuracy of each epoch
 
 The variable PEERS_PYTHON names a Python with torch, numpy and mpi4py; GRACE
-(github.com/sands-lab/grace) is found by PYTHONPATH. What is missing is left out, and
-said: nothing of theirs is part of apsmpi.
+(github.com/sands-lab/grace) is found by PYTHONPATH. Missing packages are
+skipped, with a message: apsmpi contains none of them.
 """
 import csv
 import os
@@ -22,15 +23,15 @@ from replay import fail, launch, library
 from trained import mean
 
 RANKS, EPOCHS, RATE = 4, 20, "0.1"
-STEPS = 11          # of an epoch
+STEPS = 11          # steps of an epoch
 LAYERS = "layer,name,count,shape\n" + "".join(
     "%d,%s,%d,%s\n" % (i, name, count, shape) for i, (name, count, shape) in enumerate((
         ("0.weight", 4096, "64x64"), ("0.bias", 64, "64"),
         ("2.weight", 4096, "64x64"), ("2.bias", 64, "64"),
         ("4.weight", 640, "10x64"), ("4.bias", 10, "10"))))
 
-# Theirs, and the rules of ours that come nearest. PyTorch begins in the third step;
-# GRACE has no warm start, since its memory draws Q anew, and gathers.
+# Their compressors, and the library's nearest rules. PyTorch begins in the third step;
+# GRACE has no warm start, because its memory draws Q each time, and gathers.
 PAIRS = [("gloo", ["reduce: direct, format: e8m23"])]
 PAIRS += [("torch %d" % rank, [
     "steps: 0-1, reduce: direct, format: e8m23",
@@ -50,7 +51,7 @@ PAIRS += [
 
 
 def has(python, module):
-    """Can it import the module?"""
+    """True if it can import the module."""
     return subprocess.run([python, "-c", "import " + module], check=False,
                           stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL).returncode == 0
@@ -64,7 +65,7 @@ def program(python, seeds, methods):
 
 
 def theirs(python, seeds, methods):
-    """Rows of what peers_train.py prints, by gloo over the loopback device."""
+    """Returns rows of peers_train.py, by gloo over the loopback device."""
     ranks = []
     for rank in reversed(range(RANKS)):
         env = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(RANKS),
@@ -85,7 +86,7 @@ def rows_of(lines):
 
 
 def write_policy(folder, rules):
-    """The policy's path."""
+    """Returns the policy's path."""
     layers, policy = (os.path.join(folder, "peers" + end)
                       for end in ("-layers.csv", ".yaml"))
     with open(layers, "w") as file:
@@ -97,7 +98,7 @@ def write_policy(folder, rules):
 
 
 def ours(folder, python, seeds, method, rules):
-    """The same rows with our rules; bytes are those that count.c counts."""
+    """Returns rows for the library's rules; count.c counts the bytes."""
     counts, output = (os.path.join(folder, "peers" + end)
                       for end in (".counts", ".out"))
     if os.path.exists(counts):
@@ -115,7 +116,7 @@ def ours(folder, python, seeds, method, rules):
 
 
 def last(rows, method, key):
-    """Of the last epoch of each seed."""
+    """Returns the last epoch of each seed."""
     return [float(row[key]) for row in rows
             if row["method"] == method and int(row["epoch"]) == EPOCHS]
 

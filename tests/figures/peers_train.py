@@ -31,7 +31,7 @@ SIGN_RATE = 0.01    # GRACE's signs have no scale; of RATE
 
 
 class Meter:
-    """Counts what torch.distributed is given."""
+    """Counts the bytes given to torch.distributed."""
 
     def __init__(self, dist):
         self.bytes, self.size = 0, dist.get_world_size()
@@ -49,8 +49,8 @@ class Meter:
 
 
 def grace(name, rate, size):
-    """(what reduces a tensor, factor of the learning rate) by GRACE, with the
-    memory that its own examples give a compressor."""
+    """Returns (function that reduces a tensor, factor of the learning rate) by
+    GRACE, with the memory that its own examples use for a compressor."""
     import grace_dl.dist as base
     sys.modules.setdefault("grace_dl.torch", base)  # efsignsgd's, of Horovod
     from grace_dl.dist.communicator.allgather import Allgather
@@ -63,7 +63,7 @@ def grace(name, rate, size):
     from grace_dl.dist.memory.residual import ResidualMemory
 
     class Mended(onebit.OneBitCompressor):
-        """GRACE's own inverts the bits of a byte where it means a truth value."""
+        """GRACE's own function inverts all bits of a boolean byte."""
 
         def decompress(self, tensor_compressed, ctx):
             mask, *means = tensor_compressed
@@ -79,7 +79,7 @@ def grace(name, rate, size):
         "qsgd7": lambda: (qsgd.QSGDCompressor(7, 512), NoneMemory(), 1),
         "qsgd127": lambda: (qsgd.QSGDCompressor(127, 512), NoneMemory(), 1),
         "signsgd": lambda: (signsgd.SignSGDCompressor(), NoneMemory(), SIGN_RATE),
-        # It adds up what others average.
+        # It adds up values that others average.
         "efsignsgd": lambda: (efsignsgd.EFSignSGDCompressor(rate),
                               EFSignSGDMemory(rate), 1 / size),
         "onebit": lambda: (onebit.OneBitCompressor(), ResidualMemory(), 1),
@@ -89,11 +89,11 @@ def grace(name, rate, size):
 
 
 def reducer(method, argument, rate, model, comm):
-    """(model, what sums its gradients, factor of the learning rate)."""
+    """Returns (model, function that sums gradients, factor of the learning rate)."""
     parameters = list(model.named_parameters())
     if method == "mpi":
         from mpi4py import MPI
-        comm = comm.Dup()       # its layers remember nothing of other seeds
+        comm = comm.Dup()       # its layers have no state of other seeds
 
         def by_mpi():
             for _, p in parameters:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A library to preload that writes down what a program sums: each MPI_Allreduce of
+ * A library to preload that records a program's inputs: each MPI_Allreduce of
  * at least RECORD_MIN floats (default 1024) appends
  *
  *     int64_t n;  float x[n];      in the machine's byte order

@@ -9,11 +9,11 @@
  * of a policy is tensor t in variant v. The program ends with status 1 if a sum is
  * not the same on all ranks.
  *
- * Rank 0 adds up all files in FP64 and prints a CSV: for each layer the calls after
- * the first SETTLING steps, in which scales that keep a state settle; their number of
- * elements; what they sent, if count.c is preloaded: messages, bytes and collective
- * calls of all ranks together; and sums over the calls of the mean relative error
- * (Eq. 5 of the APS paper) and of |sum - exact|^2 / |exact|^2.
+ * Rank 0 adds up all files in FP64 and prints a CSV: for each layer, the number of
+ * calls after the first SETTLING steps, in which scales that keep a state settle, and
+ * their elements. If count.c is preloaded, messages, bytes and collective calls of all
+ * ranks together follow; then sums over the calls of the mean relative error (Eq. 5 of
+ * the APS paper) and of |sum - exact|^2 / |exact|^2.
  */
 #include "config.h"
 
@@ -36,7 +36,7 @@ enum {
 struct layer {
     long sent[COUNTS];
     double eq5, nmse;
-    uint64_t hash; /* of all sums on this rank */
+    uint64_t hash; /* hash of all sums on this rank */
 };
 
 struct tensor {
@@ -62,7 +62,7 @@ static void *replay_allocate(size_t count, size_t size)
     return memory;
 }
 
-/* The next record; 0 at the end of the file. */
+/* Reads the next record. Returns 0 at the end of the file. */
 static int replay_read(FILE *file, struct tensor *tensor)
 {
     int64_t n;
@@ -85,7 +85,7 @@ static int replay_read(FILE *file, struct tensor *tensor)
     return 1;
 }
 
-/* The next record of all ranks: the exact sum is on rank 0. */
+/* Reads the next record of all ranks; rank 0 gets the exact sum. */
 static int replay_read_all(FILE **files, struct tensor *tensor)
 {
     const int before = tensor->n;
@@ -112,7 +112,7 @@ static int replay_read_all(FILE **files, struct tensor *tensor)
     return 1;
 }
 
-/* On rank 0. */
+/* Runs on rank 0. */
 static void replay_measure(const struct tensor *tensor, struct layer *layer)
 {
     double relative = 0, error = 0, norm = 0;
@@ -169,8 +169,8 @@ static uint64_t replay_hash(uint64_t hash, const struct tensor *tensor)
     return hash;
 }
 
-/* COLLECTIVE over MPI_COMM_WORLD. Says on rank 0 of which layers the sums are not
- * the same on all ranks; 1 if there are none. */
+/* COLLECTIVE over MPI_COMM_WORLD. Prints on rank 0 the layers whose sums differ
+ * between ranks. Returns 1 if there are none. */
 static int replay_same(const struct layer *layers, int count)
 {
     int same = 1;
@@ -210,7 +210,7 @@ static void replay_print(struct layer *layers, int count, long calls,
     }
 }
 
-/* Rank r's file; rank 0 opens all. */
+/* Opens rank r's file; rank 0 opens all. */
 static FILE **replay_open(const char *prefix)
 {
     FILE **files = replay_allocate((size_t)ranks, sizeof(FILE *));
@@ -227,7 +227,7 @@ static FILE **replay_open(const char *prefix)
     return files;
 }
 
-/* COLLECTIVE over MPI_COMM_WORLD. One step's calls; `settled`: those that count. */
+/* COLLECTIVE over MPI_COMM_WORLD. Makes one step's calls; `settled`: they count. */
 static void replay_step(count_read_fn read, const struct tensor *tensors,
                         int count, int variants, int settled,
                         struct layer *layers)

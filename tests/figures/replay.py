@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reduces recorded gradients by the library, once for each variant, and reads
-what the library's log and the counting library say of it."""
+"""Reduces recorded gradients by the library, once for each variant, and reads the
+library's log and the counting library's output."""
 
 import csv
 import math
@@ -14,7 +14,7 @@ EVERY = 3           # steps
 
 
 class Measured:
-    """What one variant cost on one data set, in the calls after the first steps:
+    """Costs of one variant on one data set, in the calls after the first steps:
     sums over tensors, and means of them."""
 
     def __init__(self):
@@ -33,22 +33,22 @@ class Measured:
         self.nmse += float(row["nmse"])
 
     def bytes(self):
-        """Bytes an element that ranks send, of 4 in FP32: of each element,
-        direct sends 2 (P - 1) values in all."""
+        """Bytes an element that ranks send, of 4 in FP32: `direct` sends 2 (P -
+        1) values for each element in all."""
         return self.sent / (2 * (RANKS - 1) * self.elements)
 
     def mean_nmse(self):
-        """Of the sum: its squared error over the square of its norm."""
+        """Squared error of the sum over the square of its norm."""
         nmse = self.nmse / self.calls
         return nmse if math.isfinite(nmse) else math.inf
 
     def per_call(self, what):
-        """Of a rank."""
+        """Value for one rank."""
         return what / self.calls / RANKS
 
 
 class Logged:
-    """The same as the library's log tells it, of its samples."""
+    """Costs of one variant from the samples in the library's log."""
 
     def __init__(self):
         self.rows = self.overflow = self.redone = self.wire = self.fp32 = 0
@@ -71,7 +71,7 @@ class Logged:
         return self.eq5 / self.rows
 
     def snr(self):
-        """Decibels, of the mean normalised squared error."""
+        """Decibels of the mean normalised squared error."""
         nmse = self.nmse / self.rows
         if self.overflow or not math.isfinite(nmse):
             return -math.inf
@@ -83,7 +83,7 @@ def fail(text):
 
 
 def library(name):
-    """A library of the build directory that is preloaded."""
+    """Returns the path of a library in the build directory."""
     return os.path.join(os.environ["top_builddir"], os.path.dirname(name),
                         ".libs", os.path.basename(name))
 
@@ -111,7 +111,7 @@ def launch(program, preloads, variables, output, ranks=RANKS, seconds=900):
 
 
 def write_policy(path, variants, tensors, log):
-    """One rule a variant: variant v has the layers v * tensors and on."""
+    """Writes one rule for each variant: v has the layers from v * tensors on."""
     with open(path, "w") as file:
         file.write("version: 1\nmin_count: 1\nsteps: {calls: %d}\n"
                    % (len(variants) * tensors))
@@ -128,7 +128,7 @@ def write_policy(path, variants, tensors, log):
 
 
 def replay(folder, records, tensors, variants, log=None):
-    """One job; the rows of what it says."""
+    """Runs one job. Returns the rows of its output."""
     policy = os.path.join(folder, "policy.yaml")
     output = os.path.join(folder, "sums.csv")
     write_policy(policy, variants, tensors, log)
@@ -148,13 +148,13 @@ def read_csv(path):
 
 
 def in_parts(variants):
-    """(number of the first, variants) of each job."""
+    """Yields (number of the first, variants) of each job."""
     for begin in range(0, len(variants), AT_ONCE):
         yield begin, variants[begin:begin + AT_ONCE]
 
 
 def measure(folder, records, tensors, variants):
-    """[Measured] of the variants, in order, on recorded gradients."""
+    """Returns [Measured] of the variants, in order, on recorded gradients."""
     measured = [Measured() for _ in variants]
     for begin, some in in_parts(variants):
         for row in replay(folder, records, tensors, some):
@@ -163,8 +163,7 @@ def measure(folder, records, tensors, variants):
 
 
 def measure_by_log(folder, records, tensors, variants):
-    """[Logged] of the variants, in order, of one step in EVERY; the first step is
-    left out."""
+    """Returns [Logged] of the variants, for one step in EVERY after the first."""
     logged = [Logged() for _ in variants]
     for begin, some in in_parts(variants):
         log = os.path.join(folder, "log.csv")

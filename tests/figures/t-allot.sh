@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The codes that allot.py counts are codes: as long as it says, and readable. Its
+# The codes whose bits allot.py counts have that length, and can be decoded. Its
 # roundings keep to their budget, and its MX elements are those of the standard.
 . "$top_srcdir/tests/mpi/run.sh"
 if ! "$PYTHON3" -c 'import numpy' 2>/dev/null; then

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The bounds of bound.py are those of the theory where it has a closed form:
-# Gaussian noise, noise in a part of the runs, symbols that are as frequent.
+# The bounds of bound.py agree with closed forms of the theory: Gaussian noise,
+# noise in some of the runs, equally frequent symbols.
 . "$top_srcdir/tests/mpi/run.sh"
 if ! "$PYTHON3" -c 'import numpy' 2>/dev/null; then
     echo "1..0 # SKIP numpy is missing"
@@ -28,7 +28,7 @@ half = np.concatenate([even, 0 * even], axis=1)
 print("white", all(near(bound(even, 8, bits), 2 * 4.0 ** -bits)
                    for bits in (1, 4.5, 5)))
 print("half", near(bound(half, 8, 5), 2 * 4.0 ** -10))
-# Of variances 1 and 4^-7 an average of 1 bit goes to the first alone.
+# With variances 1 and 4^-7 an average of 1 bit goes to the first alone.
 low = np.concatenate([even, even / 128], axis=1)
 print("water", near(bound(low, 8, 1), 2 * (4.0 ** -2 + 4.0 ** -7)
                     / (1 + 4.0 ** -7)))

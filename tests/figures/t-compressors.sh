@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# compressors.py: the library accepts all of its policies, bytes are counted as sent,
-# and claims are about each seed.
+# compressors.py: the library accepts all of its policies, bytes are counted as
+# sent, and claims are about each seed.
 . "$top_srcdir/tests/mpi/run.sh"
 cat >"$tmp/try.py" <<'END'
 import importlib.util
@@ -20,7 +20,7 @@ apsmpi = os.path.join(os.environ["top_builddir"], "apsmpi")
 
 
 def said(row, hidden, epochs):
-    """What the library has against a policy."""
+    """Returns the library's errors for a policy."""
     path = write_policy(folder, hidden, row.rules(epochs), None)
     run = subprocess.run([apsmpi, "check", path], check=False,
                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

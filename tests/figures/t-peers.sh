@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# peers.py: a Python without PyTorch is a reason to skip, the library accepts our
-# side's policies, and the table is of each seed's last epoch.
+# peers.py: a Python without PyTorch is skipped, the library accepts the
+# policies for it, and the table has each seed's last epoch.
 . "$top_srcdir/tests/mpi/run.sh"
 figures=$top_srcdir/tests/figures
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The programs that the figures train: gradients by hand are those of finite
-# differences, both programs learn, and heads loses a head where it must.
+# The programs that the figures train: gradients by hand equal finite
+# differences, both programs learn, and `heads` loses a head when it must.
 . "$top_srcdir/tests/mpi/run.sh"
 apps=$top_srcdir/tests/apps
 
-# heads WEIGHT ARG...: two ranks; what it says is left in $tmp/stdout.
+# heads WEIGHT ARG...: runs two ranks; the output is left in $tmp/stdout.
 heads()
 {
     weight=$1
@@ -17,7 +17,7 @@ heads()
     [ $status -eq 0 ] || show_errors
 }
 
-# learns DIGIT ODD: accuracies of so many percent at least.
+# learns DIGIT ODD: the accuracies are at least DIGIT and ODD per cent.
 learns()
 {
     awk -v digit="$1" -v odd="$2" \

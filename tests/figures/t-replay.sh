@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the figures stand on: gradients are recorded, summed again by each rule of a
-# policy, and what is sent is counted.
+# The steps of the figures: gradients are recorded, summed again by each rule of
+# a policy, and the sent bytes are counted.
 . "$top_srcdir/tests/mpi/run.sh"
 figures=$top_builddir/tests/figures
 
-# job LIBRARIES ARG...: two ranks; standard output is left in $tmp/stdout.
+# job LIBRARIES ARG...: runs two ranks; standard output is left in $tmp/stdout.
 job()
 {
     preloads=$1
@@ -14,7 +14,7 @@ job()
         </dev/null >"$tmp/stdout" 2>"$tmp/stderr" || show_errors
 }
 
-# cell FILE LINE COLUMN: of a CSV whose fields have no commas.
+# cell FILE LINE COLUMN: prints a cell of a CSV whose fields have no commas.
 cell()
 {
     awk -F, -v name="$3" -v line="$2" '
@@ -83,7 +83,7 @@ timeout "$seconds" $launch -n 2 "$figures/replay" "$tmp/digits" 2 1 \
 [ $? -eq 2 ]
 check $? 'records that do not repeat are refused'
 
-# The tables of words, and the frontier of made-up rows.
+# The tables of words, and the frontier of example rows.
 PYTHONPATH=$top_srcdir/tests/figures "$PYTHON3" - \
     >"$tmp/words" 2>"$tmp/stderr" <<'END'
 from frontier import frontier_of

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The code of trellis.py is a code: what is written can be read, and is as long as
-# the script says. Its quantiser gains what the theory promises.
+# The code of trellis.py: messages can be decoded, and have the length that the
+# script reports. Its quantiser gains what the theory promises.
 . "$top_srcdir/tests/mpi/run.sh"
 if ! "$PYTHON3" -c 'import numpy' 2>/dev/null; then
     echo "1..0 # SKIP numpy is missing"

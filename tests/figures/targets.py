@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does a policy that apsmpi suggest writes keep its target? targets.py FOLDER
+"""Checks that policies of apsmpi suggest keep their target: targets.py FOLDER
 [--programs LIST] [--targets LIST] [--online]
 
-trains each of PROGRAMS once beside CANDIDATES (apsmpi-run --shadow). For each of
-TARGETS apsmpi suggest then writes a policy, apsmpi check must accept it, and a second
-run is rewritten by it, whose log says what the run has. The best single candidate that
+trains each of PROGRAMS once with CANDIDATES (apsmpi-run --shadow). For each of
+TARGETS apsmpi suggest then writes a policy, apsmpi check must accept it, and a
+second run uses it, whose log has the run's values. The best single candidate that
 kept the target on all layers, with the same margin, is run as well, for all layers
-or for those of LARGE elements or more: the one of fewest bytes or, where these are the
-target, of the least error. With --online one run instead has a rule by which the
-library chooses as it goes (format: {auto: ...}), for targets of error, and what the
-program got is judged, from each layer's first choice on. Writes into FOLDER
+or for those of LARGE elements or more: the one of fewest bytes or, if these are the
+target, of the least error. With --online there is instead one run for each target of
+error, in which the library chooses formats (format: {auto: ...}); its errors count
+from each layer's first choice on. Writes into FOLDER
 
   targets.csv, targets-online.csv       a line a program and target; also printed
   NAME-*.yaml, NAME-*.csv               the policies and their logs
 
-and checks CLAIMS, which stand here and are printed before the runs: exit status 1 if
-one does not hold. What a run has is the worst value of a layer in an epoch, by the
-statistic of its target: snr the ratio of the mean of err_l2^2 over the samples, err the
-mean of err_mean; of bytes, what rank 0 sends in a step, of all layers together. The
-column gradient is the signal-to-noise ratio of the whole gradient.
+and checks CLAIMS, which it prints before the runs: exit status 1 if one does not
+hold. A run's value is the worst value of a layer in an epoch, by the statistic of
+its target: for snr the ratio of the mean of err_l2^2 over the samples, for err the
+mean of err_mean; for bytes, the bytes that rank 0 sends in a step, of all layers
+together. The column gradient is the signal-to-noise ratio of the whole gradient.
 """
 import argparse
 import collections
@@ -48,9 +48,9 @@ ONLINE_CLAIM = ("format: {auto: ...} keeps the target in every epoch, in each la
 FEWER = 10
 LARGE = 1024            # the default of min_count
 ONLINE_EVERY = 10       # steps from one measurement of a layer to the next
-ONLINE_LEAST = 64       # of ten elements one step says little: they stay in FP32
+ONLINE_LEAST = 64       # ten elements of one step say little: such layers stay in FP32
 
-# The program, the keys of its policies, and how often steps are sampled.
+# The program, the keys of its policies, and the number of steps between samples.
 Program = collections.namedtuple("Program", "name command keys every")
 
 
@@ -85,7 +85,7 @@ def programs():
 # --- commands
 
 class Runs:
-    """The runs of a program, in a folder."""
+    """The runs of a program, in a directory."""
 
     def __init__(self, folder, program):
         self.folder, self.program = folder, program
@@ -94,7 +94,7 @@ class Runs:
         return os.path.join(self.folder, "%s-%s" % (self.program.name, name))
 
     def write(self, name, rest):
-        """A policy and the path of its log, which is new."""
+        """Returns a policy and the path of its log, which is new."""
         log, policy = self.path(name + ".csv"), self.path(name + ".yaml")
         for left in (log, self.path(name + "-exponents.csv")):
             if os.path.exists(left):
@@ -105,7 +105,7 @@ class Runs:
         return policy, log
 
     def run(self, policy, options=()):
-        """The program under a policy; its output stands beside it."""
+        """Runs the program under a policy; its output is written next to it."""
         stem = policy[:-len(".yaml")]
         command = ["sh", os.path.join(os.environ["top_builddir"],
                                       "scripts/apsmpi-run"),
@@ -126,7 +126,7 @@ class Runs:
             fail("%s ended with status %d" % (" ".join(command), status))
 
     def suggest(self, target, log):
-        """The path of a policy, that of its log, and what it says in comments."""
+        """Returns the path of a policy, that of its log, and its comments."""
         name = re.sub(r"\W", "", target)
         policy, second = self.path(name + ".yaml"), self.path(name + ".csv")
         if os.path.exists(second):
@@ -142,17 +142,17 @@ class Runs:
 
 
 def accepted(policy):
-    """Does apsmpi check accept it?"""
+    """True if apsmpi check accepts the policy."""
     return subprocess.run([os.path.join(os.environ["top_builddir"], "apsmpi"), "check",
                            policy], stdout=subprocess.DEVNULL,
                           check=False).returncode == 0
 
 
-# --- what logs say
+# --- logs
 
 class Step:
-    """What a step has in FP32: bytes of each layer's call, and the squared norm of the
-    gradient, on average over the rows."""
+    """Values of a step in FP32: bytes of each layer's call, and the squared norm
+    of the gradient, on average over the rows."""
 
     def __init__(self, rows):
         squares = collections.defaultdict(list)
@@ -163,12 +163,12 @@ class Step:
 
 
 class Found:
-    """Of rows of a log: the worst value of a layer in an epoch, the bytes of a step as
-    a part of FP32's, and the signal-to-noise ratio of the whole gradient in dB. Layers
-    without rows are in FP32."""
+    """Values of rows of a log: the worst value of a layer in an epoch, the bytes
+    of a step as a part of FP32's, and the signal-to-noise ratio of the whole
+    gradient in dB. Layers without rows are in FP32."""
 
     def __init__(self, rows, step):
-        """rows: of one candidate a layer at most."""
+        """rows: at most one candidate for each layer."""
         fp32 = step.fp32
         sums = collections.defaultdict(lambda: [0, 0.0, 0.0])
         wire = collections.defaultdict(lambda: [0, 0, 0.0])
@@ -193,13 +193,13 @@ class Found:
         self.ratio = 10 * math.log10(step.square / lost) if lost else math.inf
 
     def value(self, kind):
-        """In the target's unit."""
+        """Returns the value in the target's unit."""
         if kind == "snr":
             return -20 * math.log10(self.l2) if self.l2 else math.inf
         return self.err if kind == "err" else 100 * self.bytes
 
     def keeps(self, target, margin=0.0):
-        """margin: in dB, of err and snr."""
+        """margin: in dB, for err and snr."""
         kind, most = parse(target)
         if kind == "snr":
             return self.value(kind) >= most + margin
@@ -214,9 +214,9 @@ def parse(target):
 
 
 def best_single(rows, step, target, margin):
-    """(Found, number of the candidate, least elements) of the single candidate that
-    keeps the target: that of fewest bytes, or, where the target is bytes, that of the
-    least error; None: none keeps it."""
+    """Returns (Found, number of the candidate, least elements) of the single
+    candidate that keeps the target: the one of fewest bytes, or, if the target
+    is bytes, of the least error; None: none keeps it."""
     counts = {int(row["layer"]): int(row["count"]) for row in rows}
     numbers = sorted({int(row["shadow"]) for row in rows})
     best = None
@@ -231,8 +231,8 @@ def best_single(rows, step, target, margin):
 
 
 def online_bytes(rows):
-    """The bytes of a step as a part of FP32's: of all logged steps and layers, where
-    a layer without a row of what the program got was left to MPI."""
+    """Returns the bytes of a step as a part of FP32's, of all logged steps and
+    layers; a layer without a row of the program's result was left to MPI."""
     step = Step(rows)
     sent = {(int(row["step"]), int(row["layer"])): int(row["wire_bytes"])
             for row in rows if row["shadow"] == "0"}
@@ -245,7 +245,7 @@ def online_bytes(rows):
 # --- a program and a target
 
 def predicted(kind, told):
-    """What the policy's comments expect, in the target's unit."""
+    """Returns the value that the policy's comments expect, in the target's unit."""
     if kind == "bytes":
         return float(re.search(r"rank 0 sends, ([\d.]+) %", told)[1])
     worst = [float(text) for text in re.findall(
@@ -259,7 +259,7 @@ def margin_of(told):
 
 
 def plan_of(log, number):
-    """A candidate's plan, as the log's event has it."""
+    """Returns a candidate's plan, as the log's event gives it."""
     with open(log, encoding="utf-8") as file:
         for line in file:
             found = re.match(r'# candidate .* shadow=(\d+) plan="(.*)"$', line)
@@ -269,7 +269,7 @@ def plan_of(log, number):
 
 
 def compare(runs, log, rows, step, target, margin):
-    """(name, Found) of a run of the best single candidate; (none, None)."""
+    """Returns (name, Found) of a run of the best single candidate, or (none, None)."""
     best = best_single(rows, step, target, margin)
     if best is None:
         return "none", None
@@ -283,7 +283,7 @@ def compare(runs, log, rows, step, target, margin):
 
 
 def try_target(runs, log, target):
-    """A row of the table."""
+    """Returns a row of the table."""
     kind, _ = parse(target)
     rows = [row for row in read_csv(log) if int(row["layer"]) >= 0]
     step = Step(rows)
@@ -303,7 +303,7 @@ def try_target(runs, log, target):
 
 
 def try_online(runs, target):
-    """A row of the other table."""
+    """Returns a row of the other table."""
     kind, number = parse(target)
     formats = ", ".join(word.partition(":")[0] for word in CANDIDATES.split())
     policy, log = runs.write(
@@ -324,7 +324,7 @@ def try_online(runs, target):
 
 
 def shadow(folder, program):
-    """The Runs of a program, and the log of the first one."""
+    """Returns the Runs of a program, and the log of the first one."""
     runs = Runs(folder, program)
     policy, log = runs.write("shadow", "")
     runs.run(policy, ["--shadow", CANDIDATES])
@@ -343,8 +343,8 @@ def show(row):
 
 
 def gains(rows):
-    """By how many per cent a policy has fewer bytes than the best single format, at
-    most, of targets of error."""
+    """Returns the most per cent by which a policy has fewer bytes than the best
+    single format, over targets of error."""
     return max((100 * (1 - float(row["bytes"]) / float(row["single bytes"]))
                 for row in rows
                 if row["single bytes"] != "-" and parse(row["target"])[0] != "bytes"),
@@ -352,7 +352,7 @@ def gains(rows):
 
 
 def offline(folder, chosen, targets):
-    """Do the claims hold?"""
+    """True if the claims hold."""
     print("candidates: %s" % CANDIDATES)
     for claim in CLAIMS:
         print("claim: " + (claim % FEWER if "%d" in claim else claim))
@@ -374,7 +374,7 @@ def offline(folder, chosen, targets):
 
 
 def online(folder, chosen, targets):
-    """Does the claim hold?"""
+    """True if the claim holds."""
     targets = [target for target in targets if parse(target)[0] != "bytes"]
     print("formats: %s" % CANDIDATES)
     print("claim: " + ONLINE_CLAIM % ONLINE_LEAST)

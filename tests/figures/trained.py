@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trains tests/apps/digits by a policy's rules, and reads what came of it."""
+"""Trains tests/apps/digits by a policy's rules, and reads the results."""
 
 import os
 import re
@@ -7,7 +7,7 @@ import re
 from replay import launch, library, read_csv
 
 PER_EPOCH = 11      # steps: 1437 images in batches of 128
-EVERY = 20          # steps of which one is in the log
+EVERY = 20          # one step in EVERY is in the log
 
 
 class Trained:
@@ -30,7 +30,7 @@ class Trained:
 
 
 def write_layers(path, hidden):
-    """The layer table of a network 64-hidden-hidden-10."""
+    """Writes the layer table of a network 64-hidden-hidden-10."""
     widths = [64, hidden, hidden, 10]
     with open(path, "w") as file:
         file.write("layer,name,count,shape\n")
@@ -41,8 +41,8 @@ def write_layers(path, hidden):
 
 
 def write_policy(folder, hidden, rules, log):
-    """The policy's path. rules: flow mappings without their braces. log: a file,
-    or None."""
+    """Returns the policy's path. rules: flow mappings without their braces. log:
+    a file, or None."""
     path = os.path.join(folder, "trained.yaml")
     layers = os.path.join(folder, "trained-layers.csv")
     write_layers(layers, hidden)
@@ -63,14 +63,14 @@ def mean(values):
 
 
 def read_epochs(path):
-    """[(loss, accuracy)] of the epochs that the program prints."""
+    """Returns [(loss, accuracy)] of the epochs that the program prints."""
     with open(path) as file:
         return [(float(loss), float(accuracy)) for loss, accuracy in re.findall(
             r"^epoch \d+ loss (\S+) test (\S+)%$", file.read(), re.MULTILINE)]
 
 
 def train(folder, hidden, rules, options, ranks, logged):
-    """A Trained. options: those of the program, except --hidden and --data."""
+    """Returns a Trained. options: the program's, except --hidden and --data."""
     log, counts, output = (os.path.join(folder, "trained" + end)
                            for end in (".log", ".counts", ".out"))
     for path in (log, counts):

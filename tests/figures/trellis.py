@@ -2,23 +2,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A code of 5 bits a value with less error than MXFP6: trellis.py FOLDER
 
-prints its NMSE beside MXFP6's, of the sum of 8 ranks with two roundings, and
-writes FOLDER/trellis.csv. The library does not have it. A message has a fixed number
-of bytes, a coder's state of 32 bits and words of 16 bits, which hold one step and the
-values' codes. The sender takes the smallest step with which they fit.
+prints its NMSE and MXFP6's, of the sum of 8 ranks with two roundings, and writes
+FOLDER/trellis.csv. The library does not have this code. A message has a fixed number
+of bytes, a coder's state of 32 bits and words of 16 bits, which hold one step and
+the values' codes. The sender takes the smallest step with which they fit.
 
 Trellis-coded quantisation (Marcellin and Fischer, 1990; the quantisers are those of
 VVC's dependent quantisation): a state machine chooses between two quantisers, the
-even multiples of the step and the odd ones and 0, and the parity of each code moves
-it on. The sender looks for the best path (Viterbi); 8 states gain 1.1 dB over rounding,
-of 1.53 dB that any code can.
+even multiples of the step and the odd ones and 0, and the parity of each code
+selects the next state. The sender searches the best path (Viterbi); 8 states gain
+1.1 dB over rounding, of at most 1.53 dB for any code.
 
 The codes are written by an asymmetric numeral system (Duda, arXiv 1311.2540; the
-range variant), with the frequencies of a logistic distribution whose scale follows
-the magnitudes of the values before and, with `sums`, those of the sums of earlier
-steps in the value's place, which all ranks know. (Here these are exact sums; a
+range variant), with the frequencies of a logistic distribution. Its scale follows
+the magnitudes of the previous values and, with `sums`, those of the sums of earlier
+steps at the value's place, which all ranks know. (Here these are exact sums; a
 library would have its own results.) With `own` the owner adds its own contribution
-unrounded, as nobody sends it. The bits of the two roundings have the mean 5.
+unrounded, because no rank sends it. The bits of the two roundings have the mean 5.
 """
 import os
 
@@ -29,14 +29,14 @@ from gradients import SETS, prepare
 from output import folder_given, write_csv
 from replay import RANKS
 
-HEADER = 34                     # bits: the coder's state, and what it begins with
+HEADER = 34                     # bits of the coder's state and of its begin
 FINE = 256                      # steps are 2^(k / FINE)
 PRECISION = 14                  # bits of frequencies
 LEAST, MOST = -12, 16           # scales 2^(s / 4) with frequencies of their own
 SYMBOLS = 128                   # codes from -63 to 64; the lowest: any other
-ESCAPE = 24                     # bits of a code behind it
+ESCAPE = 24                     # bits of a code after it
 STEPS = 3                       # the last recorded
-# (name, states, is the owner's contribution exact?, earlier sums?, bits of each)
+# (name, states, is the owner's contribution exact, with earlier sums, bits of each)
 WAYS = [("trellis", 8, False, False, (5, 5)),
         ("trellis, own", 8, True, False, (4.88, 5.12)),
         ("trellis/32, own", 32, True, False, (4.88, 5.12)),
@@ -52,8 +52,8 @@ def next_state(states, state, parity):
 
 
 def nearest(a):
-    """The magnitudes nearest to a = |x| / step, in steps: of the quantiser 0
-    with even and odd codes, and of the quantiser 1."""
+    """Returns the magnitudes nearest to a = |x| / step, in steps: of the
+    quantiser 0 with even and odd codes, and of the quantiser 1."""
     odd = np.maximum(4 * np.round((a - 3) / 4) + 3, 3)
     return np.stack([4 * np.round(a / 4),
                      np.maximum(4 * np.round((a - 2) / 4) + 2, 2),
@@ -62,8 +62,8 @@ def nearest(a):
 
 
 def quantised(x, step, states):
-    """Of each row of x[row, value], with step[row]: the multiples of the step of
-    least squared error, and the quantiser of each."""
+    """Returns for each row of x[row, value], with step[row], the multiples of the
+    step of least squared error, and the quantiser of each."""
     a = np.abs(x) / step[:, None]
     choices = nearest(a)
     errors = ((choices - a) ** 2).transpose(2, 1, 0).copy()
@@ -92,7 +92,7 @@ def quantised(x, step, states):
 
 
 def frequencies():
-    """[quantiser, scale, symbol], of sum 2^PRECISION, each at least 1."""
+    """Returns [quantiser, scale, symbol], of sum 2^PRECISION, each at least 1."""
     tables = np.zeros((2, MOST - LEAST + 1, SYMBOLS), int)
     codes = np.arange(SYMBOLS) - SYMBOLS // 2 + 1.0
     for quantiser in (0, 1):
@@ -115,7 +115,7 @@ COSTS = PRECISION - np.log2(TABLES)
 
 class Scale:
     """The scale of the next value, of each row, in quarters of a power of two;
-    `known` is what earlier sums say of all values."""
+    `known` is the scale of all values from earlier sums."""
 
     def __init__(self, known):
         self.known, self.i = known, 0
@@ -136,8 +136,9 @@ class Scale:
 
 
 def split(code, scale):
-    """Of a code: symbol, row of the tables, and how many low bits of which number
-    follow as they are. A symbol stands for the codes around its multiple."""
+    """Returns for a code the symbol, the row of the tables, and the number and
+    value of its low bits, which follow unencoded. A symbol represents the
+    codes around its multiple."""
     low = np.maximum(scale - MOST + 3, 0) >> 2
     symbol = (code + (1 << low >> 1) >> low) + SYMBOLS // 2 - 1
     is_other = (symbol < 1) | (symbol >= SYMBOLS)
@@ -151,7 +152,7 @@ def code_of(multiples):
 
 
 def lengths(multiples, quantisers, known):
-    """Bits of each row."""
+    """Returns the bits of each row."""
     scale, bits = Scale(known), np.full(len(multiples), HEADER + 0.0)
     for m, quantiser in zip(multiples.T, quantisers.T):
         symbol, table, low, _ = split(code_of(m), scale.next())
@@ -161,8 +162,8 @@ def lengths(multiples, quantisers, known):
 
 
 def write(multiples, quantisers, known, step):
-    """One message's state and words, for a decoder that reads forwards: the codes,
-    and last the step's 16 bits."""
+    """Returns one message's state and words, for a decoder that reads forwards:
+    the codes, and last the step's 16 bits."""
     scale, parts = Scale(known[None]), []
     for m, quantiser in zip(multiples, quantisers):
         symbol, table, low, tail = (
@@ -183,7 +184,7 @@ def write(multiples, quantisers, known, step):
 
 
 def read(state, words, n, states, known):
-    """The multiples of the step that write() was given, and the step."""
+    """Returns the multiples of the step that write() got, and the step."""
     words, at, trellis = iter(words), Scale(known[None]), 0
     multiples = []
 
@@ -223,8 +224,8 @@ def read(state, words, n, states, known):
 
 
 def fitted(x, known, budget, states):
-    """Of each row of x: multiples, quantisers and the step's exponent, the least
-    with which the row fits in `budget` bits a value."""
+    """Returns for each row of x: multiples, quantisers and the step's exponent,
+    the least with which the row fits in `budget` bits a value."""
     most = np.abs(x).max(axis=1)
     top = np.ceil(np.log2(np.where(most > 0, most, 1))).astype(int)
     low, high = FINE * (top - 20), FINE * (top + 1)     # too small, fits
@@ -240,7 +241,7 @@ def fitted(x, known, budget, states):
 
 
 def known_by(sums):
-    """What earlier sums of a layer say of its values' scales: u[value]."""
+    """Returns the scales of a layer's values from earlier sums: u[value]."""
     mean = np.zeros(len(sums[0]))
     for total in sums:
         mean = 0.8 * mean + np.abs(total)
@@ -248,13 +249,13 @@ def known_by(sums):
 
 
 def rounded(rows, known, budget, states):
-    """Each of the rows, which have one length, as its receiver has it."""
+    """Returns each of the rows, which have one length, as its receiver decodes it."""
     multiples, _, step = fitted(rows, known, budget, states)
     return multiples * 2.0 ** (step / FINE)[:, None]
 
 
 def errors_of(tensor, sums, way):
-    """NMSE of the sum of tensor[rank, value], with a way of WAYS."""
+    """Returns the NMSE of the sum of tensor[rank, value], with a way of WAYS."""
     _, states, is_own, is_known, bits = way
     exact = tensor.sum(axis=0)
     known = known_by(sums) if is_known else np.zeros(len(exact), int)
@@ -278,7 +279,7 @@ def errors_of(tensor, sums, way):
 
 
 def rows_of(folder, name):
-    """The CSV's rows of one data set, as dictionaries."""
+    """Yields the CSV's rows of one data set, as dictionaries."""
     prefix, tensors = prepare(folder, name)
     records = read_tensors(prefix)
     some = range(len(records) - STEPS * tensors, len(records))
@@ -286,7 +287,7 @@ def rows_of(folder, name):
                 for bits in ((2, 3), (3, 2)))
     yield {"set": name, "code": "MXFP6", "bits": 6.25, "nmse": mxfp6}
     for way in WAYS:
-        # The steps of tests/sim are the same four, again and again.
+        # The steps of tests/sim repeat the same four.
         if way[3] and name == "sim":
             continue
         errors = [errors_of(records[i], [t.sum(axis=0) for t in

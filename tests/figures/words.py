@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the figures compare: formats, scales and roundings, as words of a policy.
+"""Formats, scales and roundings that the figures compare, as words of a policy.
 
-A format, a scale or a rounding is one entry of a table here. Which of them go
-together, and which of them this library knows at all, `apsmpi check` says."""
+A format, a scale or a rounding is one entry of a table here. `apsmpi check`
+decides which of them can be combined, and which of them this library knows."""
 
 import itertools
 import os
@@ -20,13 +20,13 @@ BLOCKS = ["bfp%d/%d" % (m, b) for m in (2, 3, 4, 5, 6, 7) for b in (16, 64, 576)
 BLOCKS += ["bfp%d/32" % m for m in (3, 4, 5)]
 OTHERS = ["nvfp4", "flex8", "flex16"]
 
-# A part of the floats, for tables that a person reads.
+# A part of the floats, for tables that people read.
 FEW_FLOATS = ["e3m0", "e2m1", "e2m2", "e3m1", "e2m3", "e3m2", "e3m4", "e4m3",
               "e5m2", "e5m10", "e8m7"]
 FEW_BLOCKS = ["bfp3/64", "bfp4/16", "bfp4/64", "bfp5/64", "bfp7/64", "bfp7/576"]
 
-# The name in tables, and the policy's words; None: the key is left out, as
-# formats ask that scale themselves.
+# Name in tables, and the policy's words; None: no key, because formats choose
+# that scale themselves.
 SCALES = {
     "-": None,
     "none": "none",
@@ -45,8 +45,8 @@ ROUNDINGS = ["nearest", "stochastic", "correlated"]
 
 
 class Variant:
-    """One way to reduce: the words of a rule. The scale is a name of SCALES, or the
-    policy's words themselves."""
+    """One way to reduce: the words of a rule. The scale is a name of SCALES, or
+    the policy's words."""
 
     def __init__(self, format, scale, rounding):
         self.format, self.scale, self.rounding = format, scale, rounding
@@ -57,7 +57,7 @@ class Variant:
             self.rounding if self.rounding != "nearest" else "") if word)
 
     def rule(self):
-        """The rule's keys, in YAML's flow style."""
+        """Returns the rule's keys, in YAML's flow style."""
         keys = ["format: " + self.format, "reduce: direct"]
         scale = SCALES.get(self.scale, self.scale)
         if scale is not None:
@@ -68,7 +68,7 @@ class Variant:
 
 
 def is_known(apsmpi, variant):
-    """Does the library accept this rule?"""
+    """True if the library accepts this rule."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write("version: 1\nsteps: {calls: 6}\nrules: [{%s}]\n"
                    % variant.rule())
@@ -79,9 +79,9 @@ def is_known(apsmpi, variant):
 
 
 def variants(formats, scales, roundings):
-    """All that the library accepts. A format whose blocks scale themselves
-    takes no scale, and then stands once, with '-'; of the others '-' is the
-    default and is left out."""
+    """Yields all ways that the library accepts. A format whose blocks have their
+    own scales takes no scale, and occurs once, with '-'; for other formats '-'
+    is the default and is left out."""
     apsmpi = os.path.join(os.environ["top_builddir"], "apsmpi")
     for format in formats:
         scaled = is_known(apsmpi, Variant(format, "fixed", "nearest"))
