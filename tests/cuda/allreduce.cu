@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An all-reduce of a buffer in a GPU's memory, under the library, against what a
-// program would do with an MPI that is not CUDA-aware: copy the floats to pinned
-// memory, MPI's own all-reduce, copy them back. Both in turns, in one job.
+// Compares an all-reduce of a buffer in a GPU's memory, by the library, with a
+// program's own staging for an MPI that is not CUDA-aware: it copies the floats to
+// pinned memory, calls MPI's own all-reduce, and copies them back. Both alternate
+// in one job.
 //
 //     mpiexec -n 2 -genv LD_PRELOAD libapsmpi.so -genv APSMPI_POLICY ...
 //         allreduce [MEBIFLOATS]
@@ -28,7 +29,7 @@
 
 static const int WARMUP = 3, ROUNDS = 11;
 
-// Small integers, which e4m3 holds, and whose sums, too.
+// Fills small integers, which e4m3 holds, with their sums.
 __global__ static void fill(float *x, size_t n, int rank)
 {
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n;
@@ -36,7 +37,7 @@ __global__ static void fill(float *x, size_t n, int rank)
         x[i] = (float)((i + rank) % 3) - 1;
 }
 
-// Of the slowest rank, in milliseconds.
+// Returns the milliseconds of the slowest rank.
 static double slowest(double seconds)
 {
     double most;

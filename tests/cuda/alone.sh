@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# tests/cuda/alone.sh NVCC BUILD: what scripts/check-cuda runs, but for the jobs
-# with MPI, compiled without configure: the same files, the same flags. For a
-# machine with a GPU and compilers, but without the packages.
+# tests/cuda/alone.sh NVCC BUILD: compiles the programs of scripts/check-cuda,
+# except the jobs with MPI, without configure: the same files, the same flags.
+# For a machine with a GPU and compilers, but without the packages.
 #
 # CUDA_ARCHITECTURES="90"    GPUs to compile for
 # shellcheck disable=SC2086 # flags and files are lists of words
@@ -15,7 +15,7 @@ build=$2
 version=$(sed -n 's/^AC_INIT(\[apsmpi\], \[\(.*\)\])/\1/p' \
     "$top/configure.ac")
 mkdir -p "$build/objects"
-# the number as configure.ac has it
+# the number as in configure.ac
 sed -e "s/@APS_VERSION_NUMBER@/$(echo "$version" |
     awk -F. '{ print 10000 * $1 + 100 * $2 + $3 }')/" \
     -e "s/@PACKAGE_VERSION@/$version/" "$top/src/aps_version.h.in" \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How near the kernels come to the speed of the GPU's memory:
+ * Compares the kernels' speed with that of the GPU's memory:
  *
  *     bench [MEBIFLOATS]     default: 256 Mi floats
  *
  * Encode, decode and decode-add as a share of the rate of a copy from device to
  * device, bytes read plus bytes written; the greatest magnitude as a share of
  * the rate of a kernel that only reads. All in one run, medians. Then the
- * plugin's way to the host as a share of the same floats copied there. No rate
- * fails it: `met` and `missed` compare with the goals of this project. Bytes that
- * are not those of the host's codec do.
+ * plugin's transfer to the host as a share of the rate of copying the same
+ * floats. `met` and `missed` compare with the goals of this project, but only
+ * bytes that differ from the host codec's fail the bench.
  */
 #include <algorithm>
 #include <cstdio>
@@ -40,7 +40,7 @@ static void must(cudaError_t error, const char *what)
     }
 }
 
-/* Like gradients: sums of three uniform values, around 0. */
+/* Fills values like gradients: sums of three uniform values, around 0. */
 static __global__ void fill(float *x, size_t n)
 {
     const size_t stride = (size_t)gridDim.x * blockDim.x;
@@ -59,7 +59,7 @@ static __global__ void fill(float *x, size_t n)
     }
 }
 
-/* Reads all, and writes if it is what it never is. */
+/* Reads all values, and writes only for a value that does not occur. */
 static __global__ void __launch_bounds__(256)
     read_all(const uint4 *x, size_t n, unsigned *never)
 {
@@ -83,12 +83,12 @@ static __global__ void __launch_bounds__(256)
         *never = all;
 }
 
-/* Median seconds of something on the stream. */
+/* Returns the median seconds of some work on the stream. */
 template <typename Work> static double seconds(Work work)
 {
     std::vector<float> times;
 
-    work(); /* once for nothing */
+    work(); /* warms up */
     for (int i = 0; i < RUNS; i++) {
         float ms;
 
@@ -114,7 +114,7 @@ static void row(const char *what, const char *format, double bytes, double time,
     printf("\n");
 }
 
-/* Encode and decode all of them: the host codec's bytes and floats? */
+/* Encodes and decodes all floats, and compares them with the host codec's. */
 struct compared {
     std::vector<float> x, decoded;
     std::vector<unsigned char> wire, expected;
@@ -287,7 +287,7 @@ int main(int argc, char **argv)
             copy_rate, 0);
     }
 
-    /* To the host: 25 Mi floats, all of it or encoded. */
+    /* To the host: 25 Mi floats, unencoded or encoded. */
     {
         const size_t some = std::min(n, (size_t)25 << 20);
         cudaError_t error;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wire bytes in a device's memory, over a device that is none (fake.h): sizes,
- * places, threads.
+ * Wire bytes in a device's memory, on the fake device (fake.h): sizes, places, threads.
  */
 #include "config.h"
 
@@ -15,7 +14,7 @@
 
 /* --- sizes and places ---------------------------------------------------- */
 
-/* With the wire near `near`, or where x is. */
+/* Uses a wire near `near`, or where x is. */
 static const char *blocks_of(const char *format, const void *near)
 {
     const size_t sizes[] = {0, 1, 3, 17, 1000, 70001, long_one(format)};
@@ -57,7 +56,7 @@ static void test_formats(void)
     ok(failures() == 0, "no failure");
 }
 
-/* The wire near `wire`, values in a kind of memory. */
+/* Uses a wire near `wire`, and values in a kind of memory. */
 static const char *blocks_in(enum fake_kind kind, CUcontext context,
                              CUcontext wire, CUcontext current)
 {
@@ -87,7 +86,7 @@ static void test_contexts(void)
     ok(!blocks_in(FAKE_MANAGED, near, other, near), "managed memory");
     fake_context_recreate(other);
     ok(!blocks_in(FAKE_DEVICE, other, other, near),
-       "a context that was destroyed and created anew");
+       "a context that was destroyed and created again");
     ok(failures() == 0, "no failure");
 }
 
@@ -111,7 +110,7 @@ static void test_values_of_host(void)
        "values in the host's memory are a failure");
     before = failures();
     verbs->device->put(x, wire, 0);
-    ok(failures() == before, "nothing to do is none");
+    ok(failures() == before, "no elements are not a failure");
     verbs->device->release(wire);
     arrays_remove(&a, 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wire bytes in a device's memory where calls of CUDA fail, each in turn: either
+ * Wire bytes in a device's memory when calls of CUDA fail, each in turn: either
  * the right values or zeros, and a failure that is counted.
  */
 #include "config.h"
@@ -15,7 +15,7 @@
 enum verb { ENCODE, DECODE, ADD, PUT, GET, VERBS };
 static const char *const names[] = {"encode", "decode", "add", "put", "get"};
 
-/* What a verb has written, as it should be or zeros. */
+/* Result of a verb: the right values, or zeros. */
 enum outcome { RIGHT, ZEROS, WRONG };
 
 static enum outcome outcome_of(const void *got, const void *expected,
@@ -31,7 +31,7 @@ static enum outcome outcome_of(const void *got, const void *expected,
     return i == bytes ? ZEROS : WRONG;
 }
 
-/* One verb, whose call number k fails. */
+/* Runs one verb, whose call number k fails. */
 static enum outcome run_failing(enum verb verb, struct arrays *a,
                                 unsigned char *wire, unsigned long k,
                                 bool for_ever, bool *reached)
@@ -79,7 +79,7 @@ static enum outcome run_failing(enum verb verb, struct arrays *a,
     return said == (outcome == RIGHT ? right : -1) ? outcome : WRONG;
 }
 
-/* Each call in turn, in a new context each time. */
+/* Fails each call in turn, in a new context each time. */
 static void test_calls(enum verb verb, bool far, bool for_ever)
 {
     CUcontext context = fake_context_create(0);
@@ -101,12 +101,12 @@ static void test_calls(enum verb verb, bool far, bool for_ever)
         outcome = run_failing(verb, &a, wire, k, for_ever, &reached);
         if (failures() == before)
             right = outcome == RIGHT;
-        else /* what fails for ever can leave no zeros on the device */
+        else /* a permanent failure cannot leave zeros on the device */
             right = failures() == before + 1 &&
                     (outcome == ZEROS || (for_ever && verb != GET));
         right = right && kept(NULL);
         count += failures() - before;
-        fake_context_recreate(context); /* what it still does is done */
+        fake_context_recreate(context); /* its pending work is done */
         verbs->device->release(wire);
     }
     ok(right && count > 10, "%s%s, %lu calls that fail %s: %lu failures",
@@ -132,7 +132,7 @@ static void test_lanes(void)
                 run_failing(verb, &a, wire, k, i % 2, &reached);
         }
     }
-    /* those that could not be made are not missed at once */
+    /* lanes that could not be made are not missed immediately */
     for (int i = 0; i < 100; i++)
         run_failing(ENCODE, &a, wire, 0, false, &reached);
     for (enum verb verb = ENCODE; verb < VERBS; verb++)

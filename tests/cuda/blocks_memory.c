@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory of a device for wire bytes: tried, allocated, locked, and shared with
- * other processes; over a device that is none (fake.h).
+ * other processes; on the fake device (fake.h).
  */
 #include "config.h"
 
@@ -48,12 +48,12 @@ static void test_try(void)
     fake_fail(0, cudaSuccess, false);
     ok(told && result == 0 && failed > 10 && kept(NULL),
        "... that fails at any of %lu calls says why", failed);
-    ok(failures() == before, "... and that is no failure");
+    ok(failures() == before, "... and does not count as a failure");
     verbs->device->release(memory);
     fake_free(near);
 }
 
-/* --- memory of our own --------------------------------------------------- */
+/* --- the plugin's memory -------------------------------------------------- */
 
 static void test_allocate(void)
 {
@@ -89,7 +89,7 @@ static void test_allocate(void)
     is(cause, "driver shutting down", "... is said");
     fake_driver_down(false);
 
-    memory = get_memory(near, KEPT_MAX + 1); /* which is not kept */
+    memory = get_memory(near, KEPT_MAX + 1); /* too large to be kept */
     fake_driver_down(true);
     verbs->device->release(memory);
     fake_driver_down(false);
@@ -108,7 +108,7 @@ static void test_allocate(void)
     fake_free(near);
 }
 
-/* To give memory back waits for the program's kernels, which may wait for us. */
+/* Freeing memory waits for the program's kernels, which may wait for this library. */
 static void test_kept(void)
 {
     CUcontext context = fake_context_create(0), other = fake_context_create(0);
@@ -139,7 +139,7 @@ static void test_kept(void)
            fake_frees() == frees + 2,
        "what is kept is given back before there is no memory left");
     fake_memory_full(false);
-    for (int i = 0; i < 3; i++) { /* the last has no room */
+    for (int i = 0; i < 3; i++) { /* the last one does not fit */
         memory = get_memory(near, KEPT_MAX / 2);
         second = get_memory(near, KEPT_MAX / 2);
         third = get_memory(near, KEPT_MAX / 2);
@@ -155,8 +155,8 @@ static void test_kept(void)
     fake_free(elsewhere);
 }
 
-/* An address of ours is the program's when its context is gone: whoever remembers
- * the address alone takes, frees or writes what is the program's. */
+/* When the context is gone, the program may get an address of the plugin. Code that
+ * remembers only the address would take, free or write the program's memory. */
 static void test_reused(void)
 {
     CUcontext context = fake_context_create(0), other = fake_context_create(0);
@@ -221,9 +221,9 @@ static void test_pin(void)
     fake_free(near);
 }
 
-/* --- other processes' ---------------------------------------------------- */
+/* --- other processes' memory ---------------------------------------------- */
 
-/* A token as if another process had made it. */
+/* Returns a token like one that another process made. */
 static struct aps_memory_token token_of(void *memory)
 {
     struct aps_memory_token token;
@@ -249,7 +249,7 @@ static void *close_memory(void *opened)
     return NULL;
 }
 
-/* The owner on one device, values on another or the same. */
+/* Tests an owner on one device, and values on another or the same. */
 static const char *blocks_opened(CUcontext owner, CUcontext mine, CUcontext x)
 {
     float *theirs = fake_allocate(FAKE_DEVICE, owner, 4);
@@ -267,7 +267,7 @@ static const char *blocks_opened(CUcontext owner, CUcontext mine, CUcontext x)
     if (!opened)
         bail_out("%s", cause);
     failed = run_blocks_at(verbs, &a, opened + WIRE_AROUND);
-    /* the owner has them */
+    /* the owner has the bytes */
     fake_read(a.wire, memory + 512 + WIRE_AROUND, a.bytes);
     if (!failed && memcmp(a.wire, a.expected, a.bytes) != 0)
         failed = "the owner's bytes";
@@ -333,7 +333,7 @@ static void test_tokens(void)
     token = token_of(memory);
     other = token;
     other.bytes[0] ^= 1;
-    ok(!open_memory(&other, near), "bytes that are no token");
+    ok(!open_memory(&other, near), "bytes that are not a token");
     is(cause, "the bytes are not a token of CUDA memory", "... is said");
     memset(&other, 0, sizeof other);
     ok(!open_memory(&other, near), "... not even any");
@@ -357,14 +357,14 @@ static void test_tokens(void)
     verbs->device->close(opened);
     fake_fail(0, cudaSuccess, false);
     ok(failures() == before + 1, "what cannot be closed is one");
-    verbs->device->close(opened); /* not known any more */
+    verbs->device->close(opened); /* no longer known */
     verbs->device->close(NULL);
 
     opened = open_memory(&token, near);
     fake_driver_down(true);
     verbs->device->close(opened);
     fake_driver_down(false);
-    ok(failures() == before + 1, "a driver that is down is none");
+    ok(failures() == before + 1, "a driver that is down counts as missing");
 
     gone = fake_allocate(FAKE_DEVICE, other_context, 4);
     opened = open_memory(&token, gone);

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# tests/cuda/bundle.sh BUILD FILE.tar.gz: what scripts/check-cuda runs, as BUILD
-# made it, with the launcher and the libraries of MPI that it needs, for a machine
-# that has a GPU and neither MPI nor compilers. What is in it takes the build
-# directory's place there (check-cuda --bundle FILE.tar.gz).
+# tests/cuda/bundle.sh BUILD FILE.tar.gz: packs the programs of
+# scripts/check-cuda from BUILD, with their launcher and libraries of MPI, for a
+# machine that has a GPU and neither MPI nor compilers. There the bundle
+# replaces the build directory (check-cuda --bundle FILE.tar.gz).
 #
-# The C library and its kin are not in it: that machine's must not be older.
+# It has no C library: that machine's must not be older.
 set -eu
 
 build=$(cd "$1" && pwd)
@@ -24,7 +24,7 @@ bundle=$(mktemp -d)
 trap 'rm -rf "$bundle"' EXIT
 cd "$build"
 
-# program FILE...: not the script of libtool that stands for it
+# program FILE...: the program, not libtool's script for it
 program()
 {
     for file; do
@@ -59,7 +59,7 @@ find "$bundle" -type f -exec sh -c '
         strip --strip-debug "$file" 2>/dev/null || true
     done' sh {} +
 
-# One host, whose name need not resolve; messages by shared memory alone.
+# One host, whose name need not resolve; messages only by shared memory.
 cat >"$bundle/bin/mpiexec" <<'END'
 #!/bin/sh
 exec "$(dirname "$0")/mpiexec.hydra" -launcher fork -iface lo "$@"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is known of cuda.h where it may not be included is what it says. */
+/* Constants of cuda.h that are repeated where it may not be included equal cuda.h's. */
 #include "config.h"
 
 #include <stdint.h>

@@ -5,10 +5,9 @@
  *
  *     device [--short | --full | --managed]
  *
- * It starts itself again, with --opened, to be another process. --full takes
- * all of the device's memory for a moment, which other programs may miss;
- * --managed looks at managed memory, and at nothing else.
- * PLUGIN in the environment names the plugin's file.
+ * It starts itself again, with --opened, as another process. --full takes all of the
+ * device's memory for a moment, which may disturb other programs; --managed tests only
+ * managed memory. PLUGIN in the environment names the plugin's file.
  */
 #include "config.h"
 
@@ -88,7 +87,7 @@ static void test_memory(enum kind kind, bool brief)
 
 /* --- contexts and threads ------------------------------------------------ */
 
-/* Of cuda.h, by name: this program is linked with the runtime alone. */
+/* Functions of cuda.h, by name: this program is linked with the runtime only. */
 static struct {
     CUresult (*create_2)(CUcontext *, unsigned, CUdevice);
     CUresult (*create_4)(CUcontext *, void *, unsigned, CUdevice);
@@ -123,7 +122,7 @@ static void *without_context(void *arg)
 {
     struct arrays *a = arg;
 
-    /* nothing of CUDA has been called in this thread */
+    /* this thread has not called CUDA */
     return verbs->encode(&a->codec, a->device, a->n, a->scaling, a->wire) ==
                        a->flags &&
                    memcmp(a->wire, a->expected, a->bytes) == 0
@@ -217,7 +216,7 @@ static void test_threads(void)
     ok(failures() == 0, "no failure");
 }
 
-/* A stream of the program's that is being captured stays so. */
+/* A stream of the program that is being captured stays captured. */
 static void test_capture(void)
 {
     float *memory = memory_of(DEVICE, 5000 * sizeof *memory);
@@ -247,7 +246,7 @@ static void test_capture(void)
 
 /* --- other processes, and locked memory ----------------------------------- */
 
-/* What is in the memory that is shared: a pattern, a wire and a copy of it. */
+/* Contents of the shared memory: a pattern, a wire and a copy of it. */
 enum { SHARED_OFFSET = 256, WIRE = 1024, COPY = 1 << 18, SHARED = 1 << 20 };
 #define SHARED_VALUES ((size_t)100001)
 
@@ -257,8 +256,8 @@ static void pattern(unsigned char *bytes)
         bytes[i] = (unsigned char)(i * 7 + 1);
 }
 
-/* `device --opened`, with the token on standard input. 3: it cannot be opened
- * here. */
+/* Runs `device --opened`, with the token on standard input. Returns 3 if it
+ * cannot be opened here. */
 static int run_opened(void)
 {
     float *near = memory_of(DEVICE, SHARED_VALUES * sizeof *near);
@@ -291,7 +290,7 @@ static int run_opened(void)
     return failed || failures() > 0;
 }
 
-/* What the other process says; -1: there was none. */
+/* Returns the other process's answer; -1: there is none. */
 static int give_token(const struct aps_memory_token *token)
 {
     char self[4096], command[sizeof self + 32];
@@ -303,7 +302,7 @@ static int give_token(const struct aps_memory_token *token)
         return -1;
     self[length] = '\0';
     snprintf(command, sizeof command, "exec '%s' --opened >/dev/null", self);
-    signal(SIGPIPE, SIG_IGN); /* if it ends without reading */
+    signal(SIGPIPE, SIG_IGN); /* the process may end without reading */
     other = popen(command, "w");
     if (!other)
         return -1;
@@ -383,7 +382,7 @@ static void test_long(void)
        failed ? failed : "all verbs are the host's");
 }
 
-/* Before any lane is made: the verbs find no memory for one. */
+/* Runs before any lane is made: the verbs find no memory for one. */
 static void test_full(void)
 {
     enum { PIECES = 4096 };

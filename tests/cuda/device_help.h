@@ -10,20 +10,20 @@
 #include "cuda/plugin.h"
 #include "verbs.h"
 
-/* The plugin's; load_plugin sets them, or skips all tests if there is no GPU. */
+/* The plugin's verbs; load_plugin sets them, or skips all tests without a GPU. */
 extern const struct aps_memory *verbs;
 void load_plugin(void);
 
 /* Ends the tests if a call of CUDA has failed. */
 void must(cudaError_t error, const char *what);
 
-/* Of the verbs, so far; says why. */
+/* Returns the number of failed verbs so far, and prints why. */
 unsigned long failures(void);
 
 enum kind { DEVICE, MANAGED, POOL, PINNED, ORDINARY, KINDS };
 extern const char *const kinds[KINDS];
 
-/* NULL where the device has no such memory. */
+/* Returns NULL if the device has no such memory. */
 void *memory_of(enum kind kind, size_t bytes);
 void memory_free(enum kind kind, void *p);
 

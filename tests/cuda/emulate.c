@@ -42,7 +42,7 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Units that are not whole, in the order of the kernels. */
+/* Runs units that are not whole, in the order of the kernels. */
 #define FOR_EDGES(w, unit)                                                     \
     for (uint32_t unit = (w).inner > 0 ? 0 : (w).outer; unit < (w).units;      \
          unit = unit + 1 == (w).inner ? (w).outer : unit + 1)
@@ -93,7 +93,7 @@ static void add_seen(const struct aps_threads_seen *seen,
     result->nonfinite += seen->nonfinite;
 }
 
-/* A launch: groups of threads one after the other. */
+/* A launch: groups of threads run one after the other. */
 static void encode_blocks(const struct aps_block_encode_work *w,
                           enum aps_family family, struct aps_threads_seen *seen)
 {
@@ -113,7 +113,7 @@ static void encode_blocks(const struct aps_block_encode_work *w,
     }
 }
 
-/* The same by eights; codes are put where the kernel's words bring them. */
+/* A launch by eights; codes go to the places of the kernel's words. */
 static void encode_eights(const struct aps_block_encode_work *w,
                           enum aps_family family)
 {
@@ -142,7 +142,7 @@ static void encode_eights(const struct aps_block_encode_work *w,
     }
 }
 
-/* Launches are of some blocks, where the kernels' are of very many. */
+/* Launches have a few blocks, and the kernels' very many. */
 static size_t few_blocks(const struct aps_format *format)
 {
     return 5 * (size_t)format->block;
@@ -208,7 +208,7 @@ void emulate_encode(const struct aps_format *format, const float *x, size_t n,
     }
 }
 
-/* The kernels have `way` and `add` as constants; so may a compiler here. */
+/* The kernels have `way` and `add` as constants; a compiler may do so here. */
 static void decode_whole(const struct aps_decode_work *w,
                          enum aps_decode_way way, bool add, uint32_t unit)
 {

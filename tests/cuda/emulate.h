@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernels of cuda/kernels.h on the host: all threads' work (cuda/work.h),
- * one unit after the other. Compiled by the C compiler (emulate.c) and, where
- * there is one, by nvcc (emulate.cu). Or, with the same words, the kernels
- * themselves on copies in a device's memory (launch.c).
+ * one unit after the other. Compiled by the C compiler (emulate.c) and, if
+ * there is one, by nvcc (emulate.cu). launch.c has the same functions by the
+ * kernels themselves, on copies in a device's memory.
  */
 #ifndef APS_TESTS_CUDA_EMULATE_H
 #define APS_TESTS_CUDA_EMULATE_H
@@ -20,10 +20,9 @@ extern "C" {
 
 struct aps_cuda_result;
 
-/* Who does it. */
 const char *emulate_compiler(void);
 
-/* NULL, or why it cannot be done here. */
+/* Returns NULL, or the cause if it cannot run here. */
 const char *emulate_skip(void);
 
 /* aps_cast_round and aps_cast_decode. */
@@ -42,7 +41,7 @@ void emulate_decode(const struct aps_format *format, const void *wire, size_t n,
                     struct aps_scaling scaling, unsigned flags, bool add,
                     float *x);
 
-/* Those of cuda/aps_cuda.h; arguments are right. */
+/* The functions of cuda/aps_cuda.h, with valid arguments. */
 void emulate_cast_array(const struct aps_format *format, const float *x,
                         size_t n, const struct aps_cast_options *options,
                         float *y);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests say to the device that is none, and ask it. */
+/* The interface of the fake device for tests. */
 #include "config.h"
 
 #include "fake.h"

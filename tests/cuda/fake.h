@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A device that is none: the functions of driver and runtime that cuda/ calls,
- * on the host, with the liberties that a real one takes.
+ * A fake device: the functions of driver and runtime that cuda/ calls, on the
+ * host, with the liberties of a real device.
  *
- * - Device memory cannot be touched by the program (mprotect).
- * - Work on a stream is done late: when it is waited for, or at any other time,
- *   by chance. Streams overtake each other.
- * - The legacy stream, where the program's kernels may wait for what is to be
- *   done here, must not be used.
- * - A context must be current for what belongs to it.
+ * - The program cannot touch device memory (mprotect).
+ * - Work on a stream is done late: when the host waits for it, or at random.
+ *   Streams overtake each other.
+ * - The legacy stream must not be used: the program's kernels there may wait
+ *   for the library's work.
+ * - A context must be current for operations on its resources.
  * - Memory that is opened is the owner's, at another address; a kernel must not
- *   be given memory of another context.
+ *   get memory of another context.
  * - Any call can be made to fail.
  *
  * A program error (a wrong context, a write outside) ends the program with a
@@ -25,59 +25,58 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-/* A context of a device, which becomes the thread's; the primary ones exist. */
+/* Makes a context of a device, and makes it current; primary ones exist. */
 CUcontext fake_context_create(int device);
 CUcontext fake_context_primary(int device);
 void fake_context_set(CUcontext context);
 CUcontext fake_context_get(void);
 
-/* Destroyed, and created anew with the same handle: all that it had is lost. */
+/* Creates a context again with the same handle: its resources are lost. */
 void fake_context_recreate(CUcontext context);
 
-/* Destroyed: its handle must not be used any more, and at the addresses of its
- * memory is memory of `heir`. */
+/* Destroys a context: its handle must not be used any more, and memory of
+ * `heir` gets the addresses of its memory. */
 void fake_context_destroy(CUcontext context, CUcontext heir);
 
-/* Memory of a context, of a device's pool, and managed. */
+/* Memory of a context, of a device's pool, and managed memory. */
 enum fake_kind { FAKE_DEVICE, FAKE_POOL, FAKE_MANAGED };
 void *fake_allocate(enum fake_kind kind, CUcontext context, size_t bytes);
 void fake_free(void *memory);
 
-/* What the program does with device memory on its own. */
+/* The program's own accesses to device memory. */
 void fake_write(void *to, const void *from, size_t bytes);
 void fake_read(void *to, const void *from, size_t bytes);
 
-/* Let the runtime's call number `n` from now on (1 is the next) fail, alone or
- * with all that follow; 0: none. */
+/* Makes the runtime's call number `n` from now on (1 is the next) fail, alone
+ * or with all later ones; 0: none. */
 void fake_fail(unsigned long n, cudaError_t error, bool sticky);
 
-/* Has it come to that? */
+/* True if that call has been made. */
 bool fake_failed(void);
 
-/* Let all allocations of device memory fail. */
+/* Makes all allocations of device memory fail. */
 void fake_memory_full(bool full);
 
-/* Let the driver know no pointer, as it does at the end of a process. */
+/* Makes the driver know no pointer, as at the end of a process. */
 void fake_driver_down(bool down);
 
-/* Allocations of device memory tried, and given back. */
+/* Return the numbers of tried and freed allocations of device memory. */
 unsigned long fake_attempts(void);
 unsigned long fake_frees(void);
 
-/* Copies of memory that is not pinned: they are slow, and do not overlap. */
+/* Returns the number of copies of unpinned memory, which are slow. */
 unsigned long fake_pageable(void);
 
-/* How often the host has waited for a stream or an event, started a kernel,
- * and started a copy or a clearing, so far. */
+/* Numbers of the host's waits for a stream or an event, of started kernels, and
+ * of started copies and clearings, so far. */
 struct fake_counts {
     unsigned long waits, kernels, copies;
 };
 struct fake_counts fake_counts(void);
 
-/* What is open of other processes, how often, and locked of the program's. */
+/* Return the numbers of opened allocations, of openings, and of locked ones. */
 unsigned fake_shared(void);
 
-/* The calling thread's capture mode. */
 CUstreamCaptureMode fake_capture_mode(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CUDA's driver, on the device that is none. */
+/* CUDA's driver, for the fake device. */
 #include "config.h"
 
 #include "cuda/driver.h"
@@ -98,7 +98,7 @@ static CUresult primary_retain(CUcontext *context, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-/* The memory is the context's that is said, or of none in particular. */
+/* The memory must belong to this context, or to none in particular. */
 static void need_home(CUdeviceptr pointer, CUcontext context)
 {
     const struct fake_memory *m =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CUDA's runtime and the kernels of cuda/, on the device that is none. */
+/* CUDA's runtime and the kernels of cuda/, for the fake device. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
     return fake_leave(error);
 }
 
-/* Waits for the device, as far as it knows what that has to do. */
+/* Waits for the device, as far as it knows the device's work. */
 static cudaError_t free_memory(void *memory)
 {
     cudaError_t error = fake_enter();
@@ -102,7 +102,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags,
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     pthread_mutex_lock(&fake_device.mutex);
-    while (stream->first) /* which goes on nevertheless */
+    while (stream->first) /* the work goes on nevertheless */
         fake_stream_step(stream);
     for (struct CUstream_st **s = &fake_device.streams; *s; s = &(*s)->next) {
         if (*s == stream) {
@@ -178,8 +178,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     return fake_leave(error);
 }
 
-/* One that does not overlap: returns when it has read, or written, all of the
- * program's memory. */
+/* Makes a copy that does not overlap: returns when it has read, or written, all
+ * of the program's memory. */
 static cudaError_t copy_pageable(cudaStream_t stream, void *to,
                                  const void *from, size_t bytes)
 {
@@ -204,7 +204,7 @@ static cudaError_t copy_pageable(cudaStream_t stream, void *to,
                                                    .staged = staged});
 }
 
-/* In the stream's context, as what no context owns. */
+/* The memory must belong to the stream's context, or to no context. */
 static void need_own(const void *memory, cudaStream_t stream)
 {
     const struct fake_memory *m = fake_find_memory(memory);
@@ -245,8 +245,8 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes,
     return fake_leave(error);
 }
 
-/* The program's kernels may be there, and wait for what the call gives; and it
- * may be captured. */
+/* The legacy stream may have kernels of the program that wait for the result of
+ * the call; and it may be captured. */
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
                        enum cudaMemcpyKind kind)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of other processes, and memory of the program's that it has locked, on
- * the device that is none. */
+/* Memory of other processes, and the program's memory that it has locked, for
+ * the fake device. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "fake_state.h"
 
-/* What a handle says: the whole allocation. */
+/* Content of a handle: the whole allocation. */
 struct handle {
     void *base;
     unsigned long long magic;
@@ -33,7 +33,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory)
     return fake_leave(cudaSuccess);
 }
 
-/* What it is here is never said: its own process is this one. */
+/* The owner is this process itself, which is never reported. */
 cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle,
                                  unsigned flags)
 {
@@ -62,7 +62,7 @@ cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle,
         m->base = mmap(NULL, m->size, PROT_NONE, MAP_SHARED, owner->file, 0);
         if (m->base == MAP_FAILED)
             abort();
-        m->kind = FAKE_POOL; /* the driver does not say which context's */
+        m->kind = FAKE_POOL; /* the driver does not report its context */
         m->context = fake_stack[fake_depth];
         m->id = fake_stack[fake_depth]->id;
         m->buffer = ++fake_device.buffers;

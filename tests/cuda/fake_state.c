@@ -43,7 +43,7 @@ struct fake_memory *fake_find_memory(const void *pointer)
     return m;
 }
 
-/* All device memory open, or shut. */
+/* Makes all device memory accessible, or inaccessible. */
 static void open_memory(bool open)
 {
     for (struct fake_memory *m = fake_device.memories; m; m = m->next) {
@@ -91,7 +91,7 @@ void fake_stream_step(struct CUstream_st *stream)
     free(w);
 }
 
-/* Some stream may go on, at any call. */
+/* Any stream may progress at any call. */
 static void by_chance(void)
 {
     for (struct CUstream_st *s = fake_device.streams; s; s = s->next) {
@@ -139,7 +139,7 @@ void fake_need_stream(const struct CUstream_st *stream)
         fake_wrong("a stream of a context that is gone");
 }
 
-/* A kernel reaches what is its context's, its device's, or everybody's. */
+/* A kernel reaches memory of its context, of its device, and shared memory. */
 static void need_reach(CUcontext context, const void *pointer)
 {
     const struct fake_memory *m = fake_find_memory(pointer);
@@ -225,7 +225,7 @@ void fake_drop_memory(void *memory)
         free(gone);
         return;
     }
-    fake_wrong("memory is freed that is none");
+    fake_wrong("memory is freed that is not allocated");
 }
 
 void fake_copy_now(void *to, const void *from, size_t bytes)

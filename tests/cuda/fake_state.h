@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the device that is none (fake.h) consists of, for the files that make it
- * up. Everything is under one lock, which fake_enter takes and fake_leave gives
- * back; contexts that are current belong to a thread.
+ * State of the fake device (fake.h), for its files. Everything is under one lock, which
+ * fake_enter takes and fake_leave releases; current contexts belong to a thread.
  */
 #ifndef APS_TESTS_CUDA_FAKE_STATE_H
 #define APS_TESTS_CUDA_FAKE_STATE_H
@@ -26,17 +25,17 @@ struct fake_memory {
     enum fake_kind kind;
     bool pinned;
     CUcontext context;
-    unsigned long long id;     /* the context's */
-    unsigned long long buffer; /* no other has it */
+    unsigned long long id;     /* id of the context */
+    unsigned long long buffer; /* unique for each allocation */
     int device;
-    int file;           /* what both mappings show; -1: there is one only */
+    int file;           /* file of both mappings; -1: there is one only */
     const void *shared; /* the owner's, if this is the other mapping, ... */
     unsigned opened;    /* ... and how often it was opened */
-    bool registered;    /* the program's, and only known here */
+    bool registered;    /* memory of the program, only recorded here */
     struct fake_memory *next;
 };
 
-/* What a stream has to do. */
+/* Work of a stream. */
 struct fake_work {
     enum { COPY, CLEAR, MAGNITUDE, ENCODE, DECODE } kind;
     unsigned char *to;
@@ -75,11 +74,11 @@ extern struct fake_device {
     pthread_mutex_t mutex;
     struct fake_memory *memories;
     struct CUstream_st *streams;
-    struct CUevent_st *events; /* those of a dead context stay for ever */
+    struct CUevent_st *events; /* events of a dead context remain */
     struct fake_counts counts;
     unsigned long long contexts;
     struct CUctx_st primary[2];
-    /* Which call fails, and how. */
+    /* The call that fails, and how. */
     unsigned long long buffers; /* made so far */
     unsigned long calls, fail_at, attempts, frees, pageable;
     cudaError_t fail_with;
@@ -91,34 +90,33 @@ extern _Thread_local CUcontext fake_stack[FAKE_DEPTH];
 extern _Thread_local int fake_depth; /* fake_stack[fake_depth] is current */
 extern _Thread_local CUstreamCaptureMode fake_capture;
 
-/* A mistake of the program's, which ends it. */
+/* Reports a mistake of the program, and ends it. */
 void fake_wrong(const char *what);
 
-/* Every call begins and ends with these. The error that it has to return. */
+/* Every call begins and ends with these. fake_enter returns the error to return. */
 cudaError_t fake_enter(void);
 cudaError_t fake_leave(cudaError_t error);
 
-/* The lock is held in all that follow. */
+/* The caller of the following functions holds the lock. */
 
-/* What the pointer points into; NULL: the program's own memory. */
+/* Returns the allocation that has the pointer; NULL: the program's own memory. */
 struct fake_memory *fake_find_memory(const void *pointer);
 
-/* Fresh memory, known from now on. */
+/* Allocates and records memory. */
 void *fake_make_memory(enum fake_kind kind, bool pinned, CUcontext context,
                        size_t bytes);
 void fake_drop_memory(void *memory);
 
-/* At once, whatever streams have to do. */
+/* Copies immediately, whatever work the streams have. */
 void fake_copy_now(void *to, const void *from, size_t bytes);
 
-/* The context has to be current. */
 void fake_need_context(CUcontext context);
 
-/* It is a stream of the current context, and neither the legacy stream nor the
- * thread's default stream. */
+/* The stream must be one of the current context, and neither the legacy stream
+ * nor the thread's default stream. */
 void fake_need_stream(const struct CUstream_st *stream);
 
-/* The stream does it later; its oldest work now. */
+/* Adds work to the stream; its oldest work runs now. */
 cudaError_t fake_enqueue(struct CUstream_st *stream, struct fake_work work);
 void fake_stream_step(struct CUstream_st *stream);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * emulate.h by the kernels themselves. The arrays are copied to the device, to
- * addresses of the same alignment, with the bytes around them, and back: what a
- * kernel writes beside its array is seen as on the host. In the environment, for
- * compute-sanitizer: with APS_TEST_EXACT the arrays are allocations of their own,
- * which end where the array does; APS_TEST_BLOCKS is the most blocks of a grid.
+ * The functions of emulate.h by the kernels themselves. The arrays are copied to the
+ * device, to addresses of the same alignment, with the bytes around them, and back, so
+ * that writes outside an array show as on the host. In the environment, for
+ * compute-sanitizer: with APS_TEST_EXACT each array is a separate allocation, which end
+ * where the array does; APS_TEST_BLOCKS is the most blocks of a grid.
  */
 #include "config.h"
 
@@ -47,7 +47,7 @@ const char *emulate_skip(void)
     return reason;
 }
 
-/* One array of the host's and its copy. */
+/* An array of the host and its copy. */
 struct copy {
     unsigned char *host;
     size_t size;
@@ -58,7 +58,7 @@ struct copy {
     bool exact;
 };
 
-/* Device memory for array 0 or 1 of a call: kept, unless it has to be exact. */
+/* Returns device memory for array 0 or 1, which is kept unless it must be exact. */
 static unsigned char *room_for(int which, bool exact, size_t size)
 {
     static unsigned char *kept[2];
@@ -80,7 +80,7 @@ static struct copy copy_in(int which, const void *host, size_t size)
     struct copy c = {.host = (unsigned char *)(uintptr_t)host, .size = size};
     size_t offset;
 
-    /* not beyond the guard page that the host's array may end at */
+    /* not beyond the guard page at which the host's array may end */
     c.after = exact ? 0 : (page - (uintptr_t)(c.host + size) % page) % page;
     if (c.after > AROUND)
         c.after = AROUND;
@@ -97,7 +97,7 @@ static struct copy copy_in(int which, const void *host, size_t size)
     return c;
 }
 
-/* Back, if it was written to. */
+/* Copies back, if the array was written to. */
 static void copy_out(struct copy *c, bool written)
 {
     if (written)

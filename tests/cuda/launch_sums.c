@@ -44,7 +44,7 @@ const char *emulate_skip(void)
     return reason;
 }
 
-/* A copy of x[n] in the device's memory; NULL of NULL. */
+/* Copies x[n] to the device's memory; NULL for NULL. */
 static float *copy_of(const float *x, size_t n)
 {
     void *copy = NULL;

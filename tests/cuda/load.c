@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Load the plugin as libapsmpi.so does, and let it say whether it can work
- * here:
+ * Loads the plugin as libapsmpi.so does, and prints whether it can work here:
  *
  *     load PLUGIN VERSION
  *

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# GPU memory, as far as it goes without a GPU: the kernels' work done by the
-# host, the staging over a device that is none, and the plugin as a file.
+# GPU memory, without a GPU: the kernels' work done on the host, the staging on a
+# fake device, and the plugin as a file.
 CUDA_TEST_CPPFLAGS = $(TEST_CPPFLAGS) -I$(top_srcdir)/tests \
 	-I$(top_srcdir)/tests/cuda
 cuda_emulation = tests/cuda/emulate.c tests/cuda/emulate.h \
@@ -26,7 +26,7 @@ tests_cuda_sums_SOURCES = tests/cuda/sums.c $(cuda_emulation)
 tests_cuda_sums_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_sums_LDADD = $(tests_cuda_work_LDADD)
 
-# The same work as nvcc compiles it for the host.
+# The kernels' work, compiled by nvcc for the host.
 tests_cuda_work_nvcc_SOURCES = tests/cuda/work.c tests/cuda/emulate.h
 tests_cuda_work_nvcc_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_work_nvcc_LDADD = tests/cuda/emulate.o $(tests_cuda_work_LDADD) \
@@ -74,8 +74,7 @@ tests_cuda_blocks_memory_SOURCES = tests/cuda/blocks_memory.c $(cuda_blocks)
 tests_cuda_blocks_memory_CPPFLAGS = $(tests_cuda_staging_CPPFLAGS)
 tests_cuda_blocks_memory_LDADD = $(tests_cuda_staging_LDADD)
 
-# On a GPU; skipped where there is none. The kernels themselves, the plugin as
-# it is loaded.
+# On a GPU; skipped without one. The kernels themselves, and the loaded plugin.
 cuda_device_libs = tests/libtap.la libcore.la $(CUDART_ARCHIVE) -ldl -lrt \
 	-lpthread -lm
 tests_cuda_work_device_SOURCES = tests/cuda/work.c tests/cuda/emulate.h \
@@ -133,7 +132,7 @@ tests/cuda/emulate.o: tests/cuda/emulate.cu tests/cuda/emulate.c \
 	    $(top_srcdir)/tests/cuda/emulate.cu
 CLEANFILES += tests/cuda/emulate.o
 
-# What needs a GPU, all of it: scripts/check-cuda says more.
+# All tests that need a GPU: see scripts/check-cuda.
 tests/cuda/bench: $(top_srcdir)/tests/cuda/bench.cu cuda/kernels.o \
 	cuda/block_kernels.o \
 	libapsmpi-cuda.la libcore.la Makefile

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What libaps-cuda refuses before it asks for a GPU: formats in blocks and of
- * integers, with an error that says what to do.
+ * Errors of libaps-cuda before it needs a GPU: block formats and integers, with
+ * a message that says what to do.
  */
 #include "config.h"
 
@@ -13,7 +13,7 @@
 
 static struct aps_error error;
 
-/* Did a call that returned `result` refuse its format, in these words? */
+/* Checks that a call that returned `result` refused its format, in these words. */
 static void refused(int result, const char *words, const char *what)
 {
     ok(result == -1 && errno == EINVAL && strstr(error.text, words), "%s: %s",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Steps with the wire in host memory, over a device that is none (fake.h): the
- * host's bytes in all formats; how often the host waits, starts kernels and
- * copies; values elsewhere; failures.
+ * Steps with the wire in host memory, on the fake device (fake.h): the host's
+ * bytes in all formats; the number of waits, started kernels and copies; values
+ * elsewhere; failures.
  */
 #include "config.h"
 
@@ -17,10 +17,10 @@
 
 #define OWNERS_MAX 150
 
-/* A vector in slices, and a block a slice. */
+/* A vector in slices, and a block for each slice. */
 struct slices {
     struct arrays a;
-    size_t length; /* of a slice; the last one may be shorter */
+    size_t length; /* length of a slice; the last one may be shorter */
     size_t owners;
     size_t stride;
     unsigned char *wire, *expected;
@@ -72,7 +72,7 @@ static void slices_remove(struct slices *s, size_t shift)
     arrays_remove(&s->a, shift);
 }
 
-/* The same verb for all owners. */
+/* Runs one verb for all owners. */
 static void run(struct slices *s, enum aps_device_verb verb)
 {
     for (size_t owner = 0; owner < s->owners; owner++)
@@ -134,7 +134,7 @@ static const char *decode_all(struct slices *s)
     return memcmp(s->a.y, s->x, bytes) == 0 ? NULL : "decode";
 }
 
-/* The first that is not as the host's, or NULL. */
+/* Returns the first difference from the host's result, or NULL. */
 static const char *all(struct slices *s)
 {
     const char *failed = measure_all(s);
@@ -174,7 +174,7 @@ static void test_formats(void)
 
 /* --- counts ------------------------------------------------------------------- */
 
-/* What one stage costs; copies with clearings. */
+/* Checks the numbers of one stage; copies include clearings. */
 static void test_count(struct slices *s, const char *what,
                        const char *(*stage)(struct slices *s),
                        unsigned long waits, unsigned long copies)
@@ -212,7 +212,7 @@ static void test_counts(const char *format, size_t length, size_t owners,
     slices_remove(&s, 0);
 }
 
-/* A block that is longer than a slot goes by its verb, and others do not. */
+/* A block that is longer than a slot is encoded by its own verb, and others are not. */
 static void test_long(void)
 {
     struct fake_counts before;
@@ -223,7 +223,7 @@ static void test_long(void)
     before = fake_counts();
     ok(!all(&s), "a block that is as long as a slot");
     ok(fake_counts().waits - before.waits == 1 + 2 + 2,
-       "... goes by itself, and waits once more than others do");
+       "... is encoded alone, and waits once more than others do");
     slices_remove(&s, 0);
 }
 
@@ -255,7 +255,7 @@ static const char *all_in(enum fake_kind kind, CUcontext context,
     return failed || kept(current) ? failed : "the caller's context";
 }
 
-/* Values of one call in several kinds of memory. */
+/* Tests values of one call in several kinds of memory. */
 static const char *all_mixed(void)
 {
     CUcontext contexts[] = {fake_context_primary(0), fake_context_primary(1)};
@@ -309,7 +309,7 @@ static void test_elsewhere(void)
     ok(!all_in(FAKE_MANAGED, other, near), "managed memory");
     fake_context_recreate(other);
     ok(!all_in(FAKE_DEVICE, other, near),
-       "a context that was destroyed and created anew");
+       "a context that was destroyed and created again");
     ok(!all_mixed(), "values in several contexts and in the host's memory");
     ok(failures() == 0, "no failure");
 }
@@ -325,8 +325,8 @@ static bool is_zero(const void *bytes, size_t n)
     return n == 0;
 }
 
-/* How many steps of a stage have failed, which leave zeros; -1: one is wrong.
- * `lost`: the device cannot even write zeros. */
+/* Returns the number of failed steps of a stage, which leave zeros; -1: a step
+ * is wrong. `lost`: the device cannot even write zeros. */
 static long failed_steps(const struct slices *s, enum aps_device_verb verb,
                          bool lost)
 {
@@ -355,7 +355,7 @@ static long failed_steps(const struct slices *s, enum aps_device_verb verb,
     return count;
 }
 
-/* Each call of CUDA fails in turn. */
+/* Fails each call of CUDA in turn. */
 static void test_failures(enum aps_device_verb verb, bool for_ever)
 {
     CUcontext context = fake_context_create(0);
@@ -378,7 +378,7 @@ static void test_failures(enum aps_device_verb verb, bool for_ever)
         fake_fail(0, cudaSuccess, false);
         lost = failed_steps(&s, verb, unsure);
         counted = failures() - before;
-        /* what was not waited for may be right nevertheless */
+        /* a result may be right even without a wait */
         right =
             lost >= 0 && kept(NULL) &&
             (counted == (unsigned long)lost ||
@@ -403,11 +403,11 @@ static void test_measure_failing(void)
     fake_fail(0, cudaSuccess, false);
     ok(failures() == before + 3 && s.steps[1].magnitude.max == 0 &&
            !s.steps[1].magnitude.finite,
-       "a magnitude that cannot be had is that of nothing, and counts");
+       "a magnitude that cannot be measured is 0, and counts as failed");
     fake_driver_down(true);
     run(&s, APS_DEVICE_MAGNITUDE);
     fake_driver_down(false);
-    ok(failures() == before + 6, "so is one while the driver is down");
+    ok(failures() == before + 6, "a magnitude without a driver is 0, too");
     slices_remove(&s, 0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The plugin's verbs over a device that is none (fake.h): pieces and slots,
- * contexts, threads, and every way to fail.
+ * The plugin's verbs on the fake device (fake.h): pieces and slots, contexts,
+ * threads, and all failures.
  */
 #include "config.h"
 
@@ -102,7 +102,7 @@ static void test_contexts(void)
     ok(!verbs_in(FAKE_MANAGED, other, near), "managed memory");
     fake_context_recreate(other);
     ok(!verbs_in(FAKE_DEVICE, other, near),
-       "a context that was destroyed and created anew");
+       "a context that was destroyed and created again");
 
     fake_context_set(near);
     arrays_place("e4m3", 1000, 0, FAKE_DEVICE, near, &a);
@@ -123,8 +123,8 @@ static void test_contexts(void)
 
 /* --- failures ------------------------------------------------------------ */
 
-/* Each call in turn fails, once: nobody notices but by the time it takes. In a
- * new context, which has no lane yet, or in one that has. */
+/* Each call in turn fails, once, which changes only the time. In a new context,
+ * which has no lane yet, or in one that has. */
 static void test_once(bool new)
 {
     CUcontext context = fake_context_create(0);
@@ -160,7 +160,7 @@ static bool zeros(const unsigned char *bytes, size_t n)
     return true;
 }
 
-/* From some call on all fail. */
+/* All calls fail from some call on. */
 static void test_for_ever(void)
 {
     CUcontext context = fake_context_create(0);
@@ -183,7 +183,7 @@ static void test_for_ever(void)
         fake_fail(0, cudaSuccess, false);
         if (!reached)
             break;
-        /* behind the last that counts it may be right, and is not counted */
+        /* after the last that counts it may be right, and is not counted */
         if (failures() == before) {
             counted = counted && flags == a.flags &&
                       memcmp(a.wire, a.expected, a.bytes) == 0;

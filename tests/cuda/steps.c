@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Steps that are waited for once, over a device that is none (fake.h): how often
- * the host waits, starts kernels and copies; what is out of reach; failures.
- * That steps give what the host does is tested by blocks.c.
+ * Steps with one wait, on the fake device (fake.h): the number of waits,
+ * started kernels and copies; values out of reach; failures. blocks.c checks
+ * that steps give the host's results.
  */
 #include "config.h"
 
@@ -15,9 +15,9 @@
 #define OWNERS_MAX 70
 #define SLICE 1000
 
-/* A vector in slices, and a block a slice. */
+/* A vector in slices, and a block for each slice. */
 struct slices {
-    struct arrays a; /* of one slice: what each holds */
+    struct arrays a; /* arrays of one slice */
     unsigned char *wire;
     size_t stride;
     int owners;
@@ -56,7 +56,7 @@ static struct aps_device_step step_of(const struct slices *s, int owner,
     };
 }
 
-/* Our values to every owner. */
+/* Encodes this rank's values for every owner. */
 static int encode_all(struct slices *s)
 {
     for (int owner = 0; owner < s->owners; owner++)
@@ -64,7 +64,7 @@ static int encode_all(struct slices *s)
     return verbs->device->run(s->steps, (size_t)s->owners);
 }
 
-/* One's sums, from the blocks of all. */
+/* Sums the blocks of all ranks for one owner. */
 static int add_all(struct slices *s)
 {
     for (int owner = 0; owner < s->owners; owner++) {
@@ -75,7 +75,7 @@ static int add_all(struct slices *s)
     return verbs->device->run(s->steps, (size_t)s->owners + 1);
 }
 
-/* And all results. */
+/* Decodes all results. */
 static int decode_all(struct slices *s)
 {
     for (int owner = 0; owner < s->owners; owner++)
@@ -95,8 +95,8 @@ static bool encoded(const struct slices *s)
     return right;
 }
 
-/* The three stages of a chunk, up to 64 blocks each: see cuda/apsmpi-gpu.7 and
- * pmpi/reduce/hierarchical_devices.h. */
+/* Runs the three stages of a chunk, up to 64 blocks each: see cuda/apsmpi-gpu.7
+ * and pmpi/reduce/hierarchical_devices.h. */
 static void test_counts(const char *format, int owners, unsigned long waits)
 {
     const unsigned long n = (unsigned long)owners;
@@ -120,7 +120,7 @@ static void test_counts(const char *format, int owners, unsigned long waits)
     slices_remove(&s);
 }
 
-/* Blocks on another device than the values go through the slots of a lane. */
+/* Blocks on another device than the values use the slots of a lane. */
 static void test_out_of_reach(void)
 {
     void *far = fake_allocate(FAKE_DEVICE, fake_context_primary(1), 1);
@@ -147,7 +147,7 @@ static void test_nothing(void)
     ok(fake_counts().waits == before.waits, "... wait for nothing");
 }
 
-/* Each call of CUDA fails in turn. */
+/* Fails each call of CUDA in turn. */
 static void test_failures(bool for_ever)
 {
     CUcontext context = fake_context_create(0);
@@ -169,7 +169,7 @@ static void test_failures(bool for_ever)
         right = failures() == before + (result < 0) && kept(NULL) &&
                 (result < 0 || encoded(&s));
         failed += result < 0;
-        fake_context_recreate(context); /* what it still does is done */
+        fake_context_recreate(context); /* its pending work is done */
         slices_remove(&s);
     }
     ok(right && failed > 5, "%lu calls that fail%s: %lu failures, each counted",

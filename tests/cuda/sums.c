@@ -89,7 +89,7 @@ static float *matrix(const struct aps_format *f, int64_t rows, int64_t ld)
     return x;
 }
 
-/* One product: sizes, transposes, factors and formats by `turn`. */
+/* Tests one product: sizes, transposes, factors and formats by `turn`. */
 static bool test_gemm(const struct aps_format *f, unsigned turn)
 {
     static const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 17, 33};

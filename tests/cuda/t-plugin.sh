@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# libapsmpi-cuda.so and libaps-cuda.so as files: what they need, what they export,
-# what their kernels use, and what the plugin says where there is no GPU.
+# libapsmpi-cuda.so and libaps-cuda.so as files: their libraries, exports, the
+# registers of their kernels, and the plugin's message without a GPU.
 
 top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
 top_builddir=$(cd "${top_builddir:-build}" && pwd)
@@ -23,7 +23,7 @@ for part in kernels block_kernels sums; do
     cat "$top_builddir/cuda/$part.resources"
 done >"$resources"
 
-# check NAME COMMAND...: what it prints is shown if it fails.
+# check NAME COMMAND...: prints the command's output if it fails.
 check()
 {
     name=$1

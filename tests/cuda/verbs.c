@@ -82,7 +82,7 @@ static bool device_is(const struct arrays *a, const float *expected)
     return memcmp(a->y, expected, a->n * sizeof *a->y) == 0;
 }
 
-/* The same in steps. */
+/* Runs the verbs as steps. */
 static bool runs_right(const struct aps_memory *verbs, struct arrays *a)
 {
     const struct aps_device_step plain = {.codec = &a->codec,
@@ -152,7 +152,7 @@ const char *run_verbs(const struct aps_memory *verbs, struct arrays *a)
     return NULL;
 }
 
-/* The wire as expected, and as it was around it. */
+/* True if the wire has the expected bytes, and the memory around it is unchanged. */
 static bool wire_is(const struct arrays *a, const unsigned char *expected,
                     const unsigned char *got)
 {
@@ -169,7 +169,7 @@ static bool magnitude_is(struct aps_magnitude got, struct aps_magnitude wanted)
            got.finite == wanted.finite;
 }
 
-/* Encode, measure, decode and add, measure the sums, all in one go. */
+/* Runs encode, measure, decode and add, and measure the sums, in one call. */
 static bool steps_are_right(const struct aps_device_memory *device,
                             const struct arrays *a, unsigned char *wire)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The plugin's verbs, each once, against the host's: on a GPU, or on a device
- * that is none.
+ * The plugin's verbs, each once, against the host's: on a GPU, or on the fake device.
  */
 #ifndef APS_TESTS_CUDA_VERBS_H
 #define APS_TESTS_CUDA_VERBS_H
@@ -11,43 +10,43 @@
 #include "codec/codec.h"
 #include "codec/memory.h"
 
-/* Copies to and from the device, which the program knows how to make. */
+/* Copy to and from the device; the program defines them. */
 void verbs_write(void *to, const void *from, size_t bytes);
 void verbs_read(void *to, const void *from, size_t bytes);
 
-/* An array of both sides, and what the host makes of it. */
+/* An array on both sides, and the host's results for it. */
 struct arrays {
     struct aps_codec codec;
     struct aps_scaling scaling;
     size_t n;
     size_t bytes;
     float *x;      /* [n] */
-    float *device; /* likewise, in the memory that is tested; the caller's */
+    float *device; /* [n], in the tested memory; owned by the caller */
     unsigned char *expected;
     float *expected_x;
     float *expected_sum; /* x + expected_x */
     unsigned flags;
-    struct aps_cast_options options; /* of encode_stats */
-    unsigned char *expected_drawn;   /* its bytes */
+    struct aps_cast_options options; /* options of encode_stats */
+    unsigned char *expected_drawn;   /* bytes of encode_stats */
     struct aps_encode_stats stats;
     unsigned char *wire;
     float *y;
 };
 
-/* Host memory, or the end of the program. */
+/* Allocates host memory, or ends the program. */
 void *verbs_allocate(size_t bytes);
 
 void arrays_create(const char *format, size_t n, float *device,
                    struct arrays *a);
 void arrays_destroy(struct arrays *a);
 
-/* The first verb that does not do as the host's, or NULL. */
+/* Returns the first verb whose result differs from the host's, or NULL. */
 const char *run_verbs(const struct aps_memory *verbs, struct arrays *a);
 
-/* Bytes of the wire's memory that lie before it and behind, at least. */
+/* Bytes of the wire's memory before and after it, at least. */
 #define WIRE_AROUND ((size_t)64)
 
-/* Likewise those with the wire in a device's memory: at `wire`, ... */
+/* Like run_verbs, with the wire in a device's memory: at `wire`, ... */
 const char *run_blocks_at(const struct aps_memory *verbs, struct arrays *a,
                           unsigned char *wire);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the threads of the kernels do, done by the host, against the host's
- * codec: the same bytes, floats, flags and statistics, whatever the format, the
- * values, the size, the alignment, the scaling and the rounding.
+ * The work of the kernels' threads, done on the host, against the host's codec:
+ * the same bytes, floats, flags and statistics, for all formats, values, sizes,
+ * alignments, scalings and roundings.
  */
 #include "config.h"
 
@@ -21,8 +21,8 @@
 #include "unit/common/wire.h"
 
 #define N_MAX 1100
-/* Enough for the loops that load several units before they compute, in a grid
- * of one block (APS_TEST_BLOCKS of launch.c). */
+/* Enough values for the loops that load several units before they compute, in a
+ * grid of one block (APS_TEST_BLOCKS of launch.c). */
 #define N_LONG 9001
 #define GUARD 64
 
@@ -30,7 +30,7 @@ static const size_t sizes[] = {
     0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 15, 16, 17, 31, 32, 33, 100, 1003, N_MAX,
 };
 
-/* The way through double, too. */
+/* The path through double, too. */
 static const struct aps_scaling scalings[] = {
     {.exponent = 0, .factor = 1},     {.exponent = 5, .factor = 1},
     {.exponent = -3, .factor = 1},    {.exponent = 90, .factor = 1},
@@ -42,9 +42,8 @@ static const struct aps_scaling scalings[] = {
 };
 #define SCALINGS (sizeof scalings / sizeof *scalings)
 
-/* An array at an address that is `offset` bytes off, with bytes at both ends
- * that must not change, or, with the offset FLUSH, at the end of all memory
- * that may be touched. */
+/* An array at an address that is `offset` bytes off, with guards at both ends that must
+ * not change, or, with the offset FLUSH, at the end of accessible memory. */
 #define ROOM(n) (GUARD + (size_t)(n)*4 + GUARD)
 #define FLUSH 16
 struct array {
@@ -81,7 +80,7 @@ static void put_float(void *x, size_t i, float value)
     memcpy((char *)x + i * sizeof value, &value, sizeof value);
 }
 
-/* What kind of values: any, or none that is INF or NaN. */
+/* Kind of values: any, or neither INF nor NaN. */
 static void fill(const struct aps_format *f, void *x, size_t n,
                  struct aps_scaling scaling, bool finite)
 {
@@ -102,7 +101,6 @@ struct sample {
     bool finite;
 };
 
-/* Encode with `options`; statistics if `stats`. */
 static const char *check_encode(const struct aps_codec *codec,
                                 const struct sample *s,
                                 const struct aps_cast_options *options,
@@ -137,7 +135,7 @@ static const char *check_encode(const struct aps_codec *codec,
     return NULL;
 }
 
-/* Decode every code there is, onto any floats. */
+/* Decodes all codes, to any floats. */
 static const char *check_decode(const struct aps_codec *codec,
                                 const struct sample *s, unsigned flags,
                                 bool add)
@@ -151,7 +149,7 @@ static const char *check_decode(const struct aps_codec *codec,
 
     for (size_t i = 0; i < bytes; i++)
         wire[i] = (unsigned char)random_bits();
-    if (s->finite) { /* few that are not */
+    if (s->finite) { /* a few that are not finite */
         for (size_t i = 0; i < s->n; i++)
             put_float(x, i, random_near(f, s->scaling.exponent));
         codec->encode(codec, x, s->n, s->scaling, NULL, wire);
@@ -237,7 +235,7 @@ static void test_format(const struct aps_format *f)
     ok(true, "%s: the host codec's bytes, floats and statistics", f->name);
 }
 
-/* The floats of a reduction begin at a float, its wire at 8 or 16 bytes. */
+/* The floats of a reduction are aligned to a float, its wire to 8 or 16 bytes. */
 static void test_long(const struct aps_format *f)
 {
     struct aps_codec codec;
@@ -291,7 +289,7 @@ static void test_magnitude(void)
 int main(int argc, char **argv)
 {
     static const char *const integers[] = {"flex8", "flex16"};
-    /* every how many formats: for slow ways to look at it */
+    /* tests every `step`th format: for slow tools */
     int step = argc > 1 ? atoi(argv[1]) : 1;
     struct aps_format format;
 

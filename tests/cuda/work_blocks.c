@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the threads of the kernels do with formats in blocks, done by the host,
- * against the host's plain codec: the same bytes, floats and statistics,
- * whatever the family, the length of blocks, the values, the size, the alignment
- * and the rounding.
+ * The work of the kernels' threads with block formats, done on the host,
+ * against the host's plain codec: the same bytes, floats and statistics, for
+ * all families, block lengths, values, sizes, alignments and roundings.
  */
 #include "config.h"
 
@@ -23,11 +22,11 @@
 #define N_MAX 1600
 #define GUARD 64
 #define ROOM (GUARD + N_MAX * 4 + GUARD)
-#define FLUSH 16 /* an offset: at the end of all memory that may be touched */
+#define FLUSH 16 /* an offset: at the end of accessible memory */
 
 /* Every family; blocks shorter than an eight, longer than a warp's, and whose
  * codes end inside a byte; the most bits. The longest need more values than
- * launch.c has room for in one call, and are tried by tests/cuda/staging. */
+ * launch.c can hold in one call; tests/cuda/staging tests them. */
 static const char *const names[] = {
     "bfp7/64",   "bfp7/2",     "bfp4/3",   "bfp1/5",    "bfp5/36",
     "bfp7/576",  "bfp15/48",   "bfp23/33", "bfp24/16",  "bfp3/320",
@@ -39,11 +38,11 @@ static const size_t sizes[] = {0,  1,  2,  3,  5,  7,   8,   9,    15,   16,
                                17, 31, 32, 33, 65, 100, 577, 1003, N_MAX};
 
 struct array {
-    unsigned char *bytes; /* ROOM of them */
+    unsigned char *bytes; /* `room` bytes */
 };
 
-/* `size` bytes, `offset` bytes before a boundary, with bytes at both ends that
- * must not change. */
+/* Returns `size` bytes, `offset` bytes before a boundary, with guards at both
+ * ends that must not change. */
 static void *array_at(struct array *array, size_t offset, size_t size)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -73,8 +72,8 @@ static void put_float(void *x, size_t i, float value)
     memcpy((char *)x + i * sizeof value, &value, sizeof value);
 }
 
-/* Magnitudes near each other for a while, of all exponents that floats have,
- * then others; blocks of zeros, and, unless `finite`, some of INF and NaN. */
+/* Fills magnitudes near each other for a while, of all exponents that floats have, then
+ * others; blocks of zeros, and, unless `finite`, some of INF and NaN. */
 static void fill(void *x, size_t n, bool finite)
 {
     static const uint32_t special[] = {0x7f800000, 0xff800000, 0x7fc00000,
@@ -146,8 +145,8 @@ static const char *check_encode(const struct aps_codec *codec,
     return NULL;
 }
 
-/* Part of a piece, by the magnitude of the whole: its scale stands before either,
- * and its blocks are those of the whole. */
+/* Encodes a part of a piece, by the magnitude of the whole: both begin with the
+ * piece's scale, and have the blocks of the whole. */
 static const char *check_part(const struct aps_codec *codec,
                               const struct sample *s)
 {
@@ -181,7 +180,7 @@ static const char *check_part(const struct aps_codec *codec,
                                                            : "decode of a part";
 }
 
-/* Decode every code there is, onto any floats. */
+/* Decodes all codes, to any floats. */
 static const char *check_decode(const struct aps_codec *codec,
                                 const struct sample *s, bool add)
 {
