@@ -4,11 +4,10 @@
  *
  *     compressors GRADIENTS [--ports GBIT] [--model] POLICY...
  *
- * Each policy has one rule and a layer table, whose layers are reduced together, as
- * nonblocking calls that fuse are. Prints a table as comments, and as TAP that all
- * ranks hold the same bits. With --model nothing is computed, and arrays have no
- * memory of their own: then the times alone mean something. With --ports messages go
- * by the network of ports.h.
+ * Each policy has one rule and a layer table, whose layers are reduced together, like
+ * fused nonblocking calls. Prints a table as comments, and as TAP that all ranks hold
+ * the same bits. With --model nothing is computed, and arrays share memory: then only
+ * the times are meaningful. With --ports messages use the network of ports.h.
  */
 #include "config.h"
 
@@ -33,14 +32,14 @@ struct step {
     struct aps_reductions *reductions;
     struct aps_exchange exchange;
     struct aps_compressed_ranks ranks;
-    struct aps_group_exchanges *by_group; /* of compressors that go by groups */
+    struct aps_group_exchanges *by_group; /* state for groups */
     int outcome;
-    float *in, *out;       /* one layer behind the other */
-    float *error, *delta;  /* the same */
-    float *kept, *scratch; /* of layers that are reduced together */
+    float *in, *out;       /* layers, one after the other */
+    float *error, *delta;  /* layers, one after the other */
+    float *kept, *scratch; /* for layers that are reduced together */
     unsigned char *messages;
     size_t total;      /* floats of all layers */
-    size_t wire_bytes; /* that this rank has sent */
+    size_t wire_bytes; /* bytes sent by this rank */
 };
 
 /* Some layers of a step: those that the compressor takes, or the others. */
@@ -67,7 +66,7 @@ static void *allocate(size_t bytes)
     return memory;
 }
 
-/* Zeros, which are the system's until they are written. */
+/* Returns zeros, which use no memory until they are written. */
 static void *zeros(size_t bytes)
 {
     void *memory = mmap(NULL, bytes > 0 ? bytes : 1, PROT_READ | PROT_WRITE,
@@ -78,8 +77,8 @@ static void *zeros(size_t bytes)
     return memory;
 }
 
-/* COLLECTIVE. Where nothing is computed, the messages of all ranks are the same,
- * and so is their memory: ranks are threads of one process. */
+/* COLLECTIVE. If nothing is computed, the messages of all ranks are the same,
+ * and share memory: ranks are threads of one process. */
 static unsigned char *message_memory(size_t bytes)
 {
     void *memory = NULL;
@@ -98,8 +97,8 @@ static size_t line(size_t floats)
 
 /* --- layers --------------------------------------------------------------- */
 
-/* The next layers that the compressor takes, or that it does not; false: there are
- * none. */
+/* Finds the next layers that the compressor takes, or that it does not; false:
+ * there are none. */
 static bool next_batch(const struct step *step, struct batch *batch)
 {
     struct aps_plan plan;
@@ -181,7 +180,7 @@ static int reduce_taken(struct step *step, const struct batch *batch,
     return ops->run(&site, batch->count, layers, cost);
 }
 
-/* COLLECTIVE. All layers. */
+/* COLLECTIVE. Reduces all layers. */
 static void reduce(struct step *step)
 {
     struct aps_cost cost = {0};
@@ -204,7 +203,7 @@ static void reduce(struct step *step)
 
 /* --- rows ----------------------------------------------------------------- */
 
-/* The file's name without folder and suffix. */
+/* Returns the file's name without directory and suffix. */
 static const char *row_name(const char *path, char *name, size_t size)
 {
     const char *base = strrchr(path, '/');
@@ -224,7 +223,7 @@ static void show(const char *name, double seconds, size_t wire_bytes)
     fflush(stdout);
 }
 
-/* COLLECTIVE. The reductions, and the groups of a compressor that goes by them. */
+/* COLLECTIVE. Prepares the reductions, and groups for the compressor. */
 static void prepare_groups(struct step *step)
 {
     struct aps_plan plan;
@@ -249,7 +248,7 @@ static void prepare_groups(struct step *step)
         PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* What the batches need, of the largest one. */
+/* Allocates the memory of the batches, for the largest one. */
 static void prepare(struct step *step)
 {
     const struct aps_compressed_ranks *ranks = &step->ranks;
@@ -296,8 +295,9 @@ static void read_policy(struct step *step, const char *path)
         step->total += step->table->list[i].count;
 }
 
-/* COLLECTIVE. Seconds from the moment when the last rank starts until the last has
- * ended. natively: the first so many floats by MPI; 0: all layers by us. */
+/* COLLECTIVE. Returns the seconds from the start of the last rank to the end of
+ * the last rank. `natively`: number of floats that MPI sums; 0: the library
+ * reduces all layers. */
 static double time_once(struct step *step, size_t natively)
 {
     double seconds, longest;
@@ -316,9 +316,9 @@ static double time_once(struct step *step, size_t natively)
     return longest;
 }
 
-/* COLLECTIVE. Native MPI adds up for nothing here, but it does add up, in memory of
- * its own: many values take as long as a line through the times of a 32nd and a 16th
- * of them says. */
+/* COLLECTIVE. Native MPI's sums take no time here, but they are computed, in
+ * memory of their own. The time of many values is extrapolated from the times
+ * of a 32nd and a 16th of them. */
 static double time_native(struct step *step)
 {
     const size_t ranks = (size_t)mpitap_size();

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Sourced by scripts of tests/sim after simulate.sh: the policies that compressors
-# are simulated under.
+# Sourced by scripts of tests/sim after simulate.sh: the policies under which
+# compressors are simulated.
 #
 #   policies TABLE     prints their paths; a rule that this version does not know is
-#                      left out, which standard error says
+#                      left out, with a line on standard error
 #   step NODES RANKS GBIT [--ports] [--model] POLICY...
 
 rules()
@@ -38,16 +38,16 @@ policies()
     done
 }
 
-# Those of them whose messages are as long as lengths and ranks say: only these can
-# be simulated without computing.
+# Policies whose messages have a length that depends only on lengths and ranks:
+# only these can be simulated without computing.
 of_known_length()
 {
     printf '%s\n' "$@" | grep -v '/mstopk-[dh][^/]*$'
 }
 
-# step NODES RANKS GBIT [--ports] [--model] POLICY...: native MPI goes by a ring. With
-# --ports messages go by the network of ports.h, not by SimGrid's; with --model SimGrid
-# gives all arrays of a megabyte the same memory.
+# step NODES RANKS GBIT [--ports] [--model] POLICY...: native MPI uses a ring.
+# With --ports messages use the network of ports.h, not SimGrid's; with --model
+# SimGrid gives all arrays of a megabyte the same memory.
 step()
 {
     nodes=$1 ranks=$2 gbit=$3 ports=

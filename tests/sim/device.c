@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What pmpi/device.c is to the reductions, where there are no GPUs. */
+/* pmpi/device.c for the reductions, without GPUs. */
 #include "config.h"
 
 #include "device/device.h"

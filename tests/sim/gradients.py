@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draw the gradients of tests/sim: gradients.py FILE
+"""Draws the gradients of tests/sim: gradients.py FILE
 
-FILE becomes 256 ranks x 512 values, FP32, little-endian, rank by rank. They are
-drawn once and stored (gradients.bin); this script is where they come from and
-gives the same bytes everywhere: it rolls whole numbers (Mersenne Twister), and
-only exact arithmetic and one rounding to FP32 follow.
+FILE becomes 256 ranks x 512 values, FP32, little-endian, rank by rank. They
+are drawn once and stored (gradients.bin). This script gives the same bytes
+everywhere: it draws whole numbers (Mersenne Twister), and then uses only exact
+arithmetic and one rounding to FP32.
 
 Rank r's value i is   m_i * (1 + NOISE * z_ri) * 2^-20   where
 
@@ -31,13 +31,13 @@ SEED = 1
 
 
 def magnitude(bits):
-    """m_i, times 2^24."""
+    """Returns m_i, times 2^24."""
     heads = bin(bits(16)).count("1")
     return ((1 << 16) + bits(16)) << heads
 
 
 def noise(bits):
-    """z_ri, times 2^16."""
+    """Returns z_ri, times 2^16."""
     return sum(bits(16) for _ in range(12)) - 6 * 65535
 
 

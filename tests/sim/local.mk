@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Simulated clusters: the reductions compiled by SimGrid's smpicc, which is not
-# the compiler of the rest, hence a rule of our own.
+# the compiler of the other sources, and needs a rule.
 sim_tests = \
 	tests/sim/t-compressors.sh \
 	tests/sim/t-gradients.sh \
@@ -14,8 +14,8 @@ AM_TESTS_ENVIRONMENT += \
 	SMPIRUN='$(SMPIRUN)'; export SMPIRUN; \
 	SIMGRID_SKIP='$(SIMGRID_SKIP)'; export SIMGRID_SKIP;
 
-# What pmpi/reduce/reduction.c needs of pmpi/, less pmpi/message/wait.c and pmpi/device/device.c, for
-# which wait.c and device.c here stand in.
+# Sources of pmpi/ that pmpi/reduce/reduction.c needs, without pmpi/message/wait.c and
+# pmpi/device/device.c, which wait.c and device.c here replace.
 sim_engine = \
 	pmpi/block/magnitude_batch.c \
 	pmpi/block/block_batch.c \
@@ -85,7 +85,7 @@ EXTRA_DIST += $(sim_headers) \
 	tests/sim/tables.sh \
 	tests/sim/times.c
 
-# Where model.c stands between the reductions and what they call.
+# Functions for which model.c is between the reductions and their callees.
 SIM_WRAP = -Wl,--wrap=aps_codec_init,--wrap=aps_magnitude_of \
 	-Wl,--wrap=PMPI_Isend,--wrap=PMPI_Irecv,--wrap=PMPI_Test \
 	-Wl,--wrap=PMPI_Iallreduce,--wrap=PMPI_Ibcast \
@@ -103,7 +103,7 @@ SIM_WRAP = -Wl,--wrap=aps_codec_init,--wrap=aps_magnitude_of \
 	-Wl,--wrap=aps_elements_decode,--wrap=aps_elements_gather \
 	-Wl,--wrap=aps_elements_find
 
-# What all of these programs are made of.
+# Sources of all these programs.
 if HAVE_SIMGRID
 check_LIBRARIES = tests/sim/libengine.a
 endif

@@ -15,7 +15,7 @@
 #include "codec/codec.h"
 #include "ports.h"
 
-/* The names that the linker gives what it wraps. */
+/* The linker's names of the wrapped functions. */
 void __wrap_aps_codec_init(const struct aps_format *format,
                            struct aps_codec *codec);
 void __real_aps_codec_init(const struct aps_format *format,
@@ -40,8 +40,7 @@ int __real_PMPI_Test(MPI_Request *request, int *done, MPI_Status *status);
 int __wrap_smpi_clock_gettime(clockid_t clock, struct timespec *now);
 pid_t __wrap_smpi_getpid(void);
 
-static double
-    local; /* this rank's clock, where it is ahead of the simulator's */
+static double local; /* this rank's clock, if it is ahead of the simulator's */
 
 double model_clock(void)
 {
@@ -88,7 +87,7 @@ void model_spend(size_t n, double rate)
     settle_if_far();
 }
 
-/* The codec without the model, of the format that was asked for last. */
+/* Returns the codec without the model, of the format that was requested last. */
 static const struct aps_codec *real_codec(const struct aps_format *format)
 {
     static struct aps_codec codec;
@@ -148,8 +147,8 @@ void __wrap_aps_codec_init(const struct aps_format *format,
     codec->decode = decode;
     codec->decode_add = decode_add;
     codec->round = round_sums;
-    /* What a codec does in one pass is modelled as the several that it replaces: times
-     * do not depend on the machine that simulates. */
+    /* The model counts one pass of a codec as the several passes that it
+     * replaces: times do not depend on the machine that simulates. */
     codec->sum = NULL;
     codec->sum_encode = NULL;
     codec->stream = NULL;
@@ -192,7 +191,7 @@ int __wrap_PMPI_Irecv(void *bytes, int count, MPI_Datatype type, int from,
 
 /*
  * SimGrid's nonblocking collectives send from every rank to every other, which
- * no MPI does; its blocking ones go as MPICH's do (smpi/coll-selector).
+ * no MPI does; its blocking ones work like MPICH's (smpi/coll-selector).
  */
 int __wrap_PMPI_Iallreduce(const void *send, void *receive, int count,
                            MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -211,7 +210,7 @@ int __wrap_PMPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root,
     return PMPI_Bcast(buffer, count, type, root, comm);
 }
 
-/* To SimGrid a null request is not done; to MPI it is. */
+/* SimGrid does not count a null request as done; MPI does. */
 int __wrap_PMPI_Test(MPI_Request *request, int *done, MPI_Status *status)
 {
     if (*request != MPI_REQUEST_NULL)
@@ -221,8 +220,8 @@ int __wrap_PMPI_Test(MPI_Request *request, int *done, MPI_Status *status)
 }
 
 /*
- * Shared memory gets its name from the clock and the process. Simulated, both
- * are the same for two simulations on one machine.
+ * The clock and the process give shared memory its name. In simulations both
+ * are the same for two of them on one machine.
  */
 int __wrap_smpi_clock_gettime(clockid_t clock, struct timespec *now)
 {

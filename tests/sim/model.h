@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The model of what a rank does between its messages. The linker puts it
- * between the reductions and what they call (--wrap, see local.mk), so that the
- * simulated clock goes on by a constant time a value, and not by what this
- * machine happens to take: a simulation gives the same times everywhere.
+ * The model of a rank's work between its messages. The linker puts it between
+ * the reductions and the functions that they call (--wrap, see local.mk), so
+ * that the simulated clock advances by a constant time a value, and not by this
+ * machine's time: a simulation gives the same times everywhere.
  */
 #ifndef APS_SIM_MODEL_H
 #define APS_SIM_MODEL_H
@@ -19,16 +19,16 @@
 #define MODEL_ENCODE 24e9
 #define MODEL_DECODE 27e9
 #define MODEL_DECODE_ADD 24e9
-#define MODEL_ROUND 24e9 /* not in the bench: taken as an encode */
+#define MODEL_ROUND 24e9 /* not in the bench: the rate of an encode */
 #define MODEL_MAX 36e9
 
 /*
- * The same of compressors, most of them by tests/bench/compress, the others (products
- * with feedback, orthogonalisation) estimated from these, on one core of an Intel Xeon
- * with AVX-512, whose memory memcpy copies at 7 GB/s: 25.6 Mi values, or a
+ * Rates of compressors, most of them by tests/bench/compress; the others (products with
+ * feedback, orthogonalisation) are estimated from these. They are of one core of an
+ * Intel Xeon with AVX-512, whose memory memcpy copies at 7 GB/s: 25.6 Mi values, or a
  * matrix of 4096 x 4096. Products have a rate for factors of one column and one for
- * four. What takes some elements alone (gathers, sums, indices) has a rate of these.
- * An orthogonalisation is of columns by columns, in FP64.
+ * four. Passes over some of the elements (gathers, sums, indices) have a rate of these
+ * elements. An orthogonalisation is of columns by columns, in FP64.
  */
 #define MODEL_LEFT_1 12.9e9
 #define MODEL_LEFT_4 10.9e9
@@ -59,25 +59,24 @@
 #define MODEL_MESSAGE 0.5e-6
 
 /*
- * A rank's clock may be so many seconds ahead of the simulator's, unless the rank meets
- * others in more than messages: an event of the simulator for every small block would
- * take hours and change little.
+ * Seconds by which a rank's clock may be ahead of the simulator's, unless the
+ * rank synchronises with others by other means than messages: an event of the
+ * simulator for every small block would take hours and change little.
  */
 #define MODEL_AHEAD 5e-6
 
-/* n values at a rate of these. Messages that follow leave after that. */
+/* Spends the time of n values at a rate. Later messages leave after that. */
 void model_spend(size_t n, double rate);
 
-/* Whether what is wrapped computes, or only takes its time. */
+/* True if wrapped functions compute; false if they only take their time. */
 extern bool model_computes;
 
-/* This rank's clock, seconds. */
 double model_clock(void);
 
-/* Let the simulator's clock reach this rank's. */
+/* Lets the simulator's clock reach this rank's. */
 void model_settle(void);
 
-/* Let this rank's clock go on to that time, if it is not there yet. */
+/* Advances this rank's clock to that time, if it is earlier. */
 void model_wait_until(double time);
 
 #endif

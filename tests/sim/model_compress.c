@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The model's compressors: what stands between pmpi/compressed and src/compress.
- * Where the model computes nothing, arrays of a layer's length are not touched:
- * 256 ranks of a whole network would not fit this machine. Messages whose length
- * depends on what they hold (compressed/elements.h) are always computed.
+ * The model's compressors, between pmpi/compressed and src/compress. If the
+ * model computes nothing, arrays of a layer's length are not touched: 256 ranks
+ * of a whole network would not fit this machine. Messages whose length depends
+ * on their content (compressed/elements.h) are always computed.
  */
 #include "config.h"
 
@@ -19,14 +19,14 @@
 #include "compressed/fp32_fallback.h"
 #include "model.h"
 
-/* The names that the linker gives what it wraps. */
+/* The linker's names of the wrapped functions. */
 #define WRAP(type, name, parameters)                                           \
     type __wrap_##name parameters;                                             \
     type __real_##name parameters;                                             \
     type __wrap_##name parameters
 
-/* Bytes a second that a product has with a factor of so many columns: what a
- * column costs is added to what the matrix does. */
+/* Returns the bytes a second of a product with a factor of `rank` columns: the
+ * cost of a column is added to that of the matrix. */
 static double product_rate(double one, double four, size_t rank)
 {
     const double column = (1 / four - 1 / one) / 3;
@@ -109,7 +109,7 @@ WRAP(bool, aps_compress_finite, (const float *x, size_t n))
 
 /* --- selected elements ---------------------------------------------------- */
 
-/* Every so many elements, where nothing is computed. */
+/* Selects elements at equal distances, if nothing is computed. */
 WRAP(long, aps_compressed_select,
      (const struct aps_compressor *compressor,
       const struct aps_compressed *layer, size_t k, void *work,
@@ -174,7 +174,7 @@ WRAP(int, aps_indices_decode,
                           : 0;
 }
 
-/* Every element that is decoded is added or stored somewhere. */
+/* Every element that is decoded is added or stored. */
 WRAP(size_t, aps_elements_decode,
      (const struct aps_wire *wire, const unsigned char *from, size_t room,
       struct aps_elements *elements))
@@ -239,7 +239,7 @@ WRAP(void, aps_ternary_sum_pack,
         __real_aps_ternary_sum_pack(sum, n, ranks, wire);
 }
 
-/* Fewer bytes to read, and as many sums to write as of digits. */
+/* Fewer bytes to read, and as many sums to write as for digits. */
 WRAP(void, aps_ternary_sum_add,
      (const uint8_t *wire, size_t n, int ranks, enum aps_cpu cpu, int16_t *sum))
 {

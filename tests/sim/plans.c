@@ -66,7 +66,7 @@ const char *plan_name(const struct aps_plan *plan, char *buffer, size_t size)
     return buffer;
 }
 
-/* What the reductions of this rank run on. */
+/* Resources of this rank's reductions. */
 struct world {
     MPI_Comm comm;
     struct aps_vcomm vcomm;

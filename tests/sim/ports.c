@@ -14,11 +14,11 @@
 #include "model.h"
 #include "message/wait.h"
 
-#define LATENCY 2e-6 /* of two links, as simulate.sh has them */
+#define LATENCY 2e-6 /* latency of two links, as in simulate.sh */
 #define INSIDE_LATENCY 0.2e-6
-#define INSIDE 10e9 /* bytes a second */
+#define INSIDE 10e9 /* bytes a second inside a host */
 
-/* When it is taken: spans that do not touch, in their order. */
+/* Times at which a port is busy: spans that do not touch, in order. */
 struct port {
     struct span {
         double begin, end;
@@ -33,25 +33,25 @@ struct message {
     size_t size, kept;
     unsigned char bytes[]; /* [kept] */
 };
-/* Of messages in which nothing is computed so many bytes are kept: they say at most
- * that all is well. Else 256 ranks' messages would not fit this machine. */
+/* If nothing is computed, only these bytes of a message are kept: they hold at
+ * most a status. Otherwise 256 ranks' messages would not fit this machine. */
 #define KEPT ((size_t)4096)
 
-/* Of one rank to another, with one tag, in their order. */
+/* Messages from one rank to another, with one tag, in order. */
 struct line {
     int tag;
     struct line *next;
     struct message *first, **end;
 };
 
-/* Who waits for a message. */
+/* Rank that waits for a message. */
 struct sleeper {
     sg_mutex_t mutex;
     sg_cond_t woken;
     bool asleep;
 };
 
-/* All ranks'. */
+/* State of all ranks. */
 struct ports {
     int ranks;
     double rate; /* bytes a second */
@@ -60,8 +60,8 @@ struct ports {
     int *first;
     struct port *out, *in, *inside;
     struct sleeper *sleepers;
-    /* [from][to]; a row each, since SimGrid may give all of what is allocated in
-     * many megabytes the same memory */
+    /* [from][to]; each row is a separate array, because SimGrid may give large
+     * allocations the same memory */
     struct line ***lines;
 };
 static struct ports *ports;
@@ -142,7 +142,7 @@ static struct line *line_of(int from, int to, int tag)
     return *at;
 }
 
-/* Forget what was before `now`; room for one more. */
+/* Forgets the spans before `now`; makes space for one more. */
 static void port_tidy(struct port *port, double now)
 {
     size_t old = 0;
@@ -161,7 +161,7 @@ static void port_tidy(struct port *port, double now)
         PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* A message that is ready then takes it for so long: until when? */
+/* Passes a message, from `ready` for `seconds`. Returns its end. */
 static double port_pass(struct port *port, double ready, double seconds)
 {
     struct span span = {ready, 0};
@@ -189,7 +189,7 @@ static double port_pass(struct port *port, double ready, double seconds)
     return span.end;
 }
 
-/* When a message has come in that leaves at `now`. */
+/* Returns the time at which a message that leaves at `now` has arrived. */
 static double ports_pass(int from, int to, size_t size, double now)
 {
     const int here = ports->first[from], there = ports->first[to];
@@ -234,7 +234,6 @@ void ports_receive(void *bytes, size_t room, int from, int tag,
     *request = (MPI_Request)receive;
 }
 
-/* The line's next message. */
 static struct message *line_next(struct line *line)
 {
     struct sleeper *sleeper = &ports->sleepers[ports_rank()];

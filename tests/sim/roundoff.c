@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Round-off by group size, the APS paper's Table 9: roundoff GRADIENTS GROUP...
+ * Measures round-off by group size, the APS paper's Table 9: roundoff GRADIENTS
+ * GROUP...
  *
- * Prints the table as comments, and what it must show as TAP: the same bits on
- * all ranks; `direct` under everything that sums in the format; and with
- * several group sizes, an error that falls from the ring of all ranks to a
- * minimum and rises again.
+ * Prints the table as comments, and its properties as TAP: the same bits on all ranks;
+ * a smaller error for `direct` than for all sums in the format; and with several group
+ * sizes, an error that falls from the ring of all ranks to a minimum and rises again.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 static float in[GRADIENTS_VALUES], out[GRADIENTS_VALUES];
 static double exact[GRADIENTS_VALUES]; /* on rank 0 */
 
-/* The error on all ranks, and a line of the table. */
+/* Returns the error on all ranks, and prints a line of the table. */
 static double measure(struct aps_reductions *reductions,
                       const struct aps_plan *plan, int groups)
 {
@@ -44,7 +44,7 @@ static double measure(struct aps_reductions *reductions,
     return error;
 }
 
-/* The exact sum, on rank 0. */
+/* Computes the exact sum, on rank 0. */
 static void add_up(void)
 {
     double mine[GRADIENTS_VALUES];
@@ -55,7 +55,7 @@ static void add_up(void)
                 MPI_COMM_WORLD);
 }
 
-/* Ranks are coroutines of one process, and yet have globals of their own. */
+/* Ranks are coroutines of one process, but have their own globals. */
 static void check_globals(void)
 {
     static int own;

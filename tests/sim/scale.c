@@ -4,10 +4,10 @@
  *
  *     scale GRADIENTS GBIT [--model] COUNT...
  *
- * A row for each count: a native ring in FP32, and each reduction in 8 bits, by the
- * network of ports.h. Prints a table as comments, and as TAP that all ranks hold the
- * same bits. With --model nothing is computed, and arrays have no memory of their own:
- * then the times alone mean something.
+ * A row for each count: a native ring in FP32, and each reduction in 8 bits, on
+ * the network of ports.h. Prints a table as comments, and as TAP that all ranks
+ * hold the same bits. With --model nothing is computed, and arrays share
+ * memory: then only the times are meaningful.
  */
 #include "config.h"
 
@@ -26,8 +26,8 @@ enum { DIRECT, HIERARCHICAL, RING, KINDS };
 
 static float *in, *out; /* [count] */
 
-/* COLLECTIVE. Seconds from the moment when the last rank starts until the last has
- * ended; without a plan by a native ring. */
+/* COLLECTIVE. Returns the seconds from the start of the last rank to the end of
+ * the last rank; without a plan of a native ring. */
 static double time_once(struct aps_reductions *reductions,
                         const struct aps_plan *plan, size_t count)
 {

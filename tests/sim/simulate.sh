@@ -5,8 +5,8 @@
 #   . "${top_srcdir:-.}/tests/sim/simulate.sh"
 #   simulate 32 8 10 "$sim/times" "$gradients" 65536
 #
-# $sim is where the programs were built, $gradients the stored file, $tmp a
-# directory of the script's own, gone at its end.
+# $sim is the directory of the programs, $gradients the stored file, $tmp a
+# directory of the script's own, removed at its end.
 
 sim=$top_builddir/tests/sim
 gradients=$top_srcdir/tests/sim/gradients.bin
@@ -14,7 +14,7 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/apsmpi-sim.XXXXXX") || exit 99
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 99' HUP INT TERM
 
-# Without the simulator there is nothing to test.
+# Skips all tests without the simulator.
 skip_without_simgrid()
 {
     [ -n "$SIMGRID_SKIP" ] || return 0
@@ -22,9 +22,9 @@ skip_without_simgrid()
     exit 0
 }
 
-# platform NODES RANKS GBIT: hosts with so many cores at one switch that never
-# is the bottleneck. A message crosses two links of 1 us, which carry GBIT in
-# each direction; inside a host it has one of 0.2 us and 10 GB/s for itself.
+# platform NODES RANKS GBIT: hosts with RANKS cores at one switch that never is
+# the bottleneck. A message crosses two links of 1 us, which carry GBIT in each
+# direction; inside a host it has one of 0.2 us and 10 GB/s for itself.
 platform()
 {
     cat <<END
@@ -50,10 +50,10 @@ hosts()
 
 # simulate NODES RANKS GBIT PROGRAM ARG...: RANKS ranks on every host.
 #
-# Nothing depends on the machine that simulates: computing takes what model.h
-# says. Bandwidth and latency are as the platform says (no correction factors of
-# some old cluster), and both directions of a link are its own. Events within
-# 10 ns are one. Collectives go as MPICH's; its bcast, which only sets up
+# Nothing depends on the machine that simulates: model.h gives the time of
+# computing. Bandwidth and latency are the platform's (no correction factors of
+# some old cluster), and the directions of a link are independent. Events within
+# 10 ns are one. Collectives work like MPICH's; its bcast, which only sets up
 # communicators here, would take the simulator minutes.
 simulate()
 {
@@ -76,9 +76,9 @@ simulate()
         "$@") </dev/null
 }
 
-# over_size NODES RANKS GBIT [--model] COUNT...: time over size, by the network of
-# ports.h. What agreements need of collectives goes in log2 p rounds; with --model
-# SimGrid gives all arrays of some megabytes the same memory.
+# over_size NODES RANKS GBIT [--model] COUNT...: time over size, on the network
+# of ports.h. The collective calls of agreements take log2 p rounds; with
+# --model SimGrid gives all arrays of some megabytes the same memory.
 over_size()
 {
     nodes=$1 ranks=$2 gbit=$3

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Compressors on two simulated hosts with four ranks each: the same bits on all
-# ranks, and the same times whenever they are simulated, whether or not the model
-# computes. By the network of ports.h they have times that come near SimGrid's.
+# ranks, and the same times whenever they are simulated, whether or not the
+# model computes. On the network of ports.h the times are near SimGrid's.
 . "${top_srcdir:-.}/tests/sim/simulate.sh"
 . "${top_srcdir:-.}/tests/sim/compressors.sh"
 
@@ -29,8 +29,8 @@ done
 count=$(grep -c '^ok\|^not ok' "$tmp/run1")
 sed '/^1\.\./d' "$tmp/run1"
 sed '/^1\.\./d; /^ok/d' "$tmp/runports"
-# row_times FILE: of what both simulate alike; native times are extrapolated where
-# nothing is computed
+# row_times FILE: the rows that both simulate in the same way; native times are
+# extrapolated if nothing is computed
 row_times()
 {
     sed -n '/native\|mstopk-[dh]/!s/\( ms \).* \([0-9.]* MB\)/\1 \2/p' "$tmp/$1"
@@ -62,7 +62,7 @@ verdict 'simulated again: the same times' cmp "$tmp/run1" "$tmp/run2"
 verdict 'there are times' test -s "$tmp/times1"
 verdict 'where nothing is computed: the same times' \
     cmp "$tmp/times1" "$tmp/times3"
-# To SimGrid all messages inside a host go at the same time, and native ones are free.
+# SimGrid sends messages inside a host at the same time, and native ones for free.
 grep -v 'native\|mstopk-hierarchical' "$tmp/run1" >"$tmp/flows"
 grep -v 'native\|mstopk-hierarchical' "$tmp/runports" >"$tmp/ports"
 verdict 'by ports: the same bits on all ranks' \

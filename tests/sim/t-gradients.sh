@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The stored gradients are what their script draws.
+# The stored gradients equal those that their script draws.
 . "${top_srcdir:-.}/tests/sim/simulate.sh"
 
 if ! "$PYTHON3" -c '' 2>"$tmp/err"; then

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Time over size on 256 simulated ranks: by the network of ports.h the reductions give
-# the same bits on all ranks, a simulation that computes nothing gives the same times,
-# and the reduction that apsmpi explain says reduce: auto takes is the fastest, or not
-# a tenth slower than it.
+# Time over size on 256 simulated ranks, on the network of ports.h: the
+# reductions give the same bits on all ranks, and a simulation that computes
+# nothing gives the same times. The reduction that apsmpi explain expects
+# `reduce: auto` to take is the fastest, or at most a tenth slower.
 . "${top_srcdir:-.}/tests/sim/simulate.sh"
 
 skip_without_simgrid
@@ -34,7 +34,7 @@ run()
     sed -n 's/^# /#   /p' "$tmp/tap"
 }
 
-# chosen NODES RANKS COUNT: what auto takes there, by explain
+# chosen NODES RANKS COUNT: prints auto's choice there, by explain
 chosen()
 {
     printf 'version: 1\nmin_count: 1\n%s\n' \

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # make sim: the tables of tests/sim/README.md, on 256 simulated ranks.
 #
-# COUNT is the number of values of the times (default 256 Ki). TABLES names some of
-# them: roundoff, times, scale, compressors. Leaves what compressors take as
-# tests/sim/compressors.csv in the build directory.
+# COUNT is the number of values of the times (default 256 Ki). TABLES names some
+# of them: roundoff, times, scale, compressors. Leaves the times of compressors
+# as tests/sim/compressors.csv in the build directory.
 . "${top_srcdir:-.}/tests/sim/simulate.sh"
 . "${top_srcdir:-.}/tests/sim/compressors.sh"
 
 count=${COUNT:-262144}
 groups='4 8 16 32 64'
 
-# table TITLE NODES RANKS GBIT PROGRAM ARG...: the comments of its TAP.
+# table TITLE NODES RANKS GBIT PROGRAM ARG...: prints the comments of its TAP.
 table()
 {
     echo "$1"
@@ -24,7 +24,7 @@ table()
     echo
 }
 
-# wanted NAME: is the table one of TABLES?
+# wanted NAME: true if TABLES has the table.
 wanted()
 {
     case " ${TABLES:-$1} " in
@@ -48,8 +48,8 @@ scale()
     echo
 }
 
-# compressors NAME NODES RANKS [--model] POLICY...: the sums of a step of the layers of
-# that name at 10 Gbit/s, by the network of ports.h; also as lines of CSV.
+# compressors NAME NODES RANKS [--model] POLICY...: prints the sums of a step with the
+# layers NAME at 10 Gbit/s, on the network of ports.h; also as lines of CSV.
 compressors()
 {
     layers=$1 nodes=$2 ranks=$3

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Simulated time of a reduction: times GRADIENTS [--ports GBIT] COUNT GROUP...
+ * Prints the simulated time of a reduction: times GRADIENTS [--ports GBIT]
+ * COUNT GROUP...
  *
- * Prints a table as comments, and as TAP that all ranks hold the same bits. With
- * --ports messages go by the network of ports.h; native MPI's go by SimGrid's.
+ * Prints a table as comments, and as TAP that all ranks hold the same bits.
+ * With --ports messages use the network of ports.h; native MPI's use SimGrid's.
  */
 #include "config.h"
 
@@ -22,8 +23,7 @@ static float *x; /* [count], in and out */
 static int count;
 static double native; /* seconds */
 
-/* Seconds from the moment when the last rank starts until the last has
- * ended. */
+/* Returns the seconds from the start of the last rank to the end of the last rank. */
 static double time_once(struct aps_reductions *reductions,
                         const struct aps_plan *plan)
 {

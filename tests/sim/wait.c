@@ -2,9 +2,8 @@
 /*
  * pmpi/wait.h for SimGrid, in the place of pmpi/wait.c.
  *
- * The ranks are coroutines of one process: one that spun or slept would hold up
- * all of them. They give way to the simulator instead, and nobody needs to
- * drive the progress of messages, which is the simulator's own affair.
+ * The ranks are coroutines of one process: one that spins or sleeps would delay all of
+ * them. They yield to the simulator instead, which progresses messages by itself.
  */
 #include "config.h"
 
@@ -25,9 +24,8 @@ int aps_wait_statuses(int count, MPI_Request requests[], MPI_Status statuses[])
 
     if (!ports_used())
         model_settle();
-    /* One by one: SimGrid's Waitall looks at all of them for each that ends,
-     * which takes it minutes where a rank has hundreds. The last to end ends at
-     * the same time. */
+    /* One by one: SimGrid's Waitall checks all requests each time one ends, which takes
+     * minutes for a rank with hundreds. The last one ends at the same time. */
     for (int i = 0; i < count; i++) {
         MPI_Status status = {0};
         int rc = MPI_SUCCESS;
@@ -53,7 +51,7 @@ int aps_wait_requests(int count, MPI_Request requests[])
 int aps_wait_requests_telling(int count, MPI_Request requests[],
                               void (*tell)(void))
 {
-    (void)tell; /* all ranks come, in no time of ours */
+    (void)tell; /* all ranks come; the wait takes no time */
     return aps_wait_requests(count, requests);
 }
 
@@ -64,9 +62,9 @@ void aps_wait_poll_or_yield(MPI_Comm comm, long *begin)
 }
 
 /*
- * What the ranks of a host meet at. Each has mapped the counts at an address of
- * its own, so the counts cannot name a meeting place; the host can. It is woken
- * for every count, and who waits for another one waits again.
+ * Meeting point of the ranks of a host. Each rank has mapped the counts at its
+ * own address, so the counts cannot name a meeting point; the host can. It is
+ * woken for every count, and a rank that waits for another count waits again.
  */
 struct meeting {
     sg_mutex_t mutex;
@@ -77,7 +75,7 @@ static struct meeting *meeting_here(void)
 {
     struct meeting *meeting = sg_host_get_data(sg_host_self());
 
-    /* Only one rank runs at a time, and none gives way in here. */
+    /* Only one rank runs at a time, and none yields in here. */
     if (!meeting) {
         meeting = malloc(sizeof *meeting);
         if (!meeting)
@@ -127,7 +125,7 @@ void aps_wait_set_ranks(int ranks, int cores)
     (void)cores;
 }
 
-/* No thread works beside the program. */
+/* No thread runs in addition to the program's. */
 void aps_wait_begin_round(long *begin, size_t round, size_t under_way)
 {
     (void)begin;
