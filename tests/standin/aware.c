@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stand-in for an MPI that is CUDA-aware, preloaded behind libapsmpi.so: it
- * says that it is, and gives the real one the addresses at which memory of the
- * stand-in's device may be touched. With STANDIN_TELL in the environment it
- * says at the end how many messages were of such memory.
+ * A stand-in for an MPI that is CUDA-aware, preloaded after libapsmpi.so: it
+ * reports that it is, and gives the real MPI accessible addresses of the
+ * stand-in device's memory. With STANDIN_TELL in the environment it prints at
+ * the end the number of messages in such memory.
  */
 #define _GNU_SOURCE
 #include "config.h"
@@ -30,7 +30,7 @@ static void find(void *library, const char *name, void *function)
     memcpy(function, &symbol, sizeof symbol);
 }
 
-/* Where MPI finds the bytes; those of the device are counted. */
+/* Returns the accessible address of the bytes, and counts those of the device. */
 static void *at(const void *bytes, atomic_ulong *count)
 {
     void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -58,19 +58,17 @@ static void *at(const void *bytes, atomic_ulong *count)
     return alias ? alias : (void *)(size_t)bytes;
 }
 
-/* Of one message. */
 static void *message(const void *bytes)
 {
     return at(bytes, &messages);
 }
 
-/* Of a collective call. */
 static void *buffer(const void *bytes)
 {
     return at(bytes, &buffers);
 }
 
-/* --- the functions of MPI, each by both names --------------------------- */
+/* --- the functions of MPI, each with both names --------------------------- */
 
 #define DEFINE(function, real, parameters, arguments)                          \
     int function parameters                                                    \

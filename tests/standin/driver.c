@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stand-in for CUDA's driver (libcuda.so.1), as much of it as programs need
- * that do without kernels. Memory of its "device", and managed memory, are
- * pages without any access: whoever touches them directly crashes. Its copies
- * go by another mapping of the same pages.
+ * A stand-in for CUDA's driver (libcuda.so.1), with the functions that programs
+ * without kernels need. Memory of its "device", and managed memory, are pages
+ * without any access: code that touches them directly crashes. Its copies use
+ * another mapping of the same pages.
  */
 #define _GNU_SOURCE
 #include "driver.h"
@@ -36,7 +36,7 @@ struct context *driver_current(void)
     return depth > 0 ? stack[depth - 1] : NULL;
 }
 
-/* The lock is held. Where n bytes lie together, or NULL. */
+/* The caller holds the lock. Returns the allocation that has all n bytes, or NULL. */
 static struct allocation *driver_find(uintptr_t at, size_t n)
 {
     for (struct allocation *a = driver_allocations; a; a = a->next)
@@ -124,8 +124,8 @@ int cuCtxSetCurrent(CUcontext context)
     return context ? cuCtxPushCurrent_v2(context) : SUCCESS;
 }
 
-/* Becomes the current one, as CUDA's does. Never freed: others may point to it.
- */
+/* Makes the context current, as CUDA's function does. It is never freed,
+ * because others may point to it. */
 int cuCtxCreate_v2(CUcontext *context, unsigned flags, int device)
 {
     struct context *new = calloc(1, sizeof *new);
@@ -189,7 +189,7 @@ static size_t whole_pages(size_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
-/* And of struct shared. */
+/* Length with struct shared. */
 static size_t length_of(size_t bytes)
 {
     return whole_pages(bytes) + whole_pages(sizeof(struct shared));
@@ -304,10 +304,10 @@ int cuMemFree_v2(CUdeviceptr pointer)
     return SUCCESS;
 }
 
-/* Of CUpointer_attribute. */
+/* Value of CUpointer_attribute. */
 enum { SYNC_MEMOPS = 6 };
 
-/* Of one attribute, where `found` may be NULL. */
+/* Returns one attribute; `found` may be NULL. */
 static int tell(int which, const struct allocation *found, void *value)
 {
     switch (which) {
@@ -362,7 +362,7 @@ int cuPointerSetAttribute(const void *value, int which, CUdeviceptr pointer)
     return SUCCESS;
 }
 
-/* As CUDA: in the context of the memory, or another that lives. */
+/* Like CUDA: in the context of the memory, or another one that exists. */
 int driver_prepare(CUdeviceptr pointer, size_t bytes, void **alias)
 {
     const struct allocation *found =

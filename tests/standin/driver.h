@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * As much of CUDA's driver API (cuda.h) as the tests and the stand-in for the
- * driver share; results are 0 or a CUresult.
+ * The part of CUDA's driver API (cuda.h) that the tests and the stand-in for
+ * the driver use; results are 0 or a CUresult.
  */
 #ifndef APS_STANDIN_DRIVER_H
 #define APS_STANDIN_DRIVER_H
@@ -57,36 +57,36 @@ int cuPointerSetAttribute(const void *value, int which, CUdeviceptr pointer);
 
 /* --- the stand-in alone --------------------------------------------------- */
 
-/* The same byte at an address that may be touched; the same, of so many. NULL:
+/* Return an accessible address of the same byte, or of `bytes` bytes; NULL if
  * they are not in a device's memory. */
 void *standin_alias(const void *device);
 void *standin_bytes(const void *device, size_t bytes);
 
-/* After so many more copies all fail (< 0: none); another one is made: may it
- * be? */
+/* Makes all copies fail after `times` more (< 0: none). The other function
+ * returns true if another copy may be made. */
 void standin_fail_after(long times);
 bool standin_may_copy(void);
 
-/* How often the legacy stream was used. */
+/* Returns the number of uses of the legacy stream. */
 long standin_legacy_uses(void);
 
-/* How often the plugin has waited for the device, and started a kernel; once
- * more. */
+/* Counts of the plugin's waits for the device, and of its kernel starts; the
+ * functions add one. */
 struct standin_counts {
     long waits, kernels;
 };
 struct standin_counts standin_counts(void);
 void standin_count(long waits, long kernels);
 
-/* Ends the program, with a line. */
+/* Prints a line and ends the program. */
 void standin_misuse(const char *what) __attribute__((noreturn));
 
-/* Memory that processes share, as in struct aps_device_memory. Misuse ends the
- * program. */
+/* Memory that processes share, as in struct aps_device_memory. Wrong use ends
+ * the program. */
 struct standin_token {
     unsigned magic; /* STANDIN_TOKEN */
     pid_t pid;
-    int fd; /* of that process */
+    int fd; /* file descriptor of that process */
     size_t bytes;
     size_t offset;
 };

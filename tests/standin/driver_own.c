@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the stand-in for CUDA's driver has and CUDA's driver has not: memory that
- * the plugin's stand-in allocates and shares with other processes, and copies
- * that fail on purpose.
+ * Functions of the stand-in for CUDA's driver that CUDA's driver does not have:
+ * memory that the plugin's stand-in allocates and shares with other processes,
+ * and copies that fail on purpose.
  */
 #define _GNU_SOURCE
 #include "driver.h"
@@ -16,7 +16,7 @@
 
 #include "driver_state.h"
 
-static atomic_long copies_left = -1; /* until they fail; < 0: never */
+static atomic_long copies_left = -1; /* copies until all fail; < 0: never */
 
 void *standin_alias(const void *device)
 {
@@ -64,7 +64,7 @@ void standin_misuse(const char *what)
     abort();
 }
 
-/* The context of device memory. */
+/* Returns the context of device memory. */
 static struct context *context_of(const void *near)
 {
     const struct allocation *found = driver_find_locked((uintptr_t)near, 1);
@@ -123,7 +123,7 @@ void *standin_open(const struct standin_token *token, const void *near,
     int fd;
 
     if (token->magic != STANDIN_TOKEN)
-        standin_misuse("open: this is no token");
+        standin_misuse("open: this is not a token");
     if (token->pid == getpid()) {
         *cause = "it is this process's own memory";
         return NULL;
@@ -155,7 +155,7 @@ void standin_close(void *opened)
     driver_destroy(found);
 }
 
-/* A process that ends has nothing open any more. */
+/* A process that ends has no open memory left. */
 __attribute__((destructor)) static void end(void)
 {
     for (struct allocation *a = driver_allocations; a; a = a->next)

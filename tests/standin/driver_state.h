@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the stand-in for CUDA's driver share: contexts, streams and
- * the memory that it knows. */
+/* State that the files of the stand-in for CUDA's driver share: contexts,
+ * streams and the memory that it knows. */
 #ifndef APS_STANDIN_DRIVER_STATE_H
 #define APS_STANDIN_DRIVER_STATE_H
 
@@ -33,25 +33,25 @@ struct context {
     unsigned long long id;
 };
 
-/* The context that is current in this thread, or NULL. */
+/* Returns the context that is current in this thread, or NULL. */
 DRIVER_HIDDEN struct context *driver_current(void);
 
-/* The legacy stream is used. A CUresult. */
+/* Records a use of the legacy stream. Returns a CUresult. */
 DRIVER_HIDDEN int driver_use_legacy(void);
 
-/* A call that is unsafe while a stream is captured, unless the thread's mode is
- * relaxed. A CUresult. */
+/* Records a call that is unsafe while a stream is captured, unless the thread's
+ * mode is relaxed. Returns a CUresult. */
 DRIVER_HIDDEN int driver_be_unsafe(void);
 
-/* A copy that cudaMemcpy has returned from and that ends later: with the next use
- * of the legacy stream, or when memory gets SYNC_MEMOPS. */
+/* Ends copies that cudaMemcpy has started but not finished: called at the next
+ * use of the legacy stream, or when memory gets SYNC_MEMOPS. */
 DRIVER_HIDDEN void driver_end_copies(void);
 
-/* For a copy of device memory: the pages in *alias. A CUresult. */
+/* Prepares a copy of device memory, whose pages *alias gets. Returns a CUresult. */
 DRIVER_HIDDEN int driver_prepare(CUdeviceptr pointer, size_t bytes,
                                  void **alias);
 
-/* Behind the bytes, in a page of its own: what all processes see. */
+/* Data after the bytes, in a separate page, for all processes. */
 struct shared {
     atomic_int openings;
 };
@@ -63,30 +63,30 @@ struct allocation {
     char *alias; /* the pages, to be read and written */
     struct context *context;
     bool managed;
-    bool settled; /* SYNC_MEMOPS: copies into it end before they return */
-    /* Of what the plugin has allocated or opened; else fd is -1. */
+    bool settled; /* SYNC_MEMOPS: copies to it end before they return */
+    /* File of an allocation that the plugin has made or opened; otherwise -1. */
     int fd;
     pid_t opener;     /* 0: it is this process's own */
-    uintptr_t opened; /* what open returned */
+    uintptr_t opened; /* result of open */
     struct shared *shared;
 };
 
-/* All that there are, under a lock that these functions take. */
+/* All allocations, under a lock that these functions take. */
 extern DRIVER_HIDDEN struct allocation *driver_allocations;
 
-/* Where n bytes lie together, or NULL. */
+/* Returns the allocation that has all n bytes, or NULL. */
 DRIVER_HIDDEN struct allocation *driver_find_locked(uintptr_t at, size_t n);
 
-/* The pages of a file, known from now on. NULL: no room. */
+/* Maps the pages of a file, and records them. Returns NULL without memory. */
 DRIVER_HIDDEN struct allocation *driver_enlist(int fd, size_t bytes,
                                                struct context *context);
 
-/* Fresh memory; *fd is its file. */
+/* Allocates memory; *fd is its file. */
 DRIVER_HIDDEN struct allocation *
 driver_create(size_t bytes, struct context *context, int *fd);
 
-/* The memory at this very address, the plugin's or not, opened or not; no longer
- * known. NULL: there is none. */
+/* Removes and returns the allocation at exactly this address, the plugin's or
+ * not, opened or not, or NULL. */
 DRIVER_HIDDEN struct allocation *driver_delist(uintptr_t at, bool plugins,
                                                bool opened);
 DRIVER_HIDDEN void driver_destroy(struct allocation *gone);

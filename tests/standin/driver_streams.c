@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The streams of the stand-in for CUDA's driver. A copy in a stream is done when
- * the stream is waited for, and reads or writes the host's memory only then. The
- * legacy stream is the program's: each use of it is counted, and invalidates the
- * capture that is under way. A short copy to the device in it ends after it has
- * returned, unless the memory has SYNC_MEMOPS.
+ * The streams of the stand-in for CUDA's driver. A copy in a stream is done
+ * when the host waits for the stream, and reads or writes the host's memory
+ * only then. The legacy stream is the program's: each use of it is counted, and
+ * invalidates the current capture. A short copy to the device in it ends after
+ * it has returned, unless the memory has SYNC_MEMOPS.
  */
 #define _GNU_SOURCE
 #include "driver.h"
@@ -170,7 +170,7 @@ static int step(struct stream *stream)
     return SUCCESS;
 }
 
-/* Only with the context that it is of: others of the program may be gone. */
+/* The stream's context must be current: streams of others may be gone. */
 static void need_stream(const struct stream *stream)
 {
     if (driver_current() != stream->context ||
@@ -219,7 +219,7 @@ static int enqueue(CUstream stream, void *to, const void *from, size_t bytes)
     return SUCCESS;
 }
 
-/* At once, in a default stream. */
+/* Copies immediately, in a default stream. */
 static int copy(CUstream stream, void *to, const void *from, size_t bytes)
 {
     int result;

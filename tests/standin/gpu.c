@@ -45,7 +45,7 @@ static bool find(void *library, const char *name, void *function)
 
 const char *gpu_open(void)
 {
-    /* No driver comes to life sooner. */
+    /* No driver starts faster. */
     const struct timespec start = {.tv_nsec = 20000000};
     void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     int device, least, greatest;

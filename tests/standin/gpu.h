@@ -9,36 +9,36 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Loads the driver and makes a context; NULL, or why there is none. */
+/* Loads the driver and makes a context. Returns NULL, or the cause of a failure. */
 const char *gpu_open(void);
 
-/* Never fail: they end the process. */
+/* These functions never fail: they end the process. */
 void *gpu_alloc(size_t bytes, bool managed);
 void *gpu_alloc_pool(size_t bytes); /* as gpu_alloc's on the stand-in */
 void gpu_free(void *device);
 void gpu_put(void *device, const void *host, size_t bytes);
 void gpu_get(void *host, const void *device, size_t bytes);
 
-/* As programs do with cudaMemcpy, in the legacy stream. */
+/* Copies as cudaMemcpy does, in the legacy stream. */
 void gpu_put_by_legacy(void *device, const void *host, size_t bytes);
 
-/* A capture of a stream of the program's; whether it was valid up to its end. */
+/* Capture a stream; the end returns true if the capture stayed valid. */
 void gpu_capture_begin(void);
 bool gpu_capture_end(void);
 
-/* How often the legacy stream was used by others than gpu_put_by_legacy. The
- * stand-in only, else 0. */
+/* Returns the number of uses of the legacy stream other than gpu_put_by_legacy.
+ * 0 without the stand-in. */
 long gpu_legacy_uses(void);
 
-/* How often this library has waited for the GPU, and started a kernel. The
- * stand-in only, else false. */
+/* Returns the number of waits of this library for the GPU, and of its kernel
+ * starts. False without the stand-in. */
 bool gpu_counts(long *waits, long *kernels);
 
-/* No context is current any more in this thread; or the one from gpu_open. */
+/* Makes no context current in this thread; or the one from gpu_open. */
 void gpu_leave(void);
 void gpu_enter(void);
 
-/* The stand-in only, else false: copies fail after so many, < 0: never. */
+/* Makes copies fail after `copies` more; < 0: never. False without the stand-in. */
 bool gpu_fail_after(long copies);
 
 #endif

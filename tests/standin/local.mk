@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Stand-ins for CUDA's driver and for the plugin, so that programs with buffers in
-# GPU memory are tested without a GPU; -rpath: shared although not installed.
+# Stand-ins for CUDA's driver and for the plugin, to test programs with buffers in
+# GPU memory without a GPU; -rpath makes libtool build them shared.
 STANDIN_LDFLAGS = -shared -no-undefined -rpath $(abs_top_builddir)/tests/standin
 check_LTLIBRARIES += tests/standin/libcuda.la
 tests_standin_libcuda_la_SOURCES = \
@@ -11,8 +11,7 @@ tests_standin_libcuda_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_standin_libcuda_la_LDFLAGS = $(STANDIN_LDFLAGS) -version-info 1:0:0
 tests_standin_libcuda_la_LIBADD = -lpthread
 
-# One that works; one of another interface, one of another compiler, one of
-# another version.
+# A working plugin, and plugins of another interface, compiler and version.
 check_LTLIBRARIES += \
 	tests/standin/plugin.la tests/standin/plugin-interface.la \
 	tests/standin/plugin-sizes.la tests/standin/plugin-version.la
@@ -46,7 +45,7 @@ tests_standin_plugin_version_la_CFLAGS = $(STANDIN_PLUGIN_CFLAGS)
 tests_standin_plugin_version_la_LDFLAGS = $(STANDIN_PLUGIN_LDFLAGS)
 tests_standin_plugin_version_la_LIBADD = libcore.la
 
-# An MPI that is CUDA-aware, preloaded behind the library.
+# An MPI that is CUDA-aware, preloaded after the library.
 check_LTLIBRARIES += tests/standin/libaware.la
 tests_standin_libaware_la_SOURCES = tests/standin/aware.c
 tests_standin_libaware_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)

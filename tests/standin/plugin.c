@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A stand-in for libapsmpi-cuda.so, for the stand-in driver: its verbs are the
- * host's, on the pages that nobody else may touch. Whoever uses them wrongly
- * ends with a line on standard error. In the environment
+ * host's, on pages that no other code may touch. Wrong use ends the process
+ * with a line on standard error. In the environment
  *
  *   STANDIN_OPEN=fail          it does not open
  *   STANDIN_DEVICE=full[:RANK] the device has no memory left (on that rank)
@@ -66,7 +66,7 @@ static bool find_driver(void)
            find(library, "standin_close", &plugin_driver.close);
 }
 
-/* Does the environment's `name` say this of all ranks? */
+/* True if the environment's `name` says this for all ranks. */
 bool plugin_is_told(const char *name, const char *what)
 {
     const char *value = getenv(name);
@@ -74,7 +74,7 @@ bool plugin_is_told(const char *name, const char *what)
     return value && strcmp(value, what) == 0;
 }
 
-/* Of this rank? */
+/* True if the environment's `name` says this for this rank. */
 bool plugin_is_told_here(const char *name, const char *what)
 {
     const char *rank = getenv("PMI_RANK");
@@ -112,7 +112,7 @@ __attribute__((destructor)) static void tell(void)
             atomic_load(&plugin_done.kept));
 }
 
-/* Where x may be touched, be it of the device or of the host. NULL: not now. */
+/* Returns the accessible address of x, on the device or on the host, or NULL. */
 static float *place(const float *x)
 {
     float *alias = plugin_driver.alias(x);
@@ -124,7 +124,7 @@ static float *place(const float *x)
     return alias ? alias : (float *)(size_t)x;
 }
 
-/* The same for a verb, which is waited for. */
+/* Returns place(x) for a verb, after waiting for the device. */
 static float *at(const float *x)
 {
     if (plugin_driver.alias(x))
@@ -218,7 +218,7 @@ static void step_run(struct aps_device_step *step, float *values)
     }
 }
 
-/* The last one first: none may need what another one writes. */
+/* Runs the last step first: no step may need another one's result. */
 static void run(struct aps_device_step steps[], size_t count)
 {
     size_t together = 0, transferred = 0;
@@ -267,8 +267,8 @@ static void copy_in(float *x, const void *host, size_t n)
 
 /* --- host memory -------------------------------------------------------- */
 
-/* What is locked. Memory that was freed all the same is noticed where it is
- * locked again, or by what is `kept` at the end. */
+/* Locked memory. The stand-in notices locked memory that was freed when it is
+ * locked again, or by the final count of `kept`. */
 struct pin {
     struct pin *next;
     uintptr_t begin, end;
@@ -283,7 +283,7 @@ static int pin(void *host, size_t bytes, const void *near)
     struct pin *new;
 
     if (begin % page != 0 || bytes % page != 0 || bytes == 0)
-        plugin_driver.misuse("pin: these are no whole pages");
+        plugin_driver.misuse("pin: these are not whole pages");
     if (plugin_driver.alias(host))
         plugin_driver.misuse("pin: this is in a device's memory");
     if (!plugin_driver.alias(near))

@@ -52,7 +52,7 @@ static int device_try(void *memory, char *cause, size_t size)
     return -1;
 }
 
-/* Where bytes of the device may be touched. */
+/* Returns the accessible address of bytes of the device. */
 static void *device_at(const void *device, size_t bytes, const char *misuse)
 {
     void *alias = plugin_driver.bytes(device, bytes);
@@ -70,14 +70,14 @@ static bool may_copy(void)
     return false;
 }
 
-/* A device that is beyond repair writes no zeros either: whoever uses what is
- * there is found out. */
+/* A device that is beyond repair does not write zeros either: tests find code
+ * that uses the memory all the same. */
 static void lose(void *alias, size_t bytes)
 {
     memset(alias, 0x7b, bytes);
 }
 
-/* In one step of several, which are waited for together. */
+/* Encodes in one step of several, which end together. */
 static int step_encode(const struct aps_codec *codec, const float *x, size_t n,
                        struct aps_scaling scaling,
                        const struct aps_cast_options *options, void *wire,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the stand-in for the plugin share. */
+/* State that the files of the stand-in for the plugin share. */
 #ifndef APS_STANDIN_PLUGIN_STATE_H
 #define APS_STANDIN_PLUGIN_STATE_H
 
@@ -28,17 +28,17 @@ extern PLUGIN_HIDDEN struct plugin_driver {
     void (*close)(void *opened);
 } plugin_driver;
 
-/* Verbs that failed; and what was done. */
+/* Number of verbs that failed; and counts of the others. */
 extern PLUGIN_HIDDEN atomic_ulong plugin_failed;
 
 extern PLUGIN_HIDDEN struct plugin_done {
-    pid_t pid; /* who has opened the plugin; 0: nobody */
+    pid_t pid; /* process that has opened the plugin; 0: none */
     atomic_long allocated, opened, pinned;
     atomic_long encoded, to_host, decoded;
     atomic_long kept; /* neither released, closed nor unpinned */
 } plugin_done;
 
-/* Does the environment's `name` say this of all ranks, or of this rank? */
+/* True if the environment's `name` says this for all ranks, or for this rank. */
 PLUGIN_HIDDEN bool plugin_is_told(const char *name, const char *what);
 PLUGIN_HIDDEN bool plugin_is_told_here(const char *name, const char *what);
 

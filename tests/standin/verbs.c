@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The stand-ins for a device and for the plugin: memory that two processes
- * share, what the environment makes fail, and that misuse ends the program.
- * They are found by top_builddir in the environment.
+ * share, failures that the environment requests, and misuse, which ends the
+ * program. top_builddir in the environment gives their place.
  */
 #include "config.h"
 
@@ -20,15 +20,15 @@
 #include "number/parse.h"
 
 #define COUNT 1000
-#define BYTES COUNT /* of values in E4M3 */
+#define BYTES COUNT /* bytes of values in E4M3 */
 
 static const struct aps_memory *verbs;
 static struct aps_codec codec;
-static float *x; /* of the device */
+static float *x; /* memory of the device */
 static float host[COUNT];
 static const struct aps_scaling scaling = {.exponent = 1, .factor = 1};
 
-/* Each process for itself, as ranks do. */
+/* Each process starts for itself, as ranks do. */
 static void start(void)
 {
     const char *top = getenv("top_builddir");
@@ -38,7 +38,7 @@ static void start(void)
     char path[4096], cause[256];
     void *library;
 
-    /* The driver's name is known from then on. */
+    /* From then on the driver's name is known. */
     snprintf(path, sizeof path, "%s/tests/standin/.libs/libcuda.so.1",
              top ? top : ".");
     if (!dlopen(path, RTLD_LAZY | RTLD_LOCAL))
@@ -61,7 +61,7 @@ static void start(void)
     gpu_put(x, host, sizeof host);
 }
 
-/* What x[COUNT] is now. */
+/* True if x[COUNT] has these values. */
 static bool holds(const float *expected)
 {
     float now[COUNT];
@@ -72,7 +72,7 @@ static bool holds(const float *expected)
 
 /* --- misuse ------------------------------------------------------------- */
 
-/* In a child of its own. */
+/* Runs in a child process. */
 static void try_misuse(void (*misuse)(void), const char *said)
 {
     char text[256] = "";
@@ -99,8 +99,8 @@ static void try_misuse(void (*misuse)(void), const char *said)
 
 /* --- another process ---------------------------------------------------- */
 
-/* Encodes into memory that the token from `in` tells of, and says so to `out`;
- * the exit status is 0 if all went well. */
+/* Encodes into the memory of the token from `in`, and reports to `out`. The
+ * exit status is 0 if all went well. */
 static int encode_there(int in, int out)
 {
     const struct aps_device_memory *device;
@@ -177,7 +177,7 @@ static void try_here(int in, int out)
     device->release(NULL);
 }
 
-/* --- what is told to fail ----------------------------------------------- */
+/* --- requested failures --------------------------------------------------- */
 
 static void try_told(void)
 {
@@ -211,7 +211,7 @@ static void try_told(void)
 
 /* --- locked memory, and misuse ------------------------------------------ */
 
-static char *pages; /* two */
+static char *pages; /* two pages */
 static size_t page;
 
 static void unpin_what_is_not(void)
@@ -266,7 +266,7 @@ static void try_pins(void)
     try_misuse(unpin_what_is_not, "standin: unpin: this is not locked");
     try_misuse(pin_twice,
                "standin: pin: this is locked, or was freed without unpin");
-    try_misuse(pin_a_part, "standin: pin: these are no whole pages");
+    try_misuse(pin_a_part, "standin: pin: these are not whole pages");
     try_misuse(close_what_is_not_open, "standin: close: this was not opened");
     try_misuse(release_what_is_not_allocated,
                "standin: release: this was not allocated");
