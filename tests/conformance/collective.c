@@ -7,7 +7,7 @@
 
 #include "request.h"
 
-/* Elements behind every buffer that nobody is to touch. */
+/* Elements after every buffer that no call may touch. */
 #define GUARD 8
 
 static const char *const names[COLLECTIVES] = {
@@ -26,7 +26,7 @@ static bool reduces(enum collective_kind kind)
     return kind != ALLGATHER && kind != BCAST && kind != BARRIER;
 }
 
-/* --- what to call --------------------------------------------------------- */
+/* --- drawing a call ------------------------------------------------------- */
 
 static enum collective_kind draw_kind(struct draw *draw, enum way way,
                                       bool inter)
@@ -104,11 +104,10 @@ void collective_draw(struct program *program, const struct comm *comm,
     if (what->kind == BARRIER)
         what->count = 0;
     what->root = draw_below(draw, comm->size[0]);
-    /* MPICH 4.0 stops in MPI_Reduce in place where the root is not rank 0
-     * ... */
+    /* MPICH 4.0 aborts in MPI_Reduce in place if the root is not rank 0 ... */
     what->in_place = draw_chance(draw, 50) && !inter &&
                      (what->kind != REDUCE || what->root == 0);
-    /* ... and in MPI_Ireduce_scatter, where shares overlap that are moved. */
+    /* ... and in MPI_Ireduce_scatter if shares overlap. */
     for (int i = 0; i < comm->size[0]; i++)
         what->counts[i] = what->in_place || draw_chance(draw, 70)
                               ? what->count
@@ -142,7 +141,7 @@ const char *collective_text(const struct collective *what, enum way way)
 
 /* --- buffers -------------------------------------------------------------- */
 
-/* The lengths of this rank's buffers, in elements. */
+/* Computes the lengths of this rank's buffers, in elements. */
 static void measure(struct collective *what)
 {
     const size_t count = (size_t)what->count * (size_t)what->multiple;
@@ -226,7 +225,7 @@ void collective_take(struct program *program, const struct collective *what)
     const size_t size = base_size(base);
     uint64_t hash = program->hash;
 
-    /* Where there is a root, the others' results must stay as they were. */
+    /* If there is a root, the other ranks' results must not change. */
     hash = hash_values(hash, base, what->receive, what->result_elements);
     hash = hash_bytes(
         hash, (const char *)what->receive + what->receive_elements * size,
@@ -407,7 +406,7 @@ void collective_call(struct program *program, const struct comm *comm,
         rc = call_persistent(what, type, op, comm->handle, request);
     if (rc != MPI_SUCCESS)
         give_up(program, collective_text(what, way), rc);
-    /* MPI keeps what it still needs. */
+    /* MPI keeps its own reference. */
     if (what->operation >= OWN_SUM && what->own_operation)
         MUST(program, MPI_Op_free(&op));
     if (what->multiple > 1)

@@ -16,7 +16,7 @@ static int copy_attribute(MPI_Comm comm, int key, void *extra, void *value,
     (void)comm;
     program->copies++;
     *(void **)copy = value;
-    /* The second one stays where it is. */
+    /* The second attribute is not copied. */
     *flag = key == program->keys[0];
     return MPI_SUCCESS;
 }
@@ -33,7 +33,7 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
 static struct program *handled_program;
 static MPI_Errhandler handler;
 
-/* As MPI_Comm_create_errhandler wants it. */
+/* The form that MPI_Comm_create_errhandler requires. */
 static void handle_error(MPI_Comm *comm, int *code, ...)
 {
     (void)comm, (void)code;
@@ -56,7 +56,7 @@ void communicator_teardown(struct program *program)
     MUST(program, MPI_Errhandler_free(&handler));
 }
 
-/* --- what all know -------------------------------------------------------- */
+/* --- state known to all ranks --------------------------------------------- */
 
 void communicator_copy(struct program *program, int from, int to)
 {
@@ -68,7 +68,7 @@ void communicator_copy(struct program *program, int from, int to)
     copy->attributes[1] = false;
 }
 
-/* A live intracommunicator of these members. */
+/* Makes a live intracommunicator of these members. */
 static struct comm *fill(struct program *program, int index, const int *members,
                          int size)
 {
@@ -114,7 +114,7 @@ void communicator_take(struct program *program, int index)
     }
 }
 
-/* --- making --------------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------- */
 
 static void duplicate(struct program *program, int from, int to)
 {
@@ -133,7 +133,7 @@ static void duplicate(struct program *program, int from, int to)
 
 #define COLOURS 3
 
-/* The members of one colour, by key and then by their ranks. */
+/* Returns the members of one colour, by key and then by their ranks. */
 static int of_colour(const struct comm *comm, const int *colours,
                      const int *keys, int colour, int *members)
 {
@@ -184,8 +184,8 @@ static void split(struct program *program, int from)
     communicator_take(program, places[colours[me]]);
 }
 
-/* Some of the members, in any order: all of them may make the communicator, or
- * they alone. */
+/* Takes some of the members, in any order: all of them may make the
+ * communicator, or only those. */
 static void create(struct program *program, int from, int to, bool alone)
 {
     struct draw *draw = &program->shared;
@@ -243,7 +243,7 @@ static void make_grid(struct program *program, int from, int to)
     communicator_take(program, to);
 }
 
-/* An intercommunicator between two parts. */
+/* Makes an intercommunicator between two parts. */
 static void make_inter(struct program *program, int from, int to)
 {
     struct draw *draw = &program->shared;
@@ -260,7 +260,7 @@ static void make_inter(struct program *program, int from, int to)
             leaders[sides[i]] = i;
         made.members[sides[i]][made.size[sides[i]]++] = comm->members[0][i];
     }
-    /* The leaders talk by messages on the communicator. */
+    /* The leaders exchange messages on the communicator. */
     message_settle(program, from, -1);
     program->comms[to] = made;
     if (me < 0)
@@ -318,7 +318,7 @@ void communicator_free(struct program *program, int index)
     if (draw_chance(&program->shared, 60))
         request_end_all(program, requests_of(program, index));
     quiet = !comm_is_busy(program, index);
-    /* What is on its way ends without the communicator. */
+    /* Operations under way end without the communicator. */
     for (int i = 0; i < MAX_OPS; i++)
         if (program->ops[i].comm == index)
             program->ops[i].comm = -1;
@@ -354,7 +354,7 @@ void communicator_event(struct program *program)
         free_one(program);
         return;
     }
-    /* All but the last are collective over the old communicator. */
+    /* All calls except the last are collective over the old communicator. */
     request_catch_up(program, from, comm_ranks(comm));
     if (inter && comm->size[1] > 0 && kind % 2 == 0)
         merge(program, from, place);
@@ -382,7 +382,7 @@ void attribute_event(struct program *program)
 
     if (delete &&!had)
         return;
-    /* MPI_Comm_idup copies what is there when it is called. */
+    /* MPI_Comm_idup copies the attributes at the time of the call. */
     request_catch_up(program, index, comm_ranks(comm));
     comm->attributes[key] = !delete;
     if (!is_member(program, comm))

@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Sourced by t-conformance.sh and sweep.sh: runs random programs without the
-# library and with it, and compares the hashes of what their ranks received.
+# Sourced by t-conformance.sh and sweep.sh: runs random programs without the library and
+# with it, and compares the hashes of the data that their ranks received.
 #
 #     . "$top_srcdir/tests/conformance/compare.sh"
 #     batch 3 101 160
 #     finish
 #
-# After a failure the seed and a command that repeats it are said; to find where
-# two runs part, compare what they say with CONFORMANCE_TRACE=1, rank by rank.
+# After a failure the script prints the seed and a command that repeats it; to find the
+# first difference of two runs, compare their output with CONFORMANCE_TRACE=1, rank by
+# rank.
 # shellcheck shell=sh
 . "$top_srcdir/tests/mpi/run.sh"
 
 conformance=$top_builddir/tests/conformance/conformance
 apsmpi=$top_builddir/apsmpi
 seconds=${APS_TEST_TIMEOUT:-300}
-# Of one program: hung, after that.
+# Seconds after which a program counts as hung.
 CONFORMANCE_TIMEOUT=${CONFORMANCE_TIMEOUT:-60}
 export CONFORMANCE_TIMEOUT
 unset CONFORMANCE_TRACE CONFORMANCE_EVENTS
 
-# policy NAME: one that takes every sum, from standard input.
+# policy NAME: writes a policy that matches every sum, with rules from standard input.
 policy()
 {
     {
@@ -31,7 +32,7 @@ policy()
 }
 
 # Exact, so that results must not differ: every call that a rule can name, and
-# nonblocking calls carried on by the program's own calls, or by threads.
+# nonblocking calls progressed by the program's own calls, or by threads.
 exact()
 {
     policy "$1" <<END
@@ -66,7 +67,7 @@ program()
     status=$?
 }
 
-# repeat HOW RANKS SEED: how to run one program by hand.
+# repeat HOW RANKS SEED: prints the command that runs one program by hand.
 repeat()
 {
     case $1 in
@@ -82,8 +83,8 @@ repeat()
         "${repeat_options}-n $2 $conformance $3"
 } >&2
 
-# ended HOW RANKS FIRST LAST: one test: the programs came to a good end. If not,
-# the seed is the one after the last that was printed.
+# ended HOW RANKS FIRST LAST: one test: the programs ended well. Otherwise the
+# seed is the one after the last that was printed.
 ended()
 {
     [ "$status" -eq 0 ] && [ "$(wc -l <"$tmp/$1.out")" -eq $(($4 - $3 + 1)) ]
@@ -102,14 +103,14 @@ ended()
     return 1
 }
 
-# same HOW RANKS FIRST LAST: one test: the hashes are those of native runs.
+# same HOW RANKS FIRST LAST: one test: the hashes equal those of native runs.
 same()
 {
     cmp -s "$tmp/native.out" "$tmp/$1.out"
     differs=$?
     check "$differs" "... $1: receive what they receive without the library"
     [ "$differs" -ne 0 ] || return 0
-    # By seed, of those that both runs have got to.
+    # By seed, of the programs that both runs have finished.
     awk 'NR == FNR { hash[$2] = $6; next }
          $2 in hash && hash[$2] != $6 { print $2 }' \
         "$tmp/native.out" "$tmp/$1.out" >"$tmp/seeds"
@@ -118,7 +119,7 @@ same()
     repeat "$1" "$2" "$(head -n 1 "$tmp/seeds")"
 }
 
-# batch RANKS FIRST LAST: in all the ways.
+# batch RANKS FIRST LAST: runs the programs in all the ways.
 batch()
 {
     program native "$@"

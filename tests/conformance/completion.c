@@ -83,8 +83,8 @@ static void test_each(struct program *program, struct batch *batch)
     }
 }
 
-/* MPI_Request_get_status until it has ended; then let it go, in one of the ways
- * that are allowed. */
+/* Calls MPI_Request_get_status until it has ended; then completes it, in one of
+ * the allowed ways. */
 static void look_each(struct program *program, struct batch *batch)
 {
     for (int i = 0; i < batch->count; i++) {
@@ -113,7 +113,7 @@ static void look_each(struct program *program, struct batch *batch)
     }
 }
 
-/* Which of them failed? */
+/* Finds the failed requests. */
 static void check_all(struct program *program, struct batch *batch,
                       const char *what, int rc)
 {
@@ -216,9 +216,8 @@ static void test_some_each(struct program *program, struct batch *batch)
 }
 
 /*
- * The ways to complete requests. MPICH 4.0 errs with persistent collective ones
- * in MPI_Testall and in the calls for any and some: `safe` tells where it does
- * not.
+ * Ways to complete requests. MPICH 4.0 has errors with persistent collective
+ * ones in MPI_Testall and in the calls for any and some: `safe` ways have none.
  */
 static const struct {
     const char *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls of MPI that complete requests, or look at them: on a batch of this
+ * The calls of MPI that complete requests, or test them: on a batch of this
  * rank's requests.
  */
 #ifndef CONFORMANCE_COMPLETION_H
@@ -11,7 +11,7 @@
 #define EXTRA 2 /* null requests among the others */
 #define BATCH (MAX_OPS + EXTRA)
 
-/* Some of this rank's requests, and null ones, in an order of its own. */
+/* Some of this rank's requests, and null ones, in a random order. */
 struct batch {
     int count;
     struct op *ops[BATCH]; /* NULL: a null request */
@@ -20,24 +20,24 @@ struct batch {
     int indices[BATCH];
 };
 
-/* The batch of ops, a bit for each; the order is drawn from this rank's own. */
+/* Fills the batch with ops, a bit for each, in a random order of this rank. */
 void completion_fill(struct program *program, uint64_t ops,
                      struct batch *batch);
 
-/* Give the requests back, as MPI left them. */
+/* Gives the requests back, as MPI left them. */
 void completion_return(struct batch *batch);
 
-/* Has one of them not ended yet? */
+/* True if one of the requests has not ended yet. */
 bool completion_is_active(const struct batch *batch);
 
-/* A way to complete the batch. Where ranks may outnumber the cores, MPI's
- * blocking waits cost turns of the scheduler: mostly others. */
+/* Draws a way to complete the batch. If ranks may outnumber the cores, MPI's blocking
+ * waits take time slices of the scheduler: other ways are more frequent. */
 int completion_draw(struct program *program, const struct batch *batch);
 const char *completion_name(int way);
 void completion_run(struct program *program, struct batch *batch, int way);
 
-/* One look at the batch, which may end some. certain: one of the batch can end,
- * so that a wait for any is in order. */
+/* Tests the batch once, which may end some requests. `certain`: one of the
+ * batch can end, so that a wait for any is allowed. */
 void completion_look(struct program *program, struct batch *batch,
                      bool certain);
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random, but correct MPI programs; knows nothing of apsmpi.
+ * Random, but correct MPI programs; does not use apsmpi.
  *
  *     mpiexec -n P conformance FIRST [LAST]
  *
  * runs the programs of the seeds FIRST to LAST, one after the other, and prints
- * for each a hash of all that all ranks received: the same, however MPI goes
- * about it. In the environment:
+ * for each a hash of all that all ranks received: the same for every MPI. In
+ * the environment:
  *
  *     CONFORMANCE_TRACE    every rank says on standard error what it does
  *     CONFORMANCE_EVENTS   the length of a program
  *     CONFORMANCE_WAYS     a number: other ways and times to the same hash
- *     CONFORMANCE_TIMEOUT  seconds until a program is taken for hung
+ *     CONFORMANCE_TIMEOUT  seconds until a program counts as hung
  *
- * program.h says how a program is made, and why it ends.
+ * program.h describes how a program is made, and why it ends.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -36,13 +36,13 @@ static void hang(int signal)
 {
     (void)signal;
     say_doing();
-    sleep(2); /* for the others' last words */
+    sleep(2); /* for the last lines of the other ranks */
     _exit(EXIT_HUNG);
 }
 
 /* --- more events ---------------------------------------------------------- */
 
-/* Some ranks are late. */
+/* Delays some ranks. */
 static void delay_event(struct program *program)
 {
     const struct timespec time = {.tv_nsec =
@@ -52,8 +52,8 @@ static void delay_event(struct program *program)
         nanosleep(&time, NULL);
 }
 
-/* An all-reduce begins; one rank ends it at once, and only then sends the
- * message that another waits for before it ends its own. */
+/* An all-reduce begins; one rank ends it first, and only then sends the message
+ * for which another rank waits before it ends its own. */
 static void chain_event(struct program *program)
 {
     const int index = comm_draw(program, 2, false);
@@ -148,7 +148,7 @@ static void begin(struct program *program, uint64_t seed)
     communicator_setup(program);
 }
 
-/* Everything that is left comes to its end. */
+/* Ends everything that is left. */
 static void end(struct program *program)
 {
     request_catch_up(program, -1, bit(program->size) - 1);
@@ -203,8 +203,8 @@ static void run(struct program *program, uint64_t seed, long length,
     print_hash(program);
 }
 
-/* Shorter ones where ranks may outnumber the cores: MPI's waits then take a
- * turn of the scheduler each. */
+/* Returns a shorter length if ranks may outnumber the cores: each of MPI's
+ * waits then takes a time slice of the scheduler. */
 static long default_length(int size)
 {
     return size <= 2 ? 200 : 100;

@@ -143,7 +143,7 @@ uint64_t hash_bytes(uint64_t hash, const void *buffer, size_t bytes)
     return hash;
 }
 
-/* What an operation of the program's own works on. */
+/* Returns the base type of the arguments of the program's own operation. */
 static enum base base_of(MPI_Datatype type, int count, size_t *elements)
 {
     enum base base = BASE_FLOAT;

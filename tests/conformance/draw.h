@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random draws from a 64-bit seed (splitmix64).
+ * Random numbers from a 64-bit seed (splitmix64).
  */
 #ifndef CONFORMANCE_DRAW_H
 #define CONFORMANCE_DRAW_H
@@ -29,7 +29,7 @@ static inline uint64_t draw_word(struct draw *draw)
     return word;
 }
 
-/* One of 0 .. n-1; 0 when n is 0. */
+/* Returns one of 0 .. n-1; 0 if n is 0. */
 static inline int draw_below(struct draw *draw, int n)
 {
     const uint64_t word = draw_word(draw);

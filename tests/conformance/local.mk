@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Random MPI programs, the same with and without the library.
+# Random MPI programs have the same results with and without the library.
 check_PROGRAMS += tests/conformance/conformance
 tests_conformance_conformance_SOURCES = \
 	tests/conformance/collective.c tests/conformance/collective.h \

@@ -8,19 +8,19 @@
 #include "request.h"
 #include "transfer.h"
 
-/* Messages to one receive from any source. */
+/* Messages for one receive from any source. */
 #define MAX_ANY (2 * MAX_RANKS)
 
 /* --- one side ------------------------------------------------------------- */
 
-/* The rank that stands in envelopes for the other side. */
+/* Rank that represents the other side in envelopes. */
 static int envelope(const struct program *program, const struct op *op)
 {
     return comm_rank(&program->comms[op->comm],
                      op->kind == OP_SEND ? op->target : op->source);
 }
 
-/* The request of one side: at once, or persistent. */
+/* Makes the request of one side: nonblocking, or persistent. */
 static void side_request(struct program *program, struct op *op)
 {
     const MPI_Comm comm = program->comms[op->comm].handle;
@@ -105,7 +105,6 @@ static void draw_contents(struct program *program, struct message *message)
     };
 }
 
-/* Two ranks of a communicator, who may be one and the same. */
 static void draw_pair(struct program *program, struct message *message)
 {
     const struct comm *comm;
@@ -122,7 +121,7 @@ static void draw_pair(struct program *program, struct message *message)
         comm->members[side][draw_below(&program->shared, comm->size[side])];
 }
 
-/* One side begins now; NULL: no place for it. */
+/* Begins one side now; NULL: there is no place for it. */
 static struct op *begin_side(struct program *program, enum op_kind kind,
                              const struct message *message, bool persistent)
 {
@@ -166,7 +165,7 @@ static bool is_half(const struct op *op)
            !op->matched;
 }
 
-/* The oldest side with this envelope that lacks the other. */
+/* Returns the oldest side with this envelope whose other side is missing. */
 static struct op *find_half(struct program *program,
                             const struct message *message)
 {
@@ -183,7 +182,7 @@ static struct op *find_half(struct program *program,
     return oldest;
 }
 
-/* The side that is lacking, in a call that blocks or not. */
+/* Makes the missing side, by a call that blocks or not. */
 static void match(struct program *program, struct op *half, bool blocks)
 {
     struct message message = {
@@ -197,7 +196,7 @@ static void match(struct program *program, struct op *half, bool blocks)
     struct op *op = NULL;
 
     half->matched = true;
-    /* More room than message. */
+    /* The buffer is larger than the message. */
     if (half->kind == OP_SEND)
         message.count += draw_below(&program->shared, 4);
     else
@@ -232,7 +231,7 @@ void message_settle(struct program *program, int comm, int target)
     }
 }
 
-/* All sides with this envelope. */
+/* Settles all sides with this envelope. */
 static void settle_envelope(struct program *program,
                             const struct message *message)
 {
@@ -255,7 +254,7 @@ void message_round(struct program *program, struct op *op)
     for (int i = 0; i < MAX_OPS; i++) {
         struct op *other = &program->ops[i];
 
-        /* Whichever: any send fits any receive of the same envelope. */
+        /* Any send matches any receive of the same envelope. */
         if (other->kind == (op->kind == OP_SEND ? OP_RECEIVE : OP_SEND) &&
             other->idle && other->comm == op->comm &&
             other->source == op->source && other->target == op->target &&
@@ -374,14 +373,13 @@ void message_ring_event(struct program *program)
     free(in);
 }
 
-/* What has come from one rank of a communicator, in this order. */
+/* Messages from one rank of a communicator, in this order. */
 struct arrivals {
     int count[MAX_RANKS];
     void *buffers[MAX_RANKS][2];
     MPI_Status statuses[MAX_RANKS][2];
 };
 
-/* `total` messages from anyone. */
 static void receive_any(struct program *program, const struct message *message,
                         const int *from, int total, struct arrivals *arrivals)
 {
@@ -452,6 +450,6 @@ void message_any_event(struct program *program)
             free(arrivals.buffers[i][n]);
         }
     }
-    /* Nobody's next message is to come while receives from any wait. */
+    /* No later message may arrive while receives from any source wait. */
     barrier_event(program, index);
 }

@@ -9,28 +9,28 @@
 
 #include "program.h"
 
-/* This rank begins its side: MPI_Isend, MPI_Irecv, or MPI_Start's. */
+/* Begins this rank's side: MPI_Isend, MPI_Irecv, or MPI_Start's. */
 void message_begin(struct program *program, struct op *op);
-/* It has ended: look at what has arrived. */
+/* Checks the received message, after its end. */
 void message_take(struct program *program, struct op *op);
 void message_release(struct op *op);
 
-/* The other sides of all that lacks one, on the communicator, and to the target
+/* Makes the missing sides of all messages on the communicator to the target
  * (-1: to all). */
 void message_settle(struct program *program, int comm, int target);
 
-/* A round of a persistent send and its receive, if both are idle. */
+/* Makes one round of a persistent send and its receive, if both are idle. */
 void message_round(struct program *program, struct op *op);
 
 /* --- events --------------------------------------------------------------- */
 
-/* One message, or one side of it. */
+/* Makes one message, or one side of it. */
 void message_event(struct program *program);
-/* Everyone to his neighbour: MPI_Sendrecv. */
+/* Each rank sends to its neighbour: MPI_Sendrecv. */
 void message_ring_event(struct program *program);
 /* Several senders, and receives with MPI_ANY_SOURCE and MPI_ANY_TAG. */
 void message_any_event(struct program *program);
-/* A persistent send and its receive are made. */
+/* Makes a persistent send and its receive. */
 void message_persistent_event(struct program *program);
 /* `source` sends, `target` receives, and both block. */
 void message_send(struct program *program, int comm, int source, int target);

@@ -3,8 +3,8 @@
 
 #define COUNT 8
 
-/* The wrong calls: all that MPICH finds wrong before anything is sent (a
- * negative count is found by its messages only). */
+/* Wrong calls: all that MPICH rejects before anything is sent (only its
+ * messages find a negative count). */
 enum mistake {
     SEND_NEGATIVE_COUNT,
     NO_COMM,

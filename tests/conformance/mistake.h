@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that are wrong, and what MPI says about them.
+ * Wrong calls, and MPI's errors for them.
  */
 #ifndef CONFORMANCE_MISTAKE_H
 #define CONFORMANCE_MISTAKE_H

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A random program, while it runs. It is a sequence of events, the same on all
- * ranks; each event names the ranks that it lets do something. All ranks draw
- * all events (from `shared`) and so know who has come how far; each carries out
- * its own part.
+ * A random program, while it runs. It is a sequence of events, the same on all ranks;
+ * each event names the ranks that take part. All ranks draw all events (from `shared`)
+ * and so know the progress of each rank; each carries out its own part.
  *
- * Why no such program can hang: whoever blocks in event t waits for nothing but
- * what others begin in events up to t, and all ranks go through the events in
- * the same order. Calls that do not block may come late (deferred), so that
- * ranks begin them in different orders; nobody waits for such a request before
- * the event in which the last rank has begun it.
+ * No such program can hang: a rank that blocks in event t waits only for operations
+ * that other ranks begin in events up to t, and all ranks go through the events in the
+ * same order. Calls that do not block may come late (deferred), so that ranks begin
+ * them in different orders; no rank waits for such a request before the event in which
+ * the last rank has begun it.
  *
- * Why its hash is always the same: a rank hashes what it received in the order
- * of events, not of arrivals; messages match by envelopes that are unambiguous,
- * and a receive from any source is followed by a barrier. How a rank completes
- * its requests comes from `own` and never changes what is hashed.
+ * Its hash is always the same: a rank hashes the received data in the order of events,
+ * not of arrivals; messages match by unambiguous envelopes, and a barrier follows a
+ * receive from any source. `own` decides how a rank completes its requests, and never
+ * changes the hashed data.
  */
 #ifndef CONFORMANCE_PROGRAM_H
 #define CONFORMANCE_PROGRAM_H
@@ -41,9 +40,9 @@ enum comm_state {
 struct comm {
     enum comm_state state;
     MPI_Comm handle;           /* MPI_COMM_NULL: not a member */
-    int size[2];               /* size[1] is 0 but for intercommunicators */
+    int size[2];               /* size[1] is 0 except in intercommunicators */
     int members[2][MAX_RANKS]; /* ranks of MPI_COMM_WORLD */
-    int dimensions;            /* of a Cartesian one */
+    int dimensions;            /* number of dimensions of a Cartesian one */
     int dims[2];
     bool attributes[KEYS];
 };
@@ -60,46 +59,46 @@ enum collective_kind {
     COLLECTIVES
 };
 
-/* One collective call: what all ranks know, then this rank's part. */
+/* One collective call: data known to all ranks, then this rank's part. */
 struct collective {
     enum collective_kind kind;
     struct values values;
     enum operation operation;
     bool own_operation; /* made for this call, freed as soon as it has begun */
     int multiple;       /* elements in one of a derived type; 1: a base type */
-    int count;          /* of the type */
+    int count;          /* number of elements of the type */
     int counts[MAX_RANKS];
     int root;
     bool in_place;
-    bool large; /* by the function with _c */
+    bool large; /* by the large-count function (_c) */
 
     int me;
-    int sizes[2]; /* of the own group and, in an intercommunicator, the other */
+    int sizes[2]; /* sizes of this rank's group and the other one */
     size_t send_elements, receive_elements, result_elements;
     void *send, *receive;
 };
 
 enum op_kind { OP_NONE, OP_COLLECTIVE, OP_DUPLICATE, OP_SEND, OP_RECEIVE };
 
-/* Something that ends with a request. */
+/* An operation that ends with a request. */
 struct op {
     enum op_kind kind;
-    unsigned long order; /* of the beginning, among all */
-    int comm;            /* while it is not begun everywhere: which one */
-    unsigned ranks;      /* who takes part, a bit for a rank */
-    unsigned begun;      /* who has begun it */
-    unsigned ended;      /* who has completed it and looked at the result */
+    unsigned long order; /* number of the beginning, among all */
+    int comm;            /* communicator, until all ranks have begun it */
+    unsigned ranks;      /* ranks that take part, a bit for each */
+    unsigned begun;      /* ranks that have begun it */
+    unsigned ended;      /* ranks that have completed and checked it */
     bool persistent;
     bool idle;               /* persistent, and between two rounds */
-    bool matched;            /* a message: the other side has begun, too */
+    bool matched;            /* a message whose other side has begun, too */
     int duplicate;           /* OP_DUPLICATE: index of the new communicator */
     struct collective what;  /* OP_COLLECTIVE */
-    int source, target, tag; /* of a message */
-    struct values values;    /* likewise */
-    int count;               /* likewise */
+    int source, target, tag; /* envelope of a message */
+    struct values values;    /* values of a message */
+    int count;               /* number of values of a message */
     bool synchronous;        /* OP_SEND: MPI_Issend */
 
-    void *buffer; /* this rank's, of a message */
+    void *buffer; /* this rank's buffer of a message */
     MPI_Request request;
     bool active; /* this rank has begun it and not seen its end */
     MPI_Status status;
@@ -110,29 +109,28 @@ struct program {
     int rank, size; /* in MPI_COMM_WORLD */
     long event;
     struct draw shared; /* the same on all ranks */
-    struct draw own;    /* how and when, but never what */
-    uint64_t hash;      /* of what this rank has received */
+    struct draw own;    /* for how and when, never for what */
+    uint64_t hash;      /* hash of the data that this rank has received */
     struct comm comms[MAX_COMMS];
     struct op ops[MAX_OPS];
     unsigned long order;
     int keys[KEYS];
-    int copies, deletions; /* of attributes, by MPI's calls */
+    int copies, deletions; /* calls of MPI's attribute callbacks */
     int handled;           /* errors that the program's own handler has seen */
 };
 
-/* Say what this rank is about to do: for CONFORMANCE_TRACE, and for the message
- * of a program that hangs. */
+/* Records what this rank is about to do: for CONFORMANCE_TRACE, and for the
+ * message of a program that hangs. */
 void doing(struct program *program, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The last words of doing(), with seed and rank; safe in a signal handler. */
+/* Prints the last text of doing(), with seed and rank; safe in a signal handler. */
 void say_doing(void);
 
-/* End the job with a message. */
 void give_up(struct program *program, const char *what, int code)
     __attribute__((noreturn));
 
-/* A call that is to succeed. */
+/* A call that must succeed. */
 #define MUST(program, call)                                                    \
     do {                                                                       \
         const int code_ = (call);                                              \
@@ -141,10 +139,10 @@ void give_up(struct program *program, const char *what, int code)
             give_up((program), #call, code_);                                  \
     } while (0)
 
-/* Memory, or the end of the job. */
+/* Allocates memory, or ends the job. */
 void *allocate(struct program *program, size_t bytes);
 
-/* This rank receives a word, or values. */
+/* Add a word, or values, to this rank's hash. */
 void take_word(struct program *program, uint64_t word);
 
 static inline unsigned bit(int rank)
@@ -154,28 +152,27 @@ static inline unsigned bit(int rank)
 
 /* --- communicators -------------------------------------------------------- */
 
-/* The members of both groups. */
+/* Returns the members of both groups. */
 unsigned comm_ranks(const struct comm *comm);
 
-/* Which group a rank of MPI_COMM_WORLD is in, and where; -1: none. */
+/* Returns the group of a rank of MPI_COMM_WORLD, and its place; -1: none. */
 int comm_side(const struct comm *comm, int rank);
 int comm_rank(const struct comm *comm, int rank);
 
-/* A live communicator, with at least `least` members in its first group;
- * `inter` allows intercommunicators. There is always MPI_COMM_WORLD, number
- * 0. */
+/* Draws a live communicator, with at least `least` members in its first group; `inter`
+ * allows intercommunicators. MPI_COMM_WORLD, number 0, always exists. */
 int comm_draw(struct program *program, int least, bool inter);
 
-/* A free place for a communicator, or -1. */
+/* Returns a free place for a communicator, or -1. */
 int comm_place(struct program *program);
 
-/* Anything that ends with a request and has not ended everywhere? */
+/* True if a request on the communicator has not ended everywhere. */
 bool comm_is_busy(const struct program *program, int comm);
 
-/* A free place for an op, or NULL. */
+/* Returns a free place for an op, or NULL. */
 struct op *op_place(struct program *program);
 
-/* A nap, so that others can have the core; short at first. */
+/* Sleeps, so that other ranks get the core; briefly at first. */
 void nap(int times);
 
 #endif

@@ -37,7 +37,7 @@ static bool is_put_off(const struct op *op, int comm, unsigned ranks)
            (op->ranks & ~op->begun & ranks) != 0;
 }
 
-/* The next that this rank begins: the oldest of some communicator. */
+/* Returns the next op that this rank begins: the oldest of some communicator. */
 static struct op *next_put_off(struct program *program, int comm)
 {
     struct op *oldest[MAX_COMMS] = {NULL}, *some[MAX_COMMS];
@@ -56,7 +56,7 @@ static struct op *next_put_off(struct program *program, int comm)
     return count > 0 ? some[draw_below(&program->own, count)] : NULL;
 }
 
-/* Persistent ones that follow each other start together. */
+/* Starts successive persistent ones together. */
 static void start_all(struct program *program, struct op **ops, int count)
 {
     MPI_Request requests[MAX_OPS];
@@ -174,7 +174,7 @@ static void end_mine(struct program *program, uint64_t ops)
             take(program, &program->ops[i]);
 }
 
-/* Ended everywhere. */
+/* Frees an op that has ended everywhere. */
 static void retire(struct program *program, struct op *op)
 {
     if (op->kind == OP_DUPLICATE)
@@ -229,7 +229,7 @@ void request_free(struct program *program, struct op *op)
 
 /* --- events --------------------------------------------------------------- */
 
-/* Those who begin at once. */
+/* Draws the ranks that begin at once. */
 static unsigned draw_prompt(struct program *program)
 {
     const unsigned all = bit(program->size) - 1;
@@ -239,7 +239,7 @@ static unsigned draw_prompt(struct program *program)
     return (unsigned)draw_word(&program->shared) & all;
 }
 
-/* A call on a communicator that nobody has begun; NULL: no place for it. */
+/* Makes a call that has not begun on any rank, or returns NULL if all are in use. */
 static struct op *make(struct program *program, enum way way)
 {
     const int index = comm_draw(program, 1, true);
@@ -301,7 +301,7 @@ void request_burst_event(struct program *program)
     request_catch_up(program, -1, draw_prompt(program));
 }
 
-/* A persistent request that sleeps, if there is one. */
+/* Returns an idle persistent request, if there is one. */
 static struct op *draw_idle(struct program *program)
 {
     struct op *found[MAX_OPS];
@@ -313,7 +313,7 @@ static struct op *draw_idle(struct program *program)
     return count > 0 ? found[draw_below(&program->shared, count)] : NULL;
 }
 
-/* Another round of it, with other values; it begins when its ranks catch up. */
+/* Prepares another round, with other values; it begins when its ranks catch up. */
 static void prepare_round(struct program *program, struct op *op)
 {
     op->idle = false;
@@ -334,7 +334,7 @@ void request_persistent_event(struct program *program)
         if (!op)
             return;
         op->idle = true;
-        /* The call is collective: after all that comes before it. */
+        /* The call is collective: it follows all earlier ones. */
         request_catch_up(program, op->comm, op->ranks);
         if (op->ranks & bit(program->rank)) {
             doing(program, "%s on %d", collective_text(&op->what, PERSISTENT),

@@ -1,48 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests: begun by some ranks later than by others, completed by every call
- * that MPI has for it.
+ * Requests: some ranks begin them later than others, and complete them by every
+ * call that MPI has for it.
  */
 #ifndef CONFORMANCE_REQUEST_H
 #define CONFORMANCE_REQUEST_H
 
 #include "collective.h"
 
-/* This rank begins the op, which is in its hands from now on. */
+/* Begins the op on this rank, which owns it from now on. */
 void request_begin(struct program *program, struct op *op);
 
-/* All ranks of the set begin what they have put off on the communicator (-1: on
- * all), in an order of their own that MPI allows. */
+/* All ranks of the set begin their deferred calls on the communicator (-1: on
+ * all), in a random order that MPI allows. */
 void request_catch_up(struct program *program, int comm, unsigned ranks);
 
-/* The op goes on somewhere, and can end here for `rank`. */
+/* True if the op is under way somewhere, and can end here for `rank`. */
 bool request_can_end(const struct op *op, int rank);
 
-/* `rank` completes ops, a bit for each, that can all end. */
+/* Completes ops on `rank`, a bit for each, which can all end. */
 void request_end(struct program *program, int rank, uint64_t ops);
 
-/* Every rank completes everything of the ops, a bit for each. */
+/* Completes all of the ops on every rank, a bit for each. */
 void request_end_all(struct program *program, uint64_t ops);
 
-/* Those of the communicator (-1: all), less idle ones. */
+/* Returns the requests on the communicator (-1: all), without idle ones. */
 uint64_t requests_of(const struct program *program, int comm);
 
-/* Done with a persistent one, which is idle: all its ranks free it. */
+/* Frees a persistent request, which is idle, on all its ranks. */
 void request_free(struct program *program, struct op *op);
 
 /* --- events --------------------------------------------------------------- */
 
-/* A collective call begins on a communicator; MPI_Comm_idup's, too. */
+/* Begins a collective call on a communicator, or an MPI_Comm_idup. */
 void request_begin_event(struct program *program);
-/* Several at a time, on several communicators, in different orders. */
+/* Begins several calls, on several communicators, in different orders. */
 void request_burst_event(struct program *program);
-/* A persistent call is made; or goes one round; or is freed. */
+/* Makes a persistent call, starts one, or frees one. */
 void request_persistent_event(struct program *program);
-/* Some ranks begin what they have put off. */
+/* Some ranks begin their deferred calls. */
 void request_catch_up_event(struct program *program);
-/* Some ranks complete some. */
+/* Some ranks complete some requests. */
 void request_end_event(struct program *program);
-/* Some ranks look whether something has ended. */
+/* Some ranks test whether requests have ended. */
 void request_poke_event(struct program *program);
 
 #endif

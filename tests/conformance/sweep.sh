@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Thousands of random programs, on up to 8 ranks; for `make check-long`. The
-# first seed may be given: CONFORMANCE_SEED.
+# Thousands of random programs, on up to 8 ranks; for `make check-long`.
+# CONFORMANCE_SEED is the first seed.
 . "$top_srcdir/tests/conformance/compare.sh"
 
 seed=${CONFORMANCE_SEED:-1000}

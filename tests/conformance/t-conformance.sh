@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Random MPI programs receive the same without the library, with the library
-# alone, and where it carries out every sum in full floats.
+# Random MPI programs receive the same data without the library, with the
+# library alone, and if it reduces every sum in FP32.
 . "$top_srcdir/tests/conformance/compare.sh"
 
 if [ "$MPI" = openmpi ]; then
@@ -8,14 +8,14 @@ if [ "$MPI" = openmpi ]; then
     exit 0
 fi
 
-# More of them, on more ranks: `make check-conformance`, of `make check-long`.
+# `make check-conformance`, a part of `make check-long`, runs more, on more ranks.
 batch 1 1 6
 batch 2 101 125
 batch 3 201 215
 batch 4 301 310
 batch 5 401 404
 
-# What is compared depends on what the library does.
+# The comparison depends on the library's mode.
 program native 2 101 120
 program coarse 2 101 120
 others=$(sort "$tmp/native.out" "$tmp/coarse.out" | uniq -u | wc -l)

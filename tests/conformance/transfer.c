@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Elements behind every buffer that nobody is to touch. */
+/* Elements after every buffer that no call may touch. */
 #define GUARD 8
 
 void *transfer_buffer(struct program *program, const struct values *values,
