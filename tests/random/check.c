@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the ranks contribute, and what has to come of it.
+ * Contributions of the ranks, and the expected results.
  */
 #include <math.h>
 #include <string.h>
@@ -14,8 +14,8 @@ size_t base_size(enum base base)
     return sizes[base];
 }
 
-/* Sixteenths of a power of two: their sums over eight ranks are exact in FP32, in
- * any order. `any`: floats whose sums are not. */
+/* Returns sixteenths of a power of two: their sums over eight ranks are exact
+ * in FP32, in any order. `any`: floats whose sums are not. */
 static double value_of(const struct op *op, int rank, size_t i)
 {
     const uint64_t word = mix(op->key + mix((uint64_t)i * 64 + (uint64_t)rank));
@@ -44,7 +44,7 @@ void op_fill(const struct op *op, int rank, char *buffer, size_t first,
     }
 }
 
-/* Element i of the vector that is reduced; *magnitude: of all contributions. */
+/* Returns element i of the vector that is reduced; *magnitude: of all contributions. */
 static double expected(const struct op *op, size_t i, double *magnitude)
 {
     double total = value_of(op, op->comm.members[0], i);
@@ -66,7 +66,7 @@ static double expected(const struct op *op, size_t i, double *magnitude)
     return total;
 }
 
-/* How far an element may be away, in units of its contributions' magnitude. */
+/* Returns the tolerance of an element, in units of its contributions' magnitude. */
 static double tolerance(const struct task *task, const struct op *op)
 {
     const struct setup *setup = task->setup;
@@ -89,7 +89,6 @@ static double element(const struct op *op, size_t i)
     return ((const int *)x)[i];
 }
 
-/* Where the result lies in what the ranks contribute. */
 static double expected_result(const struct op *op, size_t i, double *magnitude)
 {
     size_t first = 0;

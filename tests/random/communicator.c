@@ -42,7 +42,7 @@ static struct comm *fill(struct comm *comm, const int *members, int size)
     return comm;
 }
 
-/* The new communicator is what everybody thinks. */
+/* Checks that the new communicator has the expected members. */
 static void look_at(struct task *task, const struct comm *comm)
 {
     int rank, size;
@@ -62,8 +62,8 @@ static void duplicate(struct task *task, const struct comm *from,
     fill(to, from->members, from->size);
     if (comm_rank(from, task->rank) < 0)
         return;
-    /* MPICH 4.0 loses MPI_Comm_idup beside other threads' calls that make
-     * communicators. */
+    /* MPICH 4.0 loses MPI_Comm_idup if other threads make communicators at the
+     * same time. */
     if (waits && task->setup->threads == 0) {
         MPI_Request request;
 
@@ -77,7 +77,7 @@ static void duplicate(struct task *task, const struct comm *from,
     look_at(task, to);
 }
 
-/* By colour, or alone; in the order of the ranks, or in reversed order. */
+/* Splits by colour, or alone; in the order of the ranks, or in reversed order. */
 static void split(struct task *task, const struct comm *from)
 {
     struct draw *draw = &task->shared;
@@ -120,10 +120,9 @@ static void split(struct task *task, const struct comm *from)
 }
 
 /*
- * Two halves, an intercommunicator between them, and both merged. Beside other
- * threads the ranks are only put in that order: MPICH 4.0.2 loses messages of
- * MPI_Intercomm_merge there, without any library too ("Message truncated" in one
- * of twenty runs of seed 49).
+ * Merges two halves by an intercommunicator. If the program has threads, only gives the
+ * ranks that order: MPICH 4.0.2 then loses messages of MPI_Intercomm_merge, also
+ * without a library ("Message truncated" in one of twenty runs of seed 49).
  */
 static void merge(struct task *task, const struct comm *from, struct comm *to)
 {
@@ -152,7 +151,7 @@ static void merge(struct task *task, const struct comm *from, struct comm *to)
                                     task->number, &inter));
     doing(task, "merge of %d and %d ranks", half, size - half);
     MUST(task, MPI_Intercomm_merge(inter, (me < half) == high, &to->handle));
-    /* It has not that of MPI_COMM_WORLD, but one that ends the job. */
+    /* It does not have MPI_COMM_WORLD's handler, but one that ends the job. */
     MUST(task, MPI_Comm_set_errhandler(to->handle, MPI_ERRORS_RETURN));
     MUST(task, MPI_Comm_free(&inter));
     MUST(task, MPI_Comm_free(&part));
@@ -178,7 +177,7 @@ void comm_free(struct task *task, struct comm *comm)
 {
     unsigned ops = 0;
 
-    /* Persistent requests go before their communicator. */
+    /* Persistent requests are freed before their communicator. */
     for (int i = 0; i < MAX_OPS; i++)
         if (task->ops[i].used && task->ops[i].way == PERSISTENT &&
             task->ops[i].comm.handle == comm->handle)

@@ -10,7 +10,7 @@ static void call_event(struct task *task, enum way way)
         comm_draw(task, draw_chance(&task->shared, 80) ? 2 : 1);
     struct op *op = op_place(task), unused;
 
-    /* Ranks may have places for other numbers of calls. */
+    /* Ranks may have different numbers of free places. */
     if (!op && comm_rank(comm, task->rank) >= 0) {
         op_complete(task, op_pending(task), true);
         op = op_place(task);
@@ -22,8 +22,8 @@ static void call_event(struct task *task, enum way way)
         op_begin(task, op);
 }
 
-/* Nonblocking calls on several communicators, begun in an order of the rank's
- * own. */
+/* Makes nonblocking calls on several communicators, begun in a random order on
+ * each rank. */
 static void burst_event(struct task *task)
 {
     struct op drawn[4];
@@ -55,7 +55,7 @@ static void burst_event(struct task *task)
             continue;
         op = op_place(task);
         if (!op) {
-            /* The others may wait for what is not begun here yet. */
+            /* Other ranks may wait for a call that has not begun here. */
             wrong(task, "no place for a call");
             return;
         }
@@ -64,7 +64,6 @@ static void burst_event(struct task *task)
     }
 }
 
-/* One rank by itself. */
 static void alone_event(struct task *task)
 {
     struct draw *draw = &task->shared;
@@ -100,8 +99,8 @@ static void alone_event(struct task *task)
     MUST(task, MPI_Comm_free(&copy));
 }
 
-/* Several blocking sums of two lengths, as a training step has them; some ranks
- * make calls of their own between them. */
+/* Makes several blocking sums of two lengths, like a training step; some ranks
+ * make other calls between them. */
 static void run_event(struct task *task)
 {
     struct draw *draw = &task->shared;
@@ -123,7 +122,7 @@ static void run_event(struct task *task)
     }
 }
 
-/* A wrong call, by one rank or by all; MPI finds it before anything is sent. */
+/* Makes a wrong call, on one rank or all, which MPI rejects before it sends. */
 static void mistake_event(struct task *task)
 {
     struct draw *draw = &task->shared;
@@ -159,8 +158,8 @@ static void mistake_event(struct task *task)
     free(x);
 }
 
-/* All ranks where it acts, which only the main thread may when it is alone; one
- * rank where it does not. */
+/* All ranks call a level that acts, which only the main thread may do when it
+ * is alone; one rank calls a level that does not. */
 static void pcontrol_event(struct task *task)
 {
     const int level = draw_below(&task->shared, 4);
@@ -175,7 +174,7 @@ static void pcontrol_event(struct task *task)
     MPI_Pcontrol(level);
 }
 
-/* The error handler of MPI_COMM_WORLD is the program's. */
+/* Checks that MPI_COMM_WORLD has the program's error handler. */
 static void handler_event(struct task *task)
 {
     MPI_Errhandler now;

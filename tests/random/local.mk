@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Random programs under random policies, against a model of their own.
+# Random programs under random policies, checked against their own model.
 check_PROGRAMS += tests/random/random
 tests_random_random_SOURCES = \
 	tests/random/check.c \

@@ -5,11 +5,11 @@
 
 #include "task.h"
 
-/* Bytes behind every buffer that nobody is to touch. */
+/* Bytes after every buffer that no call may touch. */
 #define GUARD 32
 #define CANARY 0x5a
 
-/* --- what to call --------------------------------------------------------- */
+/* --- drawing a call ------------------------------------------------------- */
 
 struct op *op_place(struct task *task)
 {
@@ -57,7 +57,7 @@ void op_draw(struct task *task, const struct comm *comm, enum way way,
         op->count = (op->count + 1) / 2;
     op->root = draw_below(draw, comm->size);
     op->in_place = draw_chance(draw, 50);
-    /* MPICH 4.0 stops in MPI_Reduce in place where the root is not rank 0. */
+    /* MPICH 4.0 aborts in MPI_Reduce in place if the root is not rank 0. */
     if (op->kind == REDUCE && op->root != 0)
         op->in_place = false;
     for (int r = 0; r < comm->size; r++)
@@ -124,7 +124,7 @@ static void measure(struct op *op)
             op->result = 0;
         }
         break;
-    case BCAST: /* the root's buffer is both */
+    case BCAST: /* the root's buffer sends and receives */
         op->in_place = op->me == op->root;
         break;
     default:
@@ -200,7 +200,7 @@ static MPI_Op operation_of(const struct op *op)
 }
 
 #if MPI_VERSION >= 4
-/* All ranks start their requests in one order, and say so. */
+/* All ranks start their requests in one order, and tell MPI so. */
 static int make_persistent(struct op *op, const void *send, MPI_Datatype type,
                            MPI_Op sum)
 {
@@ -270,7 +270,7 @@ static int call(struct op *op)
     }
 }
 
-/* All ranks: one round that is completed here. */
+/* On all ranks: starts one round and completes it. */
 static int start_and_wait(struct op *op)
 {
     const int rc = MPI_Start(&op->request);
@@ -305,7 +305,7 @@ void op_begin(struct task *task, struct op *op)
         op_end(task, op, rc);
 }
 
-/* Of the result; equal on all members where `hashes` has it. */
+/* Returns the hash of the result; equal on all members if `hashes` has it. */
 static uint64_t hash_of(const struct op *op)
 {
     const unsigned char *bytes = (const unsigned char *)op->receive;
@@ -357,7 +357,6 @@ unsigned op_pending(const struct task *task)
     return ops;
 }
 
-/* The requests of the calls; their number. */
 static int collect(struct task *task, unsigned ops, MPI_Request requests[],
                    int places[])
 {
@@ -404,7 +403,7 @@ static void wait_each(struct task *task, unsigned ops, bool backwards)
     }
 }
 
-/* Looks and naps in turns; at most `looks` times, 0: until all have ended. */
+/* Alternates tests and naps; at most `looks` times, 0: until all have ended. */
 static void test_some(struct task *task, unsigned ops, int looks)
 {
     for (int turn = 0; ops && (looks == 0 || turn < looks); turn++) {

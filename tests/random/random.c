@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A random program under a random policy, checked against a model of its own:
- * sums by all ranks' values, which every rank knows.
+ * A random program under a random policy, checked against the program's own
+ * model: sums of all ranks' values, which every rank knows.
  *
- *     random policy SEED RANKS      prints the policy and what else is special
+ *     random policy SEED RANKS      prints the policy and other settings
  *     mpiexec -n RANKS random SEED
  *
  * The program writes its policy into the working directory and sets the
  * library's variables itself. In the environment:
  *
- *     RANDOM_TRACE     every rank says on standard error what it does
- *     RANDOM_PACE      a number: completed otherwise and at other times
- *     RANDOM_TIMEOUT   seconds until the program is taken for hung (60)
+ *     RANDOM_TRACE     every rank prints its calls on standard error
+ *     RANDOM_PACE      a number: other ways and times of completion
+ *     RANDOM_TIMEOUT   seconds until the program counts as hung (60)
  *
  * Rank 0 prints a line: seed, communicators, calls, and a hash of all results.
  */
@@ -34,7 +34,7 @@ static struct setup setup;
 static struct task tasks[1 + MAX_THREADS];
 static bool trace;
 
-/* --- what ranks say ------------------------------------------------------- */
+/* --- output of ranks ------------------------------------------------------ */
 
 void doing(struct task *task, const char *format, ...)
 {
@@ -85,7 +85,7 @@ static void hang(int signal)
     for (int t = 0; t <= setup.threads; t++)
         if (write(STDERR_FILENO, tasks[t].said, strlen(tasks[t].said)) < 0)
             break;
-    sleep(2); /* for the others' last words */
+    sleep(2); /* for the last lines of the other ranks */
     _exit(EXIT_HUNG);
 }
 
@@ -114,7 +114,7 @@ static void *run(void *argument)
         if (setup.special == SPECIAL_LATE && task->number == 0 &&
             task->event == late && task->rank == who)
             nanosleep(&(struct timespec){.tv_sec = LATE}, NULL);
-        /* Enough places for whatever comes, on all ranks. */
+        /* Enough places for all calls, on all ranks. */
         if (__builtin_popcount(op_pending(task)) > MAX_OPS - 5)
             op_complete(task, op_pending(task), true);
         event_draw(task);
@@ -144,12 +144,12 @@ static void start(struct task *task, int number, int rank)
         MUST(task, MPI_Comm_dup(MPI_COMM_WORLD, &first->handle));
 }
 
-/* --- all of them ---------------------------------------------------------- */
+/* --- all ranks ------------------------------------------------------------ */
 
-/* MPICH 4.0 compares MPI_UINT64_T as if it had a sign. */
+/* MPICH 4.0 compares MPI_UINT64_T as a signed type. */
 #define POSITIVE (UINT64_MAX >> 1)
 
-/* COLLECTIVE over MPI_COMM_WORLD. Results that are everybody's are the same. */
+/* COLLECTIVE over MPI_COMM_WORLD. Compares the results that all ranks have. */
 static void compare(struct task *task)
 {
     static uint64_t both[2 * MAX_SERIALS], most[2 * MAX_SERIALS];

@@ -7,12 +7,12 @@
 #     seeds 1 100 5
 #     finish_seeds
 #
-# After a failure the seed, its policy and a command that repeats it are said.
+# After a failure the script prints the seed, its policy and a command that repeats it.
 # shellcheck shell=sh
 . "$top_srcdir/tests/mpi/run.sh"
 
 random=$top_builddir/tests/random/random
-# Of one program: hung, after that.
+# Seconds after which a program counts as hung.
 RANDOM_TIMEOUT=${APS_TEST_TIMEOUT:-60}
 export RANDOM_TIMEOUT
 unset RANDOM_TRACE RANDOM_PACE
@@ -33,7 +33,7 @@ program()
     line=$(cat stdout)
     [ "$status" -ne 0 ] || case $line in
     "seed $1 ranks $2 "*) ;;
-    *) status=1 ;; # the library has written there
+    *) status=1 ;; # the library wrote there
     esac
 }
 
@@ -49,7 +49,7 @@ failed()
     } >&2
 }
 
-# seed SEED RANKS: results that do not depend on measurements are the same where
+# seed SEED RANKS: results that do not depend on measurements are the same if
 # ranks complete their calls in other ways and at other times.
 seed()
 {
@@ -78,7 +78,7 @@ seed()
         failed "$1" "$2" "RANDOM_PACE=1 gives another result: status $status"
 }
 
-# seeds FIRST LAST RANKS: of each number of ranks from 2 to RANKS; a test for ten.
+# seeds FIRST LAST RANKS: runs each seed on 2 to RANKS ranks; a test for ten seeds.
 seeds()
 {
     next=$1

@@ -35,7 +35,7 @@ static const char *one_of(struct draw *draw, int count,
                  sizeof(const char *)),                                        \
            (const char *const[]){__VA_ARGS__})
 
-/* Of a rule with a format other than fp32: how all-reduces are summed. */
+/* Draws the reduction of a rule with a format other than fp32. */
 static void draw_reduction(struct setup *setup, struct draw *draw,
                            const char **accumulate)
 {
@@ -59,7 +59,7 @@ static void draw_reduction(struct setup *setup, struct draw *draw,
         *accumulate = ONE_OF(draw, "", "", "fp32", "format");
 }
 
-/* The format and another one, of which the library chooses. */
+/* Draws the format and another one, between which the library chooses. */
 static void draw_several(struct setup *setup, struct draw *draw,
                          const char *format)
 {
@@ -101,11 +101,11 @@ static void draw_format(struct setup *setup, struct draw *draw, bool sums,
         write_text(setup, ", accumulate: %s", accumulate);
 }
 
-/* What a rule is for, and its condition; "" for none. */
+/* Calls of a rule, and its condition; "" for none. */
 struct scope {
     const char *calls;
     char condition[32];
-    int percent; /* chance that it says fp32 */
+    int percent; /* chance that the rule is fp32, in per cent */
 };
 
 static void draw_rule(struct setup *setup, struct draw *draw,
@@ -124,7 +124,7 @@ static void draw_rule(struct setup *setup, struct draw *draw,
         return;
     }
     if (allreduce) {
-        /* It goes behind format and accumulate, and decides on the latter. */
+        /* Follows format and accumulate, and changes the latter. */
         const size_t used = strlen(setup->policy);
 
         draw_reduction(setup, draw, &accumulate);
@@ -138,7 +138,7 @@ static void draw_rule(struct setup *setup, struct draw *draw,
     write_text(setup, "%s}\n", tail);
 }
 
-/* Between the counts, mostly; never what the whole policy leaves out. */
+/* Mostly between the counts; never excludes the whole policy. */
 static int draw_threshold(const struct setup *setup, struct draw *draw)
 {
     const int count = setup->counts[draw_below(draw, COUNTS)];
@@ -154,7 +154,7 @@ static void draw_rules(struct setup *setup, struct draw *draw, bool steps,
     const int others = draw_below(draw, 4);
     struct scope scope = {.calls = "", .percent = 25};
 
-    /* What matches no rule passes. */
+    /* Calls that match no rule pass through. */
     const bool some = draw_chance(draw, 30);
 
     if (some || draw_chance(draw, 30)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a seed says about a whole job: its policy and where it is seen, threads,
- * pretended nodes, and a rank that is late.
+ * The settings of a whole job, drawn from a seed: its policy and the ranks that
+ * see it, threads, test nodes, and a rank that is late.
  */
 #ifndef RANDOM_SETUP_H
 #define RANDOM_SETUP_H
@@ -22,35 +22,35 @@ enum special {
 
 struct setup {
     uint64_t seed;
-    int size; /* of MPI_COMM_WORLD */
+    int size; /* size of MPI_COMM_WORLD */
     enum special special;
-    int threads;   /* besides the main one; more than 0: MPI_THREAD_MULTIPLE */
-    bool multiple; /* MPI_THREAD_MULTIPLE is asked for, at any rate */
-    int events;    /* of each thread */
+    int threads;   /* more than the main one; > 0: MPI_THREAD_MULTIPLE */
+    bool multiple; /* MPI_THREAD_MULTIPLE is requested without threads, too */
+    int events;    /* events of each thread */
 
     /* --- the policy --- */
     char policy[2048];
     bool exact;   /* every format is e8m23 or fp32 */
     bool ordered; /* every FP32 sum of min_count elements is e8m23 by direct, in
                      rank order */
-    bool fixed;   /* results are the same in every run: nothing is measured */
-    int mantissa; /* bits, the least of all formats */
+    bool fixed;   /* no result depends on measurements */
+    int mantissa; /* mantissa bits, the least of all formats */
     int min_count;
-    int counts[COUNTS]; /* that calls of this seed have */
+    int counts[COUNTS]; /* counts of this seed's calls */
     bool pcontrol;      /* the program's MPI_Pcontrol acts */
-    unsigned absent;    /* ranks that do not see the file, a bit for each */
+    unsigned absent;    /* ranks without the policy's file, a bit each */
 
     /* --- variables --- */
-    int nodes; /* pretended; 0: not */
+    int nodes; /* test nodes; 0: none */
     bool cyclic;
 };
 
-/* Everything follows from the seed and the number of ranks. */
+/* The seed and the number of ranks determine everything. */
 void setup_draw(struct setup *setup, uint64_t seed, int size);
 
 /*
- * Before MPI_Init: writes this rank's policy into the working directory, unless
- * it does not see it, and sets the environment. 0, or -1 with errno.
+ * Call it before MPI_Init: writes this rank's policy into the working directory, unless
+ * it does not see it, and sets the environment. Returns 0, or -1 with errno.
  */
 int setup_environment(const struct setup *setup, int rank);
 

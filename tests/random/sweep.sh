@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Thousands of random programs, on up to 8 ranks; for `make check-long`. First
-# seed and number of seeds may be given: RANDOM_SEED, RANDOM_SEEDS.
+# Thousands of random programs, on up to 8 ranks; for `make check-long`.
+# RANDOM_SEED and RANDOM_SEEDS are the first seed and the number of seeds.
 . "$top_srcdir/tests/random/seeds.sh"
 
 first=${RANDOM_SEED:-1001}
