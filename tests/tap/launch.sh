@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Start an MPI job: the arguments are those of MPICH's mpiexec, of which
+# Starts an MPI job: the arguments are those of MPICH's mpiexec, of which
 #
 #   [-genv NAME VALUE]... {[-n RANKS] [-env NAME VALUE]... PROGRAM [ARG]...} : ...
 #
-# are given to Open MPI's in its own words, where MPI=openmpi. The variables are
-# set by env, in front of the program: Open MPI's -x holds for one PROGRAM alone.
+# are translated for Open MPI's mpiexec if MPI=openmpi. `env` before the program
+# sets the variables: Open MPI's -x applies to one PROGRAM only.
 #
-# $APS_TEST_YIELD is a library that is preloaded behind all others, into each rank
-# of MPICH (yield_when_idle in mpi.sh).
+# $APS_TEST_YIELD is a library that is preloaded after all others, into each
+# rank of MPICH (yield_when_idle in mpi.sh).
 set -eu
 
 fail()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does pandas read what round-off logs say?
+"""Checks that pandas reads round-off logs.
 
     logs.py LOG...
 
-reads each log by pandas, as apsmpi-log(5) has it, and by Python's csv module,
-and prints a line for each field that is not the same in both. Half a row, which
-a killed job may have left, must end where the row ends. The exit status is 1 if
+reads each log by pandas, as apsmpi-log(5) describes, and by Python's csv
+module, and prints a line for each field that differs. Half a row, which a
+killed job may have left, must end where the row ends. The exit status is 1 if
 anything differs, and 77 without pandas.
 """
 
@@ -36,7 +36,7 @@ def same_number(text, value):
 
 
 def differences(path):
-    """Lines that tell what differs."""
+    """Yields the differences, a line each."""
     header, *rows = read_by_csv(path)
     texts = pandas.read_csv(path, comment="#", dtype=str, keep_default_na=False)
     typed = pandas.read_csv(path, comment="#",

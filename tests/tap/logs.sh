@@ -2,7 +2,7 @@
 # Sourced by tests/mpi/run.sh and tests/e2e/lib.sh: the logs that a test leaves.
 #
 #   logs_left FOLDER    their names, a line each; nothing where pandas is missing
-#   logs_read NAMES     pandas reads them all, and finds what the csv module finds
+#   logs_read NAMES     pandas reads them all, with the results of the csv module
 #
 # shellcheck shell=sh disable=SC2154 # of those who source it
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How the tests start MPI jobs, whichever MPI the tree was built for: sourced by
-# tests/mpi/run.sh and tests/e2e/lib.sh, which say where $top_srcdir and
-# $top_builddir are. Leaves
+# Starts MPI jobs for the tests, with the MPI that the tree was built for: sourced by
+# tests/mpi/run.sh and tests/e2e/lib.sh, which set $top_srcdir and $top_builddir. Sets
 #
 #   $MPI          mpich or openmpi
 #   $launch       the command that starts a job, with the arguments of MPICH's
@@ -20,9 +19,9 @@ launch="sh $top_srcdir/tests/tap/launch.sh"
 # shellcheck disable=SC2016 # for other shells
 launched_as='${PMI_RANK-$OMPI_COMM_WORLD_RANK}'
 
-# Open MPI, and nobody else, reads these: more ranks than cores, none bound to
-# one, waits that yield; shared memory alone, without a look for networks; as root
-# in a container; no text of its own where a program fails.
+# Only Open MPI reads these variables: more ranks than cores, none bound to one,
+# waits that yield; only shared memory, without a search for networks; as root
+# in a container; no message of its own when a program fails.
 OMPI_MCA_rmaps_base_oversubscribe=1
 OMPI_MCA_hwloc_base_binding_policy=none
 OMPI_MCA_mpi_yield_when_idle=1
@@ -42,7 +41,7 @@ yield_when_idle()
 {
     APS_TEST_YIELD=$top_builddir/tests/tap/.libs/yield.so
     if [ "$MPI" = mpich ] && [ -e "$APS_TEST_YIELD" ] &&
-        ! ldd "$APS_TEST_YIELD" | grep -q libasan # which must be the first of all
+        ! ldd "$APS_TEST_YIELD" | grep -q libasan # which must be the first library
     then
         export APS_TEST_YIELD
     else

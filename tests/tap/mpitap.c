@@ -46,8 +46,8 @@ MPI_Info mpitap_strict_order(void)
     return info;
 }
 
-/* Whoever yields gets its share of the core all the same: ranks that wait for
- * one that computes have to sleep, or it would get no more than its own. */
+/* A rank that yields still gets its share of the core: ranks that wait for one
+ * that computes must sleep, or that one would get only its own share. */
 static void wait_for(MPI_Request *request)
 {
     const struct timespec pause = {.tv_nsec = 200000};
@@ -63,7 +63,7 @@ static void wait_for(MPI_Request *request)
     }
 }
 
-/* values[i] becomes its MAX over the ranks. */
+/* Replaces values[i] by its maximum over the ranks. */
 static void agree_max(int count, uint64_t values[])
 {
     MPI_Request request;

@@ -10,7 +10,7 @@ static int planned = -1;
 static int run;
 static int failed;
 
-/* Print "<prefix><text>\n". */
+/* Prints "<prefix><text>\n". */
 #define PRINT_LINE(stream, prefix, format)                                     \
     do {                                                                       \
         va_list args_;                                                         \

@@ -12,34 +12,34 @@
 
 #include <stdbool.h>
 
-/* Announce the number of tests. */
+/* Announces the number of tests. */
 void plan(int tests);
 
-/* Skip the whole program with a reason: prints `1..0 # SKIP` and exits 0. */
+/* Skips the whole program with a reason: prints `1..0 # SKIP` and exits 0. */
 void plan_skip_all(const char *format, ...)
     __attribute__((format(printf, 1, 2), noreturn));
 
-/* One test; returns `pass`. */
+/* One test. Returns `pass`. */
 bool ok(bool pass, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Equal strings, shown when they differ. NULL equals NULL only. */
+/* Compares strings, and prints them if they differ. NULL equals NULL only. */
 bool is(const char *got, const char *expected, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* `tests` tests skipped with a reason. */
+/* Skips `tests` tests with a reason. */
 void skip(int tests, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A `#` line on standard error. */
+/* Prints a `#` line on standard error. */
 void diag(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* No more tests make sense: exits 255. */
+/* Exits with status 255, because no further tests make sense. */
 void bail_out(const char *format, ...)
     __attribute__((format(printf, 1, 2), noreturn));
 
-/* Prints the plan if there was none; the exit status: 0, or 1 if a test failed
- * or the plan was not met. */
+/* Prints the plan if there was none. Returns the exit status: 0, or 1 if a test
+ * failed or the plan was not met. */
 int done_testing(void);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded into the ranks of tests: MPICH polls without an end while it waits, and
-   keeps its core from the rank that it waits for. With more ranks than cores every
-   message then takes some time slices of the scheduler. Here a rank yields its core
-   after each poll that found nothing.
-
-   MPICH (ch4:ucx) polls by ucp_worker_progress of UCX; where MPICH is built for
-   another network, nothing calls this. Open MPI has a parameter (mpi.sh). */
+/* Preloaded into the ranks of tests: MPICH polls while it waits, and
+ *    keeps its core from the rank that it waits for. With more ranks than cores every
+ *    message then takes some time slices of the scheduler. Here a rank yields its core
+ *    after each poll that found nothing.
+ *
+ *    MPICH (ch4:ucx) polls by ucp_worker_progress of UCX; if MPICH is built for
+ *    another network, nothing calls this. Open MPI has a parameter (mpi.sh). */
 #define _GNU_SOURCE
 #include "config.h"
 
@@ -19,8 +19,8 @@ typedef unsigned progress_fn(void *worker);
 
 progress_fn ucp_worker_progress;
 
-/* UCX comes with the program, or later with a module of Python's, which does not
-   show its names to others. */
+/* UCX is loaded with the program, or later with a module of Python, which hides
+ * its names from other libraries. */
 static progress_fn *find(void)
 {
     progress_fn *found = (progress_fn *)dlsym(RTLD_NEXT, "ucp_worker_progress");
