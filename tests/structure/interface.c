@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints what a program that was compiled with aps.h relies on: where members
- * of public structs lie, and the values of public constants.
+ * Prints the interface on which a program that was compiled with aps.h relies:
+ * offsets of members of public structs, and values of public constants.
  */
 #include <stddef.h>
 #include <stdio.h>

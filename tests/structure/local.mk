@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The rules of the house: includes, lengths of files, formatting; and what
-# programs rely on.
+# The rules of the house: includes, lengths of files, formatting; and the
+# interface for programs.
 structure_tests = tests/structure/t-interface.sh tests/structure/t-structure.sh
 TESTS += $(structure_tests)
 dist_check_SCRIPTS += $(structure_tests)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rules of the house that a machine can check (DESIGN.md, section 2).
+"""Checks the rules of the house that a machine can check (DESIGN.md, section 2).
 
     structure.py TOP RULE
 
-prints a line for each place that breaks the rule, and nothing where none does:
+prints a line for each place that breaks the rule:
 
-    arrows    an include that runs up: between the rooms of pmpi/ or of src/, or out
-              of src/
+    arrows    an include that runs up: between the rooms of pmpi/, between those of
+              src/, or out of src/
     circles   files of pmpi/ or src/ that include each other in a circle, X.c and
               X.h taken as one
     lengths   a .c of pmpi/, src/ or cuda/ of more than 500 lines
@@ -41,7 +41,7 @@ ROOMS = {
 FILES = 45  # the most in a room
 LINES = 500
 COLUMNS = 88
-LONG_STRING = re.compile(r"'[^']{60,}'")  # what a program prints
+LONG_STRING = re.compile(r"'[^']{60,}'")  # text that a program prints
 MUTEX = re.compile(r"\s*(?:static )?pthread_mutex_t (\w+)(?:;| =)")
 # Headers whose functions are rows of a table, or the interface of a whole room.
 TABLES = ["src/aps.h", "src/policy/policy.h"]
@@ -50,7 +50,7 @@ INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]*)[">]')
 
 
 def files(top, places, endings):
-    """The files of the places, as paths below top, in order."""
+    """Yields the files of the places, as paths below top, in order."""
     for place in places:
         for folder, folders, names in os.walk(os.path.join(top, place)):
             folders.sort()
@@ -65,7 +65,7 @@ def lines(top, path):
 
 
 def includes(top, path):
-    """(line, name, path of the file or None) of each include of a file."""
+    """Yields (line, name, path of the file or None) of each include of a file."""
     for number, line in enumerate(lines(top, path), 1):
         found = INCLUDE.match(line)
         if not found:
@@ -81,13 +81,13 @@ def includes(top, path):
 
 
 def room(path):
-    """The room of pmpi/ or src/ that a file is in, or None."""
+    """Returns the room of pmpi/ or src/ that a file is in, or None."""
     parts = path.split(os.sep)
     return parts[1] if len(parts) > 2 else None
 
 
 def room_is_wrong(place, path, target):
-    """Why a file of pmpi/ or src/ must not include a file of the same place."""
+    """Returns why a file of pmpi/ or src/ must not include a file of the same place."""
     here, there = room(path), room(target)
     if None in (here, there):  # aps.h, version.c
         return None
@@ -100,7 +100,7 @@ def room_is_wrong(place, path, target):
 
 
 def arrow_is_wrong(path, name, target):
-    """Why a file must not have this include, or None."""
+    """Returns why a file must not have this include, or None."""
     place = path.split(os.sep)[0]
     goal = target.split(os.sep)[0] if target else None
     if place == "src":
@@ -143,7 +143,7 @@ def graph(top):
 
 
 def reachable(edges, start):
-    """The nodes that can be reached from start by one step or more."""
+    """Returns the nodes that can be reached from start by one step or more."""
     seen, left = set(), list(edges.get(start, ()))
     while left:
         node = left.pop()
@@ -154,7 +154,7 @@ def reachable(edges, start):
 
 
 def shortest_circle(edges, start):
-    """The nodes of one of the shortest circles through start."""
+    """Returns the nodes of one of the shortest circles through start."""
     left, before = [start], {}
     while left:
         node = left.pop(0)
@@ -172,7 +172,7 @@ def shortest_circle(edges, start):
 
 
 def circles(top):
-    """One line for each set of files that all reach each other."""
+    """Yields one line for each set of files that all reach each other."""
     edges = graph(top)
     reached = {node: reachable(edges, node) for node in edges}
     told = set()
@@ -204,7 +204,7 @@ def tests(top):
 
 
 def own_lines(top, path):
-    """(number, line) of those that are not text of a shell's here-document."""
+    """Yields (number, line) of the lines outside a shell's here-documents."""
     ends = None
     for number, line in enumerate(lines(top, path), 1):
         if ends is not None:

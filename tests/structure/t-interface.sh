@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What programs rely on: exported names with their versions, the layout of public
-# structs, the declarations. Any change of these must be made on purpose:
+# The interface for programs: exported names with their versions, the layout of
+# public structs, the declarations. After an intended change,
 #
-#     make update-interface
+# make update-interface
 #
-# writes the files in tests/structure/interface/ anew, to be committed with the
+# writes the files in tests/structure/interface/ again, to be committed with the
 # change. A new function needs a symbol version: src/libaps.map.
 
 top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
@@ -19,7 +19,7 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# same NAME TEXT: $tmp/NAME is what the file of that name says.
+# same NAME TEXT: $tmp/NAME equals the file of that name.
 same()
 {
     if [ -n "$UPDATE_INTERFACE" ]; then
@@ -61,7 +61,7 @@ symbols()
     fi
 }
 
-# declarations HEADER FILE: what the compiler sees of this header alone
+# declarations HEADER FILE: the compiler's view of this header alone
 declarations()
 {
     # shellcheck disable=SC2086 # a command with options
@@ -106,7 +106,7 @@ ok()
     echo "ok $number - $2"
 }
 
-# identity FILE...: the number that stands for these files
+# identity FILE...: the number that identifies these files
 identity()
 {
     sh "$top_srcdir/config/identity.sh" "$tmp" X "$@" | sed -n 's/^#define //p'

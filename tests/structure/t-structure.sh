@@ -35,8 +35,7 @@ rule()
     [ -z "$broken" ] || printf '%s\n' "$broken" | sed 's/^/#   /' >&2
 }
 
-# Every C file is what clang-format 14 makes of it; another version breaks lines
-# in other places.
+# clang-format 14 changes no C file; another version breaks lines in other places.
 formatted()
 {
     text='clang-format changes nothing'
@@ -63,7 +62,7 @@ if ! "$PYTHON3" -c '' 2>/dev/null; then
     echo '1..0 # SKIP there is no Python'
     exit 0
 fi
-# finds RULE LINE: structure.py says so of the small tree.
+# finds RULE LINE: structure.py prints LINE for the small tree.
 finds()
 {
     "$PYTHON3" "$top_srcdir/tests/structure/structure.py" "$tree" "$1" |
@@ -71,7 +70,7 @@ finds()
     ok $? "a tree with mistakes: $2"
 }
 
-# A small tree in which the rules are broken.
+# A small tree that breaks the rules.
 tree=$(mktemp -d "${TMPDIR:-/tmp}/apsmpi-test.XXXXXX") || exit 99
 trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/pmpi/call" "$tree/pmpi/native" "$tree/pmpi/wrong" "$tree/src/base" \
