@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests that take minutes, beside the ones of `make check`.
+# Tests that take minutes, in addition to those of `make check`.
 EXTRA_PROGRAMS += tests/long/sweep
 tests_long_sweep_SOURCES = tests/long/sweep.c tests/unit/number/oracle.c \
 	tests/unit/number/oracle.h tests/unit/common/wire.h
@@ -23,7 +23,7 @@ check-roofline: all tests/bench/allreduce tests/bench/codec tests/bench/passes
 check-trees: all tests/apps/digits tests/e2e/probe
 	APS_TEST_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 	    TESTS=tests/e2e/t-trees.sh
-# All of tests/mpi where MPICH over UCX sends no message before its receiver is there.
+# All of tests/mpi, while MPICH over UCX sends no message before its receiver arrives.
 check-rendezvous:
 	UCX_RNDV_THRESH=0 $(MAKE) $(AM_MAKEFLAGS) check \
 	    TESTS="$(filter tests/mpi/t-%,$(TESTS))"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All 2^32 floats, encoded by aps_encode and by every kernel of this machine.
+ * Encodes all 2^32 floats by aps_encode and by every kernel of this machine.
  *
  *     sweep [FORMAT...]
  *
@@ -28,7 +28,7 @@
 
 #define BLOCK 4096 /* floats at a time */
 #define BLOCKS (0x100000000u / BLOCK)
-#define SAMPLE 1021 /* one float in so many goes to MPFR */
+#define SAMPLE 1021 /* MPFR checks one float in SAMPLE */
 
 static const char *const formats[] = {"e5m2",  "e4m3", "e3m0",
                                       "e5m10", "e8m7", "e4m3fn"};
@@ -39,8 +39,8 @@ static const char *const cpus[] = {"plain", "avx2", "avx512"};
 
 struct oracle {
     const struct aps_format *format;
-    uint32_t limit;     /* the first magnitude code that is not finite */
-    uint32_t nan;       /* the code of NaN */
+    uint32_t limit;     /* first magnitude code that is not finite */
+    uint32_t nan;       /* code of NaN */
     double *boundaries; /* [c]: between the codes c and c + 1 */
 };
 
@@ -72,13 +72,13 @@ static struct oracle oracle_create(const struct aps_format *f)
     return o;
 }
 
-/* Does a value on the boundary above the code c go up? */
+/* True if a value on the boundary above the code c rounds up. */
 static bool tie_goes_up(const struct oracle *o, uint32_t c)
 {
     return o->format->mantissa_bits > 0 ? c % 2 == 1 : c > 0;
 }
 
-/* The magnitude code of |x|, which is not below the code `from`. */
+/* Returns the magnitude code of |x|, which is at least `from`. */
 static uint32_t oracle_code(const struct oracle *o, double magnitude,
                             uint32_t from)
 {
@@ -93,7 +93,7 @@ static uint32_t oracle_code(const struct oracle *o, double magnitude,
     return c;
 }
 
-/* The least code from which a search for |x| may start: by bisection. */
+/* Returns by bisection the least code from which a search for |x| may start. */
 static uint32_t oracle_start(const struct oracle *o, double magnitude)
 {
     uint32_t low = 0, high = o->limit;
@@ -111,7 +111,7 @@ static uint32_t oracle_start(const struct oracle *o, double magnitude)
 
 /* --- one share ----------------------------------------------------------- */
 
-/* The expected codes, laid out as on the wire. */
+/* Packs the expected codes, laid out as on the wire. */
 static void pack(const struct aps_format *f, const uint32_t *codes,
                  uint8_t *wire)
 {
@@ -126,7 +126,7 @@ static void pack(const struct aps_format *f, const uint32_t *codes,
     }
 }
 
-/* Block number `block` of the floats, in the order of their bit patterns. */
+/* Checks block number `block` of the floats, in the order of their bit patterns. */
 static bool check_block(const struct oracle *o, const struct aps_codec *codecs,
                         size_t count, uint32_t block)
 {
