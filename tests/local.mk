@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests speak TAP: C programs and shell scripts (*.sh), by automake's driver.
+# Tests print TAP: C programs and shell scripts (*.sh), run by automake's driver.
 TEST_EXTENSIONS = .sh
 TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
 	$(top_srcdir)/config/aux/tap-driver.sh
@@ -7,7 +7,7 @@ LOG_DRIVER = $(TAP_DRIVER)
 SH_LOG_DRIVER = $(TAP_DRIVER)
 SH_LOG_COMPILER = $(SHELL)
 
-# What the scripts find in their environment.
+# The environment of the scripts.
 AM_TESTS_ENVIRONMENT = \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 	top_builddir='$(abs_top_builddir)'; export top_builddir; \
@@ -68,9 +68,9 @@ check-together:
 check-alone:
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(alone_tests)'
 
-# The same source built for Open MPI, in openmpi/ of the build directory, and of
-# its tests those that show most in a minute; for all of them configure a build
-# of its own (scripts/check --mpi openmpi).
+# Builds the sources for Open MPI, in openmpi/ of the build directory, and runs the
+# most useful tests of a minute there; for all tests configure a separate build
+# (scripts/check --mpi openmpi).
 openmpi_programs = \
 	libapsmpi.la apsmpi tests/apps/digits tests/e2e/probe \
 	tests/mpi/agreement tests/mpi/preload_after.la tests/mpi/communicators \
@@ -83,8 +83,8 @@ openmpi_tests = \
 	tests/e2e/t-fortran.sh \
 	tests/e2e/t-two-mpis.sh
 
-# What knows nothing of MPI is compiled once: its objects are copied, with the stamps
-# that say that their directories are older.
+# Sources that do not use MPI are compiled once: their objects are copied, with the
+# stamps of their directories, which are older.
 openmpi_objects = $(libkernels_la_OBJECTS) $(libcore_la_OBJECTS) \
 	$(libpolicy_la_OBJECTS)
 
