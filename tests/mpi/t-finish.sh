@@ -14,7 +14,7 @@ threads()
     found=$(sed -n 's/^# threads: //p' "$tmp/stdout")
 }
 
-# late PROGRESS SECONDS RANKS TEXT PATIENCE: the last rank comes so late
+# late PROGRESS SECONDS RANKS TEXT PATIENCE: the last rank comes SECONDS later
 late()
 {
     run "progress $1, a rank is $4" "$3" -genv APSMPI_POLICY "$1.yaml" \
@@ -24,18 +24,18 @@ late()
 soon()
 {
     late "$1" 1 2 late 10000
-    says 'MPI_Finalize' 0 "progress $1, a rank is late: nothing is said"
+    says 'MPI_Finalize' 0 "progress $1, a rank is late: no line is printed"
 }
 very_late()
 {
     late "$1" 3 3 'very late' 1000
-    says "$waits" 2 "progress $1, a rank is very late: the others say so"
+    says "$waits" 2 "progress $1, a rank is very late: the others report it"
 }
 one_lost()
 {
     run "progress $1, a call is lost" 2 -genv APSMPI_POLICY "$1.yaml" \
         -genv APSMPI_TEST_PATIENCE 1000 "$mpi/finish" lost
-    says "$lost" 1 "progress $1, a call is lost: one line says so"
+    says "$lost" 1 "progress $1, a call is lost: one line reports it"
 }
 
 for progress in calls thread; do

@@ -3,7 +3,7 @@
 # thread, alone or fused.
 . "$top_srcdir/tests/mpi/run.sh"
 
-# Rank 1 runs without the library: rank 0 says so.
+# Rank 1 runs without the library: rank 0 reports it.
 half_there()
 {
     timeout 10 "$MPIEXEC" -genv APSMPI_TEST_PATIENCE 1000 \

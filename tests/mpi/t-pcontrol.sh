@@ -41,7 +41,7 @@ with()
         "$policies/$with_policy.yaml" "$@"
 }
 
-# Sleeps for more than twice the patience.
+# The program sleeps for more than twice the patience.
 late_ranks()
 {
     with "late ranks" 3 all -genv APSMPI_TEST_PATIENCE 1000 "$mpi/pcontrol" late
