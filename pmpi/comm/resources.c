@@ -386,7 +386,7 @@ bool aps_comm_resources_are_exact(const struct aps_comm_resources *resources,
 
 int aps_comm_resources_reduce(struct aps_comm_resources *resources,
                               const struct aps_plan *plan, int count,
-                              const struct aps_vector vectors[],
+                              struct aps_vector vectors[],
                               struct aps_cost *cost)
 {
     return aps_reductions_run(resources->reductions, plan, count, vectors,

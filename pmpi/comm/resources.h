@@ -65,7 +65,7 @@ int aps_comm_resources_prepare(struct aps_comm_resources *resources,
                                char *cause, size_t size);
 int aps_comm_resources_reduce(struct aps_comm_resources *resources,
                               const struct aps_plan *plan, int count,
-                              const struct aps_vector vectors[],
+                              struct aps_vector vectors[],
                               struct aps_cost *cost);
 
 /* The reductions themselves, which the resources own. */

@@ -212,13 +212,16 @@ static void scales_predict(struct run *run)
     for (int i = 0; i < run->count; i++) {
         struct aps_history *history = &run->histories[i];
         struct aps_vector *vector = &run->vectors[i];
+        struct aps_scale_prediction prediction;
 
         if (run->questions[i] != APS_QUESTION_NONE)
             aps_scale_learn(scale, run->states[i]->memory,
                             scales_format(run->plan), run->context->size,
                             &run->moments[i]);
+        prediction = scales_prediction(run, run->states[i]);
+        vector->exponent = prediction.exponent;
+        vector->sum_exponent = prediction.sum_exponent;
         *history = (struct aps_history){
-            .prediction = scales_prediction(run, run->states[i]),
             .redo = aps_scale_on_overflow(scale) == APS_OVERFLOW_REDO,
             .pieces = pieces,
         };

@@ -52,7 +52,6 @@ static void chunk_add(struct aps_cut *cut, size_t n,
                       struct aps_chunk *chunk)
 {
     const struct aps_vector *vector = &cut->vectors[cut->vector];
-    const struct aps_stage_scale *scale = &cut->scales[cut->vector];
 
     chunk->pieces[chunk->count++] = (struct aps_piece){
         .in = vector->in + cut->begin,
@@ -60,11 +59,10 @@ static void chunk_add(struct aps_cut *cut, size_t n,
         .n = n,
         .granule = aps_codec_granule(&cut->wire->codec),
         .memory = vector->memory,
-        .exponent = scale->exponent,
-        .magnitude = scale->magnitude,
-        .sum_exponent = vector->history
-                            ? vector->history->prediction.sum_exponent
-                            : scale->exponent,
+        .exponent = vector->exponent,
+        .magnitude = vector->measured ? vector->magnitude
+                                      : (struct aps_magnitude){0, false},
+        .sum_exponent = vector->sum_exponent,
         .history = vector->history,
         .begin = cut->begin,
         .number = vector->number,

@@ -21,12 +21,11 @@
 #define APS_PIECES_MAX 16
 
 /*
- * One call of a vector whose scale keeps a state: what the state says, and what
- * all ranks know in the end. A piece that overflows and is to be redone is not
- * decoded, so that its input is still there, even in place.
+ * What all ranks know after a call of a vector whose scale keeps a state. A piece
+ * that overflows and is to be redone is not decoded, so that its input is still
+ * there, even in place.
  */
 struct aps_history {
-    struct aps_scale_prediction prediction;
     bool redo;                      /* on overflow */
     struct aps_scale_record record; /* zeros at first */
     /* One bit for each APS_HISTORY_UNIT elements, zeros at first, not owned: 1
@@ -49,25 +48,23 @@ struct aps_vector {
     float *out;
     size_t n;
     const struct aps_memory *memory; /* of both */
-    /* Unless !measured: the magnitude of in[n]. */
-    struct aps_magnitude magnitude;
-    bool measured;
-    /* Unless !agreed: the MAX of aps_scale_max_exponent over all ranks. */
-    int greatest;
-    bool agreed;
-    /* Where the scale keeps a state, else NULL. Not owned. */
-    struct aps_history *history;
-    /* What random bits are drawn by: a number that no other vector of the
-     * communicator has, and that of in[0] in the vector. */
+    /* Random bits depend on a number that no other vector of the communicator has,
+     * and on that of in[0] in the vector. */
     uint64_t number;
     uint64_t first;
-};
-
-/* What a stage knows of a vector: the exponent, and the magnitude of this rank's
- * values; {0, false} where nobody has measured them. */
-struct aps_stage_scale {
-    int exponent;
+    /* The magnitude of in[n] on this rank, if it is measured. */
     struct aps_magnitude magnitude;
+    bool measured;
+    /* The MAX of aps_scale_max_exponent over all ranks, if they have agreed on it
+     * before the reduction. */
+    int greatest;
+    bool agreed;
+    /* The scale exponents of values and of sums in the stage under way. At first
+     * they are those that a state predicts, or zeros. */
+    int exponent;
+    int sum_exponent;
+    /* Where the scale keeps a state, else NULL. Not owned. */
+    struct aps_history *history;
 };
 
 /* A part of one vector, in slices (aps_piece_slice) of its own. */
@@ -131,7 +128,6 @@ struct aps_chunk {
 struct aps_cut {
     const struct aps_wire *wire;
     const struct aps_vector *vectors;
-    const struct aps_stage_scale *scales; /* [count], of each vector */
     int count;
     size_t length; /* elements of a chunk that is one piece */
     int parts;     /* slices of a piece */

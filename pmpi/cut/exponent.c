@@ -19,37 +19,33 @@ int aps_exponent_agree(const struct aps_vcomm *vcomm,
     return aps_exponent_agree_all(vcomm, wire, 1, &max, exponent);
 }
 
-/* Of one layer; where blocks lie on a device, it tells whether values are lost. */
-static struct aps_magnitude exponent_magnitude(const struct aps_wire *wire,
-                                               const struct aps_vector *vector)
-{
-    return vector->measured ? vector->magnitude
-                            : aps_block_magnitude(wire, vector->memory,
-                                                  vector->in, vector->n);
-}
-
-void aps_exponent_magnitudes(const struct aps_wire *wire, int count,
-                             const struct aps_vector vectors[],
-                             struct aps_stage_scale scales[])
+/* Where blocks lie on a device, vectors are measured one by one: each tells whether
+ * its values are lost. */
+void aps_exponent_measure(const struct aps_wire *wire, int count,
+                          struct aps_vector vectors[])
 {
     struct aps_magnitude_query queries[APS_VECTORS_MAX];
-    int layers[APS_VECTORS_MAX];
+    struct aps_vector *measured[APS_VECTORS_MAX];
     size_t n = 0;
 
     for (int i = 0; i < count; i++) {
-        const struct aps_vector *vector = &vectors[i];
+        struct aps_vector *vector = &vectors[i];
 
-        if (vector->measured || wire->device) {
-            scales[i].magnitude = exponent_magnitude(wire, vector);
+        if (vector->measured)
+            continue;
+        vector->measured = true;
+        if (wire->device) {
+            vector->magnitude = aps_block_magnitude(wire, vector->memory,
+                                                    vector->in, vector->n);
             continue;
         }
-        layers[n] = i;
+        measured[n] = vector;
         queries[n++] = (struct aps_magnitude_query){
             .memory = vector->memory, .x = vector->in, .n = vector->n};
     }
     aps_magnitude_queries_run(queries, n);
     for (size_t k = 0; k < n; k++)
-        scales[layers[k]].magnitude = queries[k].magnitude;
+        measured[k]->magnitude = queries[k].magnitude;
 }
 
 int aps_exponent_of_stage(const struct aps_wire *wire, int greatest)
@@ -63,38 +59,36 @@ int aps_exponent_of_stage(const struct aps_wire *wire, int greatest)
                : exponent;
 }
 
+void aps_exponent_set(const struct aps_wire *wire, int count,
+                      const int greatest[], struct aps_vector vectors[])
+{
+    for (int i = 0; i < count; i++)
+        vectors[i].exponent = vectors[i].sum_exponent =
+            aps_exponent_of_stage(wire, greatest[i]);
+}
+
 int aps_exponent_vectors(const struct aps_vcomm *vcomm,
                          const struct aps_wire *wire, bool whole, int count,
-                         const struct aps_vector vectors[],
-                         struct aps_stage_scale scales[])
+                         struct aps_vector vectors[])
 {
-    float max[APS_VECTORS_MAX] = {0};
-    int exponents[APS_VECTORS_MAX];
+    int greatest[APS_VECTORS_MAX];
     bool agreed = whole;
-    int rc;
+    int rc = MPI_SUCCESS;
 
-    for (int i = 0; i < count; i++) {
-        scales[i] = (struct aps_stage_scale){
-            .exponent = aps_exponent_predicted(&vectors[i])};
-        agreed &= vectors[i].agreed;
-    }
     if (!aps_scale_ops_of(&wire->scale)->agreed)
         return MPI_SUCCESS;
-    if (agreed) {
-        for (int i = 0; i < count; i++) {
-            if (vectors[i].measured)
-                scales[i].magnitude = vectors[i].magnitude;
-            scales[i].exponent =
-                aps_exponent_of_stage(wire, vectors[i].greatest);
-        }
-        return MPI_SUCCESS;
+    for (int i = 0; i < count; i++) {
+        greatest[i] = vectors[i].greatest;
+        agreed &= vectors[i].agreed;
     }
-    aps_exponent_magnitudes(wire, count, vectors, scales);
-    for (int i = 0; i < count; i++)
-        max[i] = scales[i].magnitude.max;
-    rc = aps_exponent_agree_all(vcomm, wire, count, max, exponents);
-    for (int i = 0; i < count; i++)
-        scales[i].exponent = exponents[i];
+    if (!agreed) {
+        aps_exponent_measure(wire, count, vectors);
+        for (int i = 0; i < count; i++)
+            greatest[i] =
+                aps_scale_max_exponent(vectors[i].magnitude.max, vcomm->size);
+        rc = aps_agree_max(vcomm, count, greatest);
+    }
+    aps_exponent_set(wire, count, greatest, vectors);
     return rc;
 }
 

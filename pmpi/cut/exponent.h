@@ -18,15 +18,14 @@
 #define APS_EXPONENTS_MAX APS_AGREEMENT_INTS
 
 /*
- * COLLECTIVE over vcomm, the ranks of the stage, where `wire` scales by APS;
- * else local, and exponents are what the layers' states say, or 0. What this
- * rank contributes are `count` layers; `whole`: the stage has all ranks that may
- * have agreed on a layer's greatest exponent. An MPI error code.
+ * COLLECTIVE over vcomm, the ranks of the stage, where `wire` scales by APS: they
+ * agree on the exponents of `count` vectors. Local elsewhere: the exponents stay as
+ * they are. `whole`: the stage has all ranks that may have agreed on a vector's
+ * greatest exponent. Returns an MPI error code.
  */
 int aps_exponent_vectors(const struct aps_vcomm *vcomm,
                          const struct aps_wire *wire, bool whole, int count,
-                         const struct aps_vector vectors[],
-                         struct aps_stage_scale scales[]);
+                         struct aps_vector vectors[]);
 
 /*
  * Local. The exponent of a stage in which the ranks' greatest magnitudes, each times
@@ -36,17 +35,14 @@ int aps_exponent_vectors(const struct aps_vcomm *vcomm,
  */
 int aps_exponent_of_stage(const struct aps_wire *wire, int greatest);
 
-/* Local. The exponent of a layer that its scale's state says, or 0. */
-static inline int aps_exponent_predicted(const struct aps_vector *vector)
-{
-    return vector->history ? vector->history->prediction.exponent : 0;
-}
+/* Local. Sets the exponents of `count` vectors by aps_exponent_of_stage. */
+void aps_exponent_set(const struct aps_wire *wire, int count,
+                      const int greatest[], struct aps_vector vectors[]);
 
-/* Local. The magnitudes of `count` layers, APS_VECTORS_MAX at most, to scales[]:
- * those that nobody has measured yet are measured together. */
-void aps_exponent_magnitudes(const struct aps_wire *wire, int count,
-                             const struct aps_vector vectors[],
-                             struct aps_stage_scale scales[]);
+/* Local. Measures those of `count` vectors, APS_VECTORS_MAX at most, that are not
+ * measured yet, together. */
+void aps_exponent_measure(const struct aps_wire *wire, int count,
+                          struct aps_vector vectors[]);
 
 /* The same for one vector, in the memory of `wire`. */
 int aps_exponent_agree(const struct aps_vcomm *vcomm,

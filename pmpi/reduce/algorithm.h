@@ -24,7 +24,7 @@ struct aps_algorithm_ops {
      */
     int (*run)(struct aps_algorithm *algorithm, const struct aps_plan *plan,
                const struct aps_wire *wire, int count,
-               const struct aps_vector vectors[], struct aps_cost *cost);
+               struct aps_vector vectors[], struct aps_cost *cost);
     /* Local, and the same on all ranks. Does a plan leave all values and sums FP32,
      * so that its scale scales nothing? NULL: no plan does. */
     bool (*is_exact)(const struct aps_algorithm *algorithm,

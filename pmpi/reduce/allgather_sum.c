@@ -143,20 +143,17 @@ static void gather_sum_sum_values(void *state, size_t k)
 
 int aps_allgather_sum_run(struct aps_allgather_sum *gather,
                           const struct aps_wire *wire, int count,
-                          const struct aps_vector vectors[],
-                          struct aps_cost *cost)
+                          struct aps_vector vectors[], struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage stages[] = {
         {gather_sum_send_values, 0},
         {gather_sum_sum_values, APS_PIPELINE_WIRE_LAG},
     };
-    struct aps_stage_scale scales[APS_VECTORS_MAX];
     struct run run = {
         .gather = gather,
         .wire = wire,
         .cut = {.wire = wire,
                 .vectors = vectors,
-                .scales = scales,
                 .count = count,
                 .length = aps_pipeline_elements(&wire->codec, 1),
                 .parts = 1,
@@ -165,7 +162,7 @@ int aps_allgather_sum_run(struct aps_allgather_sum *gather,
     };
 
     gather->outcome =
-        aps_exponent_vectors(gather->vcomm, wire, true, count, vectors, scales);
+        aps_exponent_vectors(gather->vcomm, wire, true, count, vectors);
     aps_pipeline_run(aps_cut_chunks(&run.cut), 2, stages, &run);
     return gather->outcome;
 }
@@ -173,8 +170,7 @@ int aps_allgather_sum_run(struct aps_allgather_sum *gather,
 static int gather_sum_run(struct aps_algorithm *algorithm,
                           const struct aps_plan *plan,
                           const struct aps_wire *wire, int count,
-                          const struct aps_vector vectors[],
-                          struct aps_cost *cost)
+                          struct aps_vector vectors[], struct aps_cost *cost)
 {
     (void)plan;
     return aps_allgather_sum_run((struct aps_allgather_sum *)algorithm, wire,

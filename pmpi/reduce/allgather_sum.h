@@ -27,8 +27,7 @@ void aps_allgather_sum_destroy(
 /* COLLECTIVE over vcomm. As in algorithm.h. */
 int aps_allgather_sum_run(struct aps_allgather_sum *gather,
                           const struct aps_wire *wire, int count,
-                          const struct aps_vector vectors[],
-                          struct aps_cost *cost);
+                          struct aps_vector vectors[], struct aps_cost *cost);
 
 /* `reduce: gather`. */
 aps_algorithm_create_fn aps_allgather_sum_algorithm;

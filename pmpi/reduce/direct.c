@@ -421,7 +421,7 @@ static size_t direct_message_elements(const struct aps_direct *direct,
 }
 
 int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
-                   int count, const struct aps_vector vectors[],
+                   int count, struct aps_vector vectors[],
                    struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage stages[] = {
@@ -429,13 +429,11 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
         {direct_turn, APS_PIPELINE_WIRE_LAG},
         {direct_finish, APS_PIPELINE_WIRE_LAG},
     };
-    struct aps_stage_scale scales[APS_VECTORS_MAX];
     struct run run = {
         .direct = direct,
         .wire = *wire,
         .cut = {.wire = &run.wire,
                 .vectors = vectors,
-                .scales = scales,
                 .count = count,
                 .length = (size_t)direct->size *
                           direct_message_elements(direct, wire),
@@ -451,7 +449,7 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
     }
     aps_direct_begin(direct);
     direct->outcome =
-        aps_exponent_vectors(direct->vcomm, wire, true, count, vectors, scales);
+        aps_exponent_vectors(direct->vcomm, wire, true, count, vectors);
     aps_pipeline_run(aps_cut_chunks(&run.cut), 3, stages, &run);
     direct->refused |= run.lost;
     return direct->outcome;
@@ -459,7 +457,7 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
 
 static int direct_run(struct aps_algorithm *algorithm,
                       const struct aps_plan *plan, const struct aps_wire *wire,
-                      int count, const struct aps_vector vectors[],
+                      int count, struct aps_vector vectors[],
                       struct aps_cost *cost)
 {
     (void)plan;

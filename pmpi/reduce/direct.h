@@ -64,7 +64,7 @@ void aps_direct_fail(struct aps_direct *direct, int rc);
 
 /* COLLECTIVE over vcomm. The reduction `direct`, as in algorithm.h. */
 int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
-                   int count, const struct aps_vector vectors[],
+                   int count, struct aps_vector vectors[],
                    struct aps_cost *cost);
 
 /* `reduce: direct`. */

@@ -113,26 +113,20 @@ void aps_hierarchical_destroy(struct aps_hierarchical *h)
 
 /* The exponents inside the group. Sums that stay FP32 there need none. */
 static void hierarchical_group_scales(struct aps_hierarchical_run *run,
-                                      int count,
-                                      const struct aps_vector vectors[],
-                                      struct aps_stage_scale scales[])
+                                      int count, struct aps_vector vectors[])
 {
     struct aps_shm_group *node = run->h->node;
     const struct aps_wire *wire = &run->inside;
-    int exponents[APS_VECTORS_MAX];
+    int greatest[APS_VECTORS_MAX];
 
-    for (int i = 0; i < count; i++)
-        scales[i] = (struct aps_stage_scale){
-            .exponent = aps_exponent_predicted(&vectors[i])};
     if (!aps_scale_ops_of(&wire->scale)->agreed || run->exact_inside)
         return;
-    aps_exponent_magnitudes(wire, count, vectors, scales);
+    aps_exponent_measure(wire, count, vectors);
     for (int i = 0; i < count; i++)
-        exponents[i] = aps_scale_max_exponent(scales[i].magnitude.max,
-                                              aps_shm_group_size(node));
-    aps_shm_group_max_all(node, count, exponents);
-    for (int i = 0; i < count; i++)
-        scales[i].exponent = aps_exponent_of_stage(wire, exponents[i]);
+        greatest[i] = aps_scale_max_exponent(vectors[i].magnitude.max,
+                                             aps_shm_group_size(node));
+    aps_shm_group_max_all(node, count, greatest);
+    aps_exponent_set(wire, count, greatest, vectors);
 }
 
 /* COLLECTIVE over the group: first what all ranks know, then what they agree
@@ -225,7 +219,7 @@ static void hierarchical_add_across(struct aps_hierarchical_run *run)
 
 int aps_hierarchical_run(struct aps_hierarchical *h,
                          const struct aps_wire *wire, bool exact_inside,
-                         int count, const struct aps_vector vectors[],
+                         int count, struct aps_vector vectors[],
                          struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage alone[] = {
@@ -240,7 +234,6 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         {aps_hierarchical_receive, APS_PIPELINE_WIRE_LAG},
         {aps_hierarchical_collect, APS_GROUP_LAG},
     };
-    struct aps_stage_scale scales[APS_VECTORS_MAX];
     size_t chunks;
     const struct aps_chunk_layout layout =
         h->direct_only ? (struct aps_chunk_layout){0}
@@ -255,7 +248,6 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         .layout = layout,
         .cut = {.wire = wire,
                 .vectors = vectors,
-                .scales = scales,
                 .count = count,
                 .length = layout.chunk,
                 .parts = h->owners,
@@ -274,7 +266,7 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
     if (count == 1 && hierarchical_meets_on_devices(&run, &vectors[0]))
         hierarchical_move_to_devices(&run);
     chunks = aps_cut_chunks(&run.cut);
-    hierarchical_group_scales(&run, count, vectors, scales);
+    hierarchical_group_scales(&run, count, vectors);
     if (aps_hierarchical_is_single_group(h))
         aps_pipeline_run(chunks, 3, alone, &run);
     else
@@ -293,8 +285,7 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
 static int hierarchical_run(struct aps_algorithm *algorithm,
                             const struct aps_plan *plan,
                             const struct aps_wire *wire, int count,
-                            const struct aps_vector vectors[],
-                            struct aps_cost *cost)
+                            struct aps_vector vectors[], struct aps_cost *cost)
 {
     return aps_hierarchical_run((struct aps_hierarchical *)algorithm, wire,
                                 plan->node == APS_NODE_FP32, count, vectors,

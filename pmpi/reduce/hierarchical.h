@@ -33,7 +33,7 @@ void aps_hierarchical_destroy(struct aps_hierarchical *hierarchical);
  */
 int aps_hierarchical_run(struct aps_hierarchical *hierarchical,
                          const struct aps_wire *wire, bool exact_inside,
-                         int count, const struct aps_vector vectors[],
+                         int count, struct aps_vector vectors[],
                          struct aps_cost *cost);
 
 /* `reduce: hierarchical`. */

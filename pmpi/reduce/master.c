@@ -369,19 +369,17 @@ static void master_lead(const struct run *run)
 }
 
 int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
-                   int count, const struct aps_vector vectors[],
+                   int count, struct aps_vector vectors[],
                    struct aps_cost *cost)
 {
     const struct aps_wire inside =
         aps_wire_inside(wire, aps_vcomm_rank(&master->groups.group, 0));
-    struct aps_stage_scale scales[APS_VECTORS_MAX];
     struct run run = {
         .master = master,
         .wire = &inside,
         .across = aps_wire_across(wire),
         .cut = {.wire = wire,
                 .vectors = vectors,
-                .scales = scales,
                 .count = count,
                 .length = aps_pipeline_elements(&wire->codec, 1),
                 .parts = 1,
@@ -389,9 +387,9 @@ int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
         .cost = cost,
     };
 
-    master->outcome = aps_exponent_vectors(&master->groups.group, wire,
-                                           master->groups.groups == 1, count,
-                                           vectors, scales);
+    master->outcome =
+        aps_exponent_vectors(&master->groups.group, wire,
+                             master->groups.groups == 1, count, vectors);
     while (run.cut.vector < run.cut.count) {
         for (run.count = 0;
              run.count < APS_RING_WINDOW && run.cut.vector < run.cut.count;
@@ -411,7 +409,7 @@ int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
 
 static int master_run(struct aps_algorithm *algorithm,
                       const struct aps_plan *plan, const struct aps_wire *wire,
-                      int count, const struct aps_vector vectors[],
+                      int count, struct aps_vector vectors[],
                       struct aps_cost *cost)
 {
     (void)plan;

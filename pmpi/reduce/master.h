@@ -29,7 +29,7 @@ void aps_master_destroy(struct aps_master *master); /* local; NULL: nothing */
 
 /* COLLECTIVE over vcomm. As in algorithm.h. */
 int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
-                   int count, const struct aps_vector vectors[],
+                   int count, struct aps_vector vectors[],
                    struct aps_cost *cost);
 
 /* `reduce: master`. */

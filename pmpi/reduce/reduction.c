@@ -293,8 +293,7 @@ uint64_t aps_reductions_number(struct aps_reductions *reductions,
 /* COLLECTIVE over vcomm. */
 static int reduction_run(struct aps_reductions *reductions,
                          const struct aps_plan *plan, int count,
-                         const struct aps_vector vectors[],
-                         struct aps_cost *cost)
+                         struct aps_vector vectors[], struct aps_cost *cost)
 {
     const struct prepared *prepared;
     size_t n = 0;
@@ -437,7 +436,7 @@ static void reduction_count_overflowed(const struct aps_plan *plan, int count,
 
 int aps_reductions_run(struct aps_reductions *reductions,
                        const struct aps_plan *plan, int count,
-                       const struct aps_vector vectors[], struct aps_cost *cost)
+                       struct aps_vector vectors[], struct aps_cost *cost)
 {
     int rc = reduction_run(reductions, plan, count, vectors, cost);
 

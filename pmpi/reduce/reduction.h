@@ -58,8 +58,7 @@ aps_reductions_groups(const struct aps_reductions *reductions,
  */
 int aps_reductions_run(struct aps_reductions *reductions,
                        const struct aps_plan *plan, int count,
-                       const struct aps_vector vectors[],
-                       struct aps_cost *cost);
+                       struct aps_vector vectors[], struct aps_cost *cost);
 
 /*
  * The number of the next vector that a call of that kind reduces or gathers, which

@@ -375,18 +375,16 @@ int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
 }
 
 int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
-                 const struct aps_vector vectors[], struct aps_cost *cost)
+                 struct aps_vector vectors[], struct aps_cost *cost)
 {
     /* A message is as long as its widest: of partial sums, that is FP32's. */
     const size_t length =
         ring_travels_as_fp32(wire)
             ? aps_pipeline_elements_fp32(&wire->codec, ring->size)
             : aps_pipeline_elements(&wire->codec, ring->size);
-    struct aps_stage_scale scales[APS_VECTORS_MAX];
     struct aps_cut cut = {
         .wire = wire,
         .vectors = vectors,
-        .scales = scales,
         .count = count,
         .length = (size_t)ring->size * length,
         .parts = ring->size,
@@ -394,7 +392,7 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
     };
 
     ring->outcome =
-        aps_exponent_vectors(ring->vcomm, wire, true, count, vectors, scales);
+        aps_exponent_vectors(ring->vcomm, wire, true, count, vectors);
     while (cut.vector < cut.count) {
         const struct aps_chunk *chunks[APS_RING_WINDOW];
         int window = 0;
@@ -417,7 +415,7 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
 
 static int ring_run(struct aps_algorithm *algorithm,
                     const struct aps_plan *plan, const struct aps_wire *wire,
-                    int count, const struct aps_vector vectors[],
+                    int count, struct aps_vector vectors[],
                     struct aps_cost *cost)
 {
     (void)plan;

@@ -48,7 +48,7 @@ int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
 
 /* COLLECTIVE over vcomm. The reduction `ring`, as in algorithm.h. */
 int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
-                 const struct aps_vector vectors[], struct aps_cost *cost);
+                 struct aps_vector vectors[], struct aps_cost *cost);
 
 /* `reduce: ring`. */
 aps_algorithm_create_fn aps_ring_algorithm;

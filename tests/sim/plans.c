@@ -121,7 +121,7 @@ void plan_prepare(struct aps_reductions *reductions,
 void plan_reduce(struct aps_reductions *reductions, const struct aps_plan *plan,
                  const float *in, float *out, size_t n)
 {
-    const struct aps_vector layer = {
+    struct aps_vector layer = {
         .in = in, .out = out, .n = n, .memory = &aps_memory_host};
     struct aps_cost cost = {0};
     char name[64];

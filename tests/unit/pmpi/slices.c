@@ -100,7 +100,6 @@ static void test_pieces(void)
         {.name = "8/576", .width = 8, .block = 576, .scale_bytes = 1},
     };
     static float values[LONGEST];
-    static const struct aps_stage_scale scales[LENGTHS];
     struct aps_vector vectors[LENGTHS];
     int count = 0;
 
@@ -116,7 +115,6 @@ static void test_pieces(void)
             right &= is_cut((struct aps_cut){
                 .wire = &wire,
                 .vectors = vectors,
-                .scales = scales,
                 .count = count,
                 .length = (size_t)parts * aps_codec_elements(&wire.codec, 700),
                 .parts = parts,
