@@ -124,53 +124,56 @@ static bool accumulate_by_codec(const struct aps_wire *wire, int count,
  * otherwise. */
 static bool accumulate_encode_by_codec(const struct aps_wire *wire, int count,
                                        const unsigned char *blocks,
-                                       size_t stride, size_t n, int exponent,
-                                       unsigned char *block, float *values,
+                                       size_t stride, struct aps_block sum,
+                                       unsigned char *to, float *values,
                                        struct aps_scale_record *before)
 {
     const struct aps_codec *codec = &wire->codec;
     struct aps_summand summands[SUMMANDS];
     struct aps_magnitude magnitude = {0, true};
-    struct aps_block_draft draft =
-        aps_block_draft_of(wire, magnitude, exponent, NULL);
+    struct aps_block_meta meta = aps_block_meta_of(wire, &sum, magnitude);
 
     if (!codec->sum_encode || wire->rounding != APS_ROUND_NEAREST ||
-        aps_scale_ops_of(&wire->scale)->per_block || !draft.scaling.bounded ||
+        aps_scale_ops_of(&wire->scale)->per_block || !meta.scaling.bounded ||
         !accumulate_tell_codec(wire, count, blocks, stride, summands) ||
-        !codec->sum_encode(codec, summands, count, n, draft.scaling,
-                           block + aps_block_header_bytes(wire), values,
+        !codec->sum_encode(codec, summands, count, sum.n, meta.scaling,
+                           to + aps_block_header_bytes(wire), values,
                            wire->streams, &magnitude.max))
         return false;
     *before = aps_accumulate_record(wire, count, blocks, stride, magnitude);
-    draft = aps_block_draft_of(wire, magnitude, exponent, before);
-    if (!draft.scaling.bounded)
+    sum.sums = before;
+    meta = aps_block_meta_of(wire, &sum, magnitude);
+    if (!meta.scaling.bounded)
         return false;
-    aps_block_write_header(wire, &draft, 0, block);
+    aps_block_write_header(wire, &meta, 0, to);
     return true;
 }
 
-struct aps_scale_record aps_accumulate_encode(
-    const struct aps_wire *wire, int count, const unsigned char *blocks,
-    size_t stride, size_t n, const struct aps_origin *origin, int exponent,
-    float *scratch, unsigned char *block, float *values, bool *decoded)
+struct aps_scale_record
+aps_accumulate_encode(const struct aps_wire *wire, int count,
+                      const unsigned char *blocks, size_t stride,
+                      struct aps_block sum, float *scratch, unsigned char *to,
+                      float *values, bool *decoded)
 {
-    struct aps_magnitude magnitude = {0, false};
     struct aps_scale_record before;
     bool encoded;
 
     /* past the caches only whole cache lines go */
     if (wire->streams && (uintptr_t)values % APS_CACHE_LINE != 0)
         values = NULL;
-    encoded = accumulate_encode_by_codec(wire, count, blocks, stride, n,
-                                         exponent, block, values, &before);
+    encoded = accumulate_encode_by_codec(wire, count, blocks, stride, sum, to,
+                                         values, &before);
 
     *decoded = encoded && values;
     if (!encoded) {
-        aps_accumulate(wire, count, blocks, stride, n, scratch,
-                       aps_wire_measures(wire) ? &magnitude : NULL);
-        before = aps_accumulate_record(wire, count, blocks, stride, magnitude);
-        aps_block_encode_sum(wire, origin, &aps_memory_host, scratch, n,
-                             &magnitude, exponent, &before, block);
+        sum.memory = &aps_memory_host;
+        sum.x = scratch;
+        sum.exact = true;
+        sum.sums = &before;
+        aps_accumulate(wire, count, blocks, stride, sum.n, scratch,
+                       aps_wire_measures(wire) ? &sum.known : NULL);
+        before = aps_accumulate_record(wire, count, blocks, stride, sum.known);
+        aps_block_encode(wire, &sum, to);
     }
     return before;
 }

@@ -44,15 +44,17 @@ struct aps_scale_record aps_accumulate_record(const struct aps_wire *wire,
                                               struct aps_magnitude magnitude);
 
 /*
- * Such a sum as a block, encoded by `exponent` (aps_block_encode_sum); and its record,
- * before it is cast. scratch[n] is for the sum, where it must be stored.
+ * Encodes such a sum, like aps_block_encode, and returns its record before it is
+ * cast. Of `sum` the length, the random key and the exponent are used. scratch[n] is
+ * for the values, where they must be stored.
  *
  * `values`, unless NULL, is host memory that may take what the block is decoded to:
  * *decoded says whether it has. Where it has not, it may be overwritten all the same.
  */
-struct aps_scale_record aps_accumulate_encode(
-    const struct aps_wire *wire, int count, const unsigned char *blocks,
-    size_t stride, size_t n, const struct aps_origin *origin, int exponent,
-    float *scratch, unsigned char *block, float *values, bool *decoded);
+struct aps_scale_record
+aps_accumulate_encode(const struct aps_wire *wire, int count,
+                      const unsigned char *blocks, size_t stride,
+                      struct aps_block sum, float *scratch, unsigned char *to,
+                      float *values, bool *decoded);
 
 #endif

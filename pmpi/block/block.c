@@ -121,9 +121,11 @@ static bool record_overflows(const struct aps_wire *wire, float max,
                                wire->rounding);
 }
 
-void aps_record_note_sum(const struct aps_wire *wire,
-                         struct aps_scale_record *record,
-                         struct aps_magnitude magnitude, int exponent)
+/* Note a sum of that magnitude, which is about to be cast with that exponent, in the
+ * record of its contributions. */
+static void record_note_sum(const struct aps_wire *wire,
+                            struct aps_scale_record *record,
+                            struct aps_magnitude magnitude, int exponent)
 {
     if (magnitude.max > record->sum_max)
         record->sum_max = magnitude.max;
@@ -139,21 +141,21 @@ void aps_record_note_sum(const struct aps_wire *wire,
 
 /* Correlated only between as many ranks as libaps can do it for. */
 struct aps_cast_options aps_block_options(const struct aps_wire *wire,
-                                          const struct aps_origin *origin)
+                                          const struct aps_block *block)
 {
     struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
-    const bool alone = origin->ranks == 1 || origin->ranks > APS_DRAW_RANKS;
+    const bool alone = block->ranks == 1 || block->ranks > APS_DRAW_RANKS;
 
     options.rounding = wire->rounding == APS_ROUND_CORRELATED && alone
                            ? APS_ROUND_STOCHASTIC
                            : wire->rounding;
     options.seed = wire->seed;
-    options.layer = (uint32_t)(origin->number >> 32);
-    options.step = (uint32_t)origin->number;
-    options.offset = origin->first;
-    options.stage = origin->stage;
-    options.rank = (uint32_t)origin->rank;
-    options.ranks = (uint64_t)origin->ranks;
+    options.layer = (uint32_t)(block->number >> 32);
+    options.step = (uint32_t)block->number;
+    options.offset = block->first;
+    options.stage = block->stage;
+    options.rank = (uint32_t)block->rank;
+    options.ranks = (uint64_t)block->ranks;
     return options;
 }
 
@@ -170,9 +172,9 @@ static bool block_is_bounded(const struct aps_wire *wire,
                                                  wire->codec.format.max);
 }
 
-int aps_block_choose_scaling(const struct aps_wire *wire,
-                             struct aps_magnitude magnitude, int exponent,
-                             struct aps_scaling *scaling)
+static int block_choose_scaling(const struct aps_wire *wire,
+                                struct aps_magnitude magnitude, int exponent,
+                                struct aps_scaling *scaling)
 {
     exponent = aps_scale_block_exponent(&wire->scale, &wire->codec.format,
                                         magnitude, exponent);
@@ -187,23 +189,25 @@ int aps_block_choose_scaling(const struct aps_wire *wire,
     return exponent;
 }
 
-/* x[n] to values[]; returns the marker. */
-static unsigned
-block_encode_values(const struct aps_wire *wire,
-                    const struct aps_memory *memory, const float *x, size_t n,
-                    struct aps_scaling scaling, struct aps_cast_options options,
-                    const struct aps_block_watch *watch, unsigned char *values)
+/* The values of a block to values[]; returns the marker. */
+static unsigned block_encode_values(const struct aps_wire *wire,
+                                    const struct aps_block *block,
+                                    struct aps_scaling scaling,
+                                    unsigned char *values)
 {
     const struct aps_codec *codec = &wire->codec;
+    const struct aps_block_watch *watch = block->watch;
+    const size_t n = block->n;
     const size_t most = watch ? watch->length : n;
+    struct aps_cast_options options = aps_block_options(wire, block);
     unsigned flags = 0;
 
     for (size_t begin = 0; begin < n; begin += most) {
         const size_t length = n - begin < most ? n - begin : most;
         unsigned char *to = values + aps_codec_bytes(codec, begin);
 
-        flags |= memory->encode_stats(codec, x + begin, length, scaling,
-                                      &options, to, NULL);
+        flags |= block->memory->encode_stats(codec, block->x + begin, length,
+                                             scaling, &options, to, NULL);
         options.offset += length;
         if (watch)
             watch->see(watch->state, begin, length, to, scaling);
@@ -211,34 +215,34 @@ block_encode_values(const struct aps_wire *wire,
     return flags;
 }
 
-struct aps_block_draft
-aps_block_draft_of(const struct aps_wire *wire, struct aps_magnitude magnitude,
-                   int exponent, const struct aps_scale_record *contributions)
+struct aps_block_meta aps_block_meta_of(const struct aps_wire *wire,
+                                        const struct aps_block *block,
+                                        struct aps_magnitude magnitude)
 {
-    struct aps_block_draft draft = {.record = {0}};
+    struct aps_block_meta meta = {.record = {0}};
 
-    if (wire->records && contributions) {
-        draft.record = *contributions;
-        aps_record_note_sum(wire, &draft.record, magnitude, exponent);
+    if (wire->records && block->sums) {
+        meta.record = *block->sums;
+        record_note_sum(wire, &meta.record, magnitude, block->exponent);
     } else if (wire->records) {
-        draft.record = (struct aps_scale_record){
+        meta.record = (struct aps_scale_record){
             .in_max = magnitude.max,
-            .over = record_overflows(wire, magnitude.max, exponent),
+            .over = record_overflows(wire, magnitude.max, block->exponent),
             .nonfinite = !magnitude.finite,
         };
     }
-    draft.exponent =
-        aps_block_choose_scaling(wire, magnitude, exponent, &draft.scaling);
-    return draft;
+    meta.exponent =
+        block_choose_scaling(wire, magnitude, block->exponent, &meta.scaling);
+    return meta;
 }
 
 void aps_block_write_header(const struct aps_wire *wire,
-                            const struct aps_block_draft *draft, unsigned flags,
+                            const struct aps_block_meta *meta, unsigned flags,
                             unsigned char *block)
 {
-    const struct aps_scale_record *record = &draft->record;
+    const struct aps_scale_record *record = &meta->record;
     struct aps_block_header header = {
-        .exponent = (int16_t)draft->scaling.exponent,
+        .exponent = (int16_t)meta->scaling.exponent,
         .flags = (uint8_t)flags,
     };
 
@@ -257,86 +261,20 @@ void aps_block_write_header(const struct aps_wire *wire,
     memcpy(block, &header, sizeof header);
 }
 
-/* x[n] and what stands beside them; returns the exponent used. `watch` as in
- * aps_block_encode_watched, or NULL. */
-static int block_encode(const struct aps_wire *wire,
-                        const struct aps_origin *origin,
-                        const struct aps_memory *memory, const float *x,
-                        size_t n, const struct aps_block_draft *draft,
-                        const struct aps_block_watch *watch,
-                        unsigned char *block)
+int aps_block_encode(const struct aps_wire *wire, const struct aps_block *block,
+                     unsigned char *to)
 {
+    const struct aps_magnitude magnitude =
+        block->exact || !aps_wire_measures(wire)
+            ? block->known
+            : block->memory->magnitude(block->x, block->n);
+    const struct aps_block_meta meta =
+        aps_block_meta_of(wire, block, magnitude);
     const unsigned flags = block_encode_values(
-        wire, memory, x, n, draft->scaling, aps_block_options(wire, origin),
-        watch, block + aps_block_header_bytes(wire));
+        wire, block, meta.scaling, to + aps_block_header_bytes(wire));
 
-    aps_block_write_header(wire, draft, flags, block);
-    return draft->exponent;
-}
-
-/* aps_block_encode_watched and aps_block_encode_within. */
-static int block_encode_values_of_rank(const struct aps_wire *wire,
-                                       const struct aps_origin *origin,
-                                       const struct aps_memory *memory,
-                                       const float *x, size_t n,
-                                       struct aps_magnitude bound, int exponent,
-                                       const struct aps_block_watch *watch,
-                                       unsigned char *block)
-{
-    const struct aps_block_draft draft = aps_block_draft_of(
-        wire, aps_wire_measures(wire) ? memory->magnitude(x, n) : bound,
-        exponent, NULL);
-
-    return block_encode(wire, origin, memory, x, n, &draft, watch, block);
-}
-
-int aps_block_encode_watched(const struct aps_wire *wire,
-                             const struct aps_origin *origin,
-                             const struct aps_memory *memory, const float *x,
-                             size_t n, int exponent,
-                             const struct aps_block_watch *watch,
-                             unsigned char *block)
-{
-    return block_encode_values_of_rank(wire, origin, memory, x, n,
-                                       (struct aps_magnitude){0, false},
-                                       exponent, watch, block);
-}
-
-int aps_block_encode_within(const struct aps_wire *wire,
-                            const struct aps_origin *origin,
-                            const struct aps_memory *memory, const float *x,
-                            size_t n, struct aps_magnitude bound, int exponent,
-                            unsigned char *block)
-{
-    return block_encode_values_of_rank(wire, origin, memory, x, n, bound,
-                                       exponent, NULL, block);
-}
-
-int aps_block_encode(const struct aps_wire *wire,
-                     const struct aps_origin *origin,
-                     const struct aps_memory *memory, const float *x, size_t n,
-                     int exponent, unsigned char *block)
-{
-    return aps_block_encode_watched(wire, origin, memory, x, n, exponent, NULL,
-                                    block);
-}
-
-int aps_block_encode_sum(const struct aps_wire *wire,
-                         const struct aps_origin *origin,
-                         const struct aps_memory *memory, const float *sum,
-                         size_t n, const struct aps_magnitude *known,
-                         int exponent, const struct aps_scale_record *before,
-                         unsigned char *block)
-{
-    struct aps_magnitude magnitude = {0, false};
-    struct aps_block_draft draft;
-
-    if (known)
-        magnitude = *known;
-    else if (aps_wire_measures(wire))
-        magnitude = memory->magnitude(sum, n);
-    draft = aps_block_draft_of(wire, magnitude, exponent, before);
-    return block_encode(wire, origin, memory, sum, n, &draft, NULL, block);
+    aps_block_write_header(wire, &meta, flags, to);
+    return meta.exponent;
 }
 
 struct aps_scaling aps_block_scaling(const struct aps_wire *wire,

@@ -56,20 +56,6 @@ struct aps_wire {
 };
 
 /*
- * Whose rounding of what a block is: what random bits depend on, and nothing
- * else. A vector's number is that of its reduction, on its communicator: the
- * same on all ranks, and no other's.
- */
-struct aps_origin {
-    uint64_t number; /* of the vector */
-    uint64_t first;  /* number of the block's first value in the vector */
-    uint32_t stage;
-    int rank;  /* that rounds ... */
-    int ranks; /* ... of so many whose values of that stage are added; 1: of one
-                  alone, whose bits do not depend on the others' */
-};
-
-/*
  * May a sum that APS has kept within the format be rounded beyond it? Rounded up,
  * contributions may be greater than they were by a step each. With a bit of
  * mantissa there is room for that above a power of two, without there is none.
@@ -153,55 +139,10 @@ struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
                                          const float *x, size_t n);
 
 /*
- * Encode x[n] (in memory `memory`) into `block`, which has room for
- * aps_block_bytes. `exponent` is the stage's; scales per block find their
- * own. Returns the exponent used.
- */
-int aps_block_encode(const struct aps_wire *wire,
-                     const struct aps_origin *origin,
-                     const struct aps_memory *memory, const float *x, size_t n,
-                     int exponent, unsigned char *block);
-
-/* The same where no value of x[n] is greater than `bound`, and all are finite if
- * it says so: the same bytes, sooner. */
-int aps_block_encode_within(const struct aps_wire *wire,
-                            const struct aps_origin *origin,
-                            const struct aps_memory *memory, const float *x,
-                            size_t n, struct aps_magnitude bound, int exponent,
-                            unsigned char *block);
-
-/* What the codec is told when it encodes a block, for block_queue.c: by whose
- * rounding, and with which scale values of that magnitude. The latter returns the
- * exponent used. */
-struct aps_cast_options aps_block_options(const struct aps_wire *wire,
-                                          const struct aps_origin *origin);
-int aps_block_choose_scaling(const struct aps_wire *wire,
-                             struct aps_magnitude magnitude, int exponent,
-                             struct aps_scaling *scaling);
-
-/* What stands in a block beside its values, for block_batch.c. */
-struct aps_block_draft {
-    int exponent; /* that is used */
-    struct aps_scaling scaling;
-    struct aps_scale_record record; /* zeros where the wire has none */
-};
-
-/* Of values of that magnitude ({0, false} where the wire does not measure); or of
- * sums, whose contributions have that record, else NULL. */
-struct aps_block_draft
-aps_block_draft_of(const struct aps_wire *wire, struct aps_magnitude magnitude,
-                   int exponent, const struct aps_scale_record *contributions);
-
-/* Write it, with the codec's marker. */
-void aps_block_write_header(const struct aps_wire *wire,
-                            const struct aps_block_draft *draft, unsigned flags,
-                            unsigned char *block);
-
-/*
- * The same part by part, for a pass over x beside it: `see` gets n values from
- * element `begin` on, which have just been encoded, and may change them; all of them
- * are finite. `length` of a part is a multiple of the granule; where the format has a
- * scale of a whole block (piece_bytes), it is all of x. Blocks in host memory.
+ * A pass over x beside the encoding of a block, part by part: `see` gets n values from
+ * element `begin` on, which have just been encoded, and may change them. All of them
+ * are finite. `length` of a part is a multiple of the granule, or all of x where the
+ * format has a scale of a whole block (piece_bytes). x lies in host memory.
  */
 struct aps_block_watch {
     size_t length;
@@ -209,21 +150,38 @@ struct aps_block_watch {
                 const unsigned char *values, struct aps_scaling scaling);
     void *state;
 };
-int aps_block_encode_watched(const struct aps_wire *wire,
-                             const struct aps_origin *origin,
-                             const struct aps_memory *memory, const float *x,
-                             size_t n, int exponent,
-                             const struct aps_block_watch *watch,
-                             unsigned char *block);
 
-/* The same for sums. `known`: their magnitude, or NULL. `before`: the record of
- * what was added, where the wire has records. */
-int aps_block_encode_sum(const struct aps_wire *wire,
-                         const struct aps_origin *origin,
-                         const struct aps_memory *memory, const float *sum,
-                         size_t n, const struct aps_magnitude *known,
-                         int exponent, const struct aps_scale_record *before,
-                         unsigned char *block);
+/* The values of a block, before they are encoded. */
+struct aps_block {
+    const struct aps_memory *memory;
+    const float *x; /* [n] */
+    size_t n;
+
+    /* The random key: all that random bits depend on. */
+    uint64_t number; /* that no other vector of the communicator has, and all
+                        ranks give this one */
+    uint64_t first;  /* number of x[0] in the vector */
+    uint32_t stage;
+    int rank;  /* that rounds ... */
+    int ranks; /* ... of so many whose values of the stage are added; 1: of one
+                  alone, whose bits do not depend on the others' */
+
+    int exponent; /* the stage's; a scale per block finds its own */
+    /* No value of x is greater, and all are finite if it says so. {0, false}:
+     * nothing is known. `exact`: it is the magnitude of x, so that x is not
+     * measured. */
+    struct aps_magnitude known;
+    bool exact;
+    /* x are sums of contributions that have this record. NULL: x are no sums, or
+     * the wire has no records. */
+    const struct aps_scale_record *sums;
+    const struct aps_block_watch *watch; /* or NULL */
+};
+
+/* Encodes a block into `to`, which has room for aps_block_bytes. Returns the exponent
+ * used. */
+int aps_block_encode(const struct aps_wire *wire, const struct aps_block *block,
+                     unsigned char *to);
 
 void aps_block_decode(const struct aps_wire *wire,
                       const struct aps_memory *memory,
@@ -242,6 +200,28 @@ static inline size_t aps_block_header_bytes(const struct aps_wire *wire)
  * behind a multiple of 16: then their values begin at one. */
 #define APS_BLOCK_SKEW (16 - sizeof(struct aps_block_header))
 
+/* For the files of this room: what stands in a block beside its values. */
+struct aps_block_meta {
+    int exponent; /* that is used */
+    struct aps_scaling scaling;
+    struct aps_scale_record record; /* zeros where the wire has none */
+};
+
+/* `magnitude` is that of the block's values; {0, false} where the wire does not
+ * measure. */
+struct aps_block_meta aps_block_meta_of(const struct aps_wire *wire,
+                                        const struct aps_block *block,
+                                        struct aps_magnitude magnitude);
+
+/* The codec's arguments for the random key of a block. */
+struct aps_cast_options aps_block_options(const struct aps_wire *wire,
+                                          const struct aps_block *block);
+
+/* Writes the header of a block, with the codec's marker. */
+void aps_block_write_header(const struct aps_wire *wire,
+                            const struct aps_block_meta *meta, unsigned flags,
+                            unsigned char *block);
+
 /* How the values of a block in host memory were scaled, and its marker: the
  * codec's arguments. */
 struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
@@ -258,12 +238,6 @@ struct aps_scale_record aps_blocks_record(const struct aps_wire *wire,
 /* Add another record to one: the greatest, and all flags. */
 void aps_record_merge(struct aps_scale_record *record,
                       const struct aps_scale_record *other);
-
-/* Note a sum of that magnitude, which is about to be cast with that exponent,
- * in the record of what was added. */
-void aps_record_note_sum(const struct aps_wire *wire,
-                         struct aps_scale_record *record,
-                         struct aps_magnitude magnitude, int exponent);
 
 /* Slice i of `parts` of n elements: bounds at multiples of `granule` elements,
  * which is the wire's (aps_codec_granule). */

@@ -13,60 +13,40 @@
 #include "codec/memory.h"
 #include "block/block.h"
 
-/* What a block is made of. */
-struct aps_block_values {
-    const struct aps_memory *memory;
-    const float *x; /* [n] */
-    size_t n;
-    struct aps_origin origin;
-    int exponent; /* the stage's */
-    /* What no value is greater than, and whether all are known to be finite; {0,
-     * false}: nobody knows. */
-    struct aps_magnitude bound;
-    /* Of what was added, where x are sums that nobody has measured; else NULL. */
-    const struct aps_scale_record *contributions;
-};
-
-/* At once. Returns the exponent used. */
-int aps_block_values_encode(const struct aps_wire *wire,
-                            const struct aps_block_values *values,
-                            unsigned char *block);
-
-/* A batch is run when it is full, and whenever the caller says so. What it was
- * given must stay until then. */
-struct aps_block_batch {
+/* They are run when there is no room for more, and whenever the caller says so. What
+ * they were given must stay until then. */
+struct aps_blocks {
     const struct aps_wire *wire;
-    struct aps_cost *cost; /* of what is encoded */
+    struct aps_cost *cost; /* of the blocks that are encoded */
     size_t count;          /* that wait: of one verb, and of one memory */
     struct aps_device_step steps[APS_DEVICE_STEPS];
     const struct aps_memory *memory;
-    struct aps_block_values values[APS_DEVICE_STEPS]; /* to encode */
-    unsigned char *blocks[APS_DEVICE_STEPS];
+    struct aps_block values[APS_DEVICE_STEPS]; /* to encode */
+    unsigned char *to[APS_DEVICE_STEPS];
 };
 
-/* Empty. `cost` may be NULL where nothing is encoded. */
-void aps_block_batch_begin(struct aps_block_batch *batch,
-                           const struct aps_wire *wire, struct aps_cost *cost);
+/* None. `cost` may be NULL where no block is encoded. */
+void aps_blocks_begin(struct aps_blocks *blocks, const struct aps_wire *wire,
+                      struct aps_cost *cost);
 
 /* The exponent used is noted in *cost. */
-void aps_block_batch_encode(struct aps_block_batch *batch,
-                            const struct aps_block_values *values,
-                            unsigned char *block);
+void aps_blocks_encode(struct aps_blocks *blocks, const struct aps_block *block,
+                       unsigned char *to);
 
-/* As aps_block_decode; what is in the block is read by the end of the run. */
-void aps_block_batch_decode(struct aps_block_batch *batch,
-                            const struct aps_memory *memory,
-                            const unsigned char *block, size_t n, float *x);
+/* Like aps_block_decode. The block is read by the end of the run. */
+void aps_blocks_decode(struct aps_blocks *blocks,
+                       const struct aps_memory *memory,
+                       const unsigned char *block, size_t n, float *x);
 
-/* One block a slice, of all `parts` slices, to x[n]: block i lies at blocks + i *
- * stride. */
-void aps_block_batch_decode_slices(struct aps_block_batch *batch,
-                                   const struct aps_memory *memory, int parts,
-                                   const unsigned char *blocks, size_t stride,
-                                   size_t n, float *x);
+/* Decodes one block a slice, of all `parts` slices, to x[n]: block i lies at from + i
+ * * stride. */
+void aps_blocks_decode_slices(struct aps_blocks *blocks,
+                              const struct aps_memory *memory, int parts,
+                              const unsigned char *from, size_t stride,
+                              size_t n, float *x);
 
-/* Do all that waits; the batch is empty then. One wait for a GPU, and another one
- * where the wire measures what is encoded. */
-void aps_block_batch_run(struct aps_block_batch *batch);
+/* Encodes or decodes all that wait. One wait for a GPU, and another one where the
+ * wire measures values before it encodes them. */
+void aps_blocks_run(struct aps_blocks *blocks);
 
 #endif

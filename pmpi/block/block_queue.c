@@ -29,27 +29,26 @@ static size_t queue_push(struct aps_block_queue *queue,
 }
 
 int aps_block_queue_encode(struct aps_block_queue *queue,
-                           const struct aps_origin *origin, const float *x,
-                           size_t n, struct aps_magnitude magnitude,
-                           int exponent, struct aps_block_header *header,
-                           unsigned char *block)
+                           const struct aps_block *block,
+                           struct aps_block_header *header, unsigned char *to)
 {
     const struct aps_wire *wire = queue->wire;
-    struct aps_device_step step = {
-        .verb = APS_DEVICE_ENCODE,
-        .codec = &wire->codec,
-        .x = (float *)(uintptr_t)x,
-        .n = n,
-        .wire = block + sizeof *header,
-        .options = aps_block_options(wire, origin),
-    };
+    const struct aps_block_meta meta =
+        aps_block_meta_of(wire, block, block->known);
 
-    exponent =
-        aps_block_choose_scaling(wire, magnitude, exponent, &step.scaling);
     *header =
-        (struct aps_block_header){.exponent = (int16_t)step.scaling.exponent};
-    queue->headers[queue_push(queue, step)] = header;
-    return exponent;
+        (struct aps_block_header){.exponent = (int16_t)meta.scaling.exponent};
+    queue->headers[queue_push(queue,
+                              (struct aps_device_step){
+                                  .verb = APS_DEVICE_ENCODE,
+                                  .codec = &wire->codec,
+                                  .x = (float *)(uintptr_t)block->x,
+                                  .n = block->n,
+                                  .wire = to + sizeof *header,
+                                  .scaling = meta.scaling,
+                                  .options = aps_block_options(wire, block),
+                              })] = header;
+    return meta.exponent;
 }
 
 void aps_block_queue_decode(struct aps_block_queue *queue,

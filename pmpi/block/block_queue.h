@@ -31,14 +31,11 @@ struct aps_block_queue {
 void aps_block_queue_begin(struct aps_block_queue *queue,
                            const struct aps_wire *wire);
 
-/* As aps_block_encode, and aps_block_encode_sum with a known magnitude; where the
- * wire does not measure, the magnitude may be {0, false}. `header` is complete
- * after the run. */
+/* Like aps_block_encode, of a block whose `known` is exact where the wire measures.
+ * `header` is complete after the run. */
 int aps_block_queue_encode(struct aps_block_queue *queue,
-                           const struct aps_origin *origin, const float *x,
-                           size_t n, struct aps_magnitude magnitude,
-                           int exponent, struct aps_block_header *header,
-                           unsigned char *block);
+                           const struct aps_block *block,
+                           struct aps_block_header *header, unsigned char *to);
 
 /* x[n] = the block's values, or x[n] += them; the header is read at once. */
 void aps_block_queue_decode(struct aps_block_queue *queue,

@@ -120,8 +120,7 @@ static void elements_widen(struct aps_elements *elements)
     elements->count = elements->slice.length;
 }
 
-size_t aps_elements_encode(const struct aps_wire *wire,
-                           struct aps_origin origin,
+size_t aps_elements_encode(const struct aps_wire *wire, struct aps_block block,
                            struct aps_elements *elements, struct aps_cost *cost,
                            unsigned char *to)
 {
@@ -144,10 +143,11 @@ size_t aps_elements_encode(const struct aps_wire *wire,
     if (header.count < n)
         aps_indices_encode(elements->indices, header.count,
                            (uint32_t)elements->slice.begin, n, indices);
-    origin.first = elements->slice.begin;
-    aps_cost_note(cost,
-                  aps_block_encode(wire, &origin, &aps_memory_host,
-                                   elements->values, header.count, 0, values));
+    block.memory = &aps_memory_host;
+    block.x = elements->values;
+    block.n = header.count;
+    block.first = elements->slice.begin;
+    aps_cost_note(cost, aps_block_encode(wire, &block, values));
     return bytes;
 }
 

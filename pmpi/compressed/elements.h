@@ -43,10 +43,9 @@ void aps_elements_find(const float *x, struct aps_elements *elements);
 /*
  * A section to `to`; returns its bytes. All elements of the slice are added, as
  * zeros, where that makes it shorter. What is bad says so to all who decode it. Random
- * bits are drawn as `origin` says, from the slice's begin on.
+ * bits depend on the key of `block` and are those from the slice's begin on.
  */
-size_t aps_elements_encode(const struct aps_wire *wire,
-                           struct aps_origin origin,
+size_t aps_elements_encode(const struct aps_wire *wire, struct aps_block block,
                            struct aps_elements *elements, struct aps_cost *cost,
                            unsigned char *to);
 

@@ -28,24 +28,23 @@ static void leaving_see(void *state, size_t begin, size_t n,
     aps_feedback_left(delta, sent, n, aps_cpu_chosen(), delta);
 }
 
-void aps_encode_residual(const struct aps_wire *wire,
-                         const struct aps_origin *origin, float *delta,
-                         size_t n, int exponent, unsigned char *block,
-                         struct aps_cost *cost)
+void aps_encode_residual(const struct aps_wire *wire, struct aps_block block,
+                         float *delta, unsigned char *to, struct aps_cost *cost)
 {
-    const size_t most = aps_block_part_max(wire);
+    const size_t most = aps_block_part_max(wire), n = block.n;
     struct leaving leaving = {wire, delta};
     const struct aps_block_watch watch = {most, leaving_see, &leaving};
     const bool whole = wire->codec.format.piece_bytes > 0;
 
-    aps_cost_note(cost, aps_block_encode_watched(wire, origin, &aps_memory_host,
-                                                 delta, n, exponent,
-                                                 whole ? NULL : &watch, block));
+    block.memory = &aps_memory_host;
+    block.x = delta;
+    block.watch = whole ? NULL : &watch;
+    aps_cost_note(cost, aps_block_encode(wire, &block, to));
     for (size_t begin = 0; whole && begin < n; begin += most) {
         const size_t length = n - begin < most ? n - begin : most;
         struct aps_block_copy copy;
         const struct aps_block_part part =
-            aps_block_part_of(wire, block, begin, length, &copy);
+            aps_block_part_of(wire, to, begin, length, &copy);
 
         leaving_see(&leaving, begin, length, part.values, part.scaling);
     }

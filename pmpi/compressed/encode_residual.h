@@ -8,11 +8,10 @@
 #include "block/block.h"
 #include "reduce/reduction.h"
 
-/* delta[n], finite and in host memory, n > 0, to a block with that exponent;
+/* Encodes `block`, whose values are delta[n], finite and in host memory, n > 0.
  * delta[i] becomes delta[i] - its rounded value. */
-void aps_encode_residual(const struct aps_wire *wire,
-                         const struct aps_origin *origin, float *delta,
-                         size_t n, int exponent, unsigned char *block,
+void aps_encode_residual(const struct aps_wire *wire, struct aps_block block,
+                         float *delta, unsigned char *to,
                          struct aps_cost *cost);
 
 #endif

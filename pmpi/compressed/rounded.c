@@ -146,15 +146,21 @@ static size_t rounded_message(const struct aps_plan *plan,
                    &wire, rounded_longest(plan, matrix->count, ranks->all));
 }
 
-static struct aps_origin rounded_origin(const struct run *run,
-                                        const struct rounded *of,
-                                        const struct aps_slice *slice)
+/* A slice of this rank's values. */
+static struct aps_block rounded_block(const struct run *run,
+                                      const struct rounded *of,
+                                      const struct aps_slice *slice)
 {
-    return (struct aps_origin){.number = of->layer->number,
-                               .first = slice->begin,
-                               .stage = run->wire.stage,
-                               .rank = run->rank,
-                               .ranks = run->ranks};
+    return (struct aps_block){
+        .memory = &aps_memory_host,
+        .n = slice->length,
+        .number = of->layer->number,
+        .first = slice->begin,
+        .stage = run->wire.stage,
+        .rank = run->rank,
+        .ranks = run->ranks,
+        .exponent = of->exponent,
+    };
 }
 
 /* --- contributions -------------------------------------------------------- */
@@ -217,15 +223,14 @@ static void rounded_encode(const void *state, int owner)
         const struct header header = {.flags =
                                           of->finite ? 0 : FLAG_NOT_FINITE};
         const size_t bytes = rounded_section(&run->wire, slice.length);
-        const struct aps_origin origin = rounded_origin(run, of, &slice);
 
         if (!of->finite)
             memset(section, 0, bytes);
         rounded_begin_section(&header, bytes, section);
         if (slice.length > 0 && of->finite)
-            aps_encode_residual(
-                &run->wire, &origin, of->layer->delta + slice.begin,
-                slice.length, of->exponent, section + sizeof header, run->cost);
+            aps_encode_residual(&run->wire, rounded_block(run, of, &slice),
+                                of->layer->delta + slice.begin,
+                                section + sizeof header, run->cost);
         section += bytes;
     }
 }
@@ -282,23 +287,23 @@ static void rounded_sum(const struct run *run, const struct rounded *of,
 {
     const struct aps_slice slice = rounded_slice(run, of, run->rank);
     const size_t most = aps_block_part_max(&run->wire);
-    struct aps_origin origin = rounded_origin(run, of, &slice);
-    struct aps_magnitude magnitude = {0, true};
+    struct aps_block sum = rounded_block(run, of, &slice);
 
     if (slice.length == 0)
         return;
-    origin.stage++;
-    origin.ranks = 1;
+    sum.x = of->sum;
+    sum.stage++;
+    sum.ranks = 1;
+    sum.known = (struct aps_magnitude){0, true};
+    sum.exact = true;
     for (size_t begin = 0; begin < slice.length; begin += most) {
         const size_t n =
             slice.length - begin < most ? slice.length - begin : most;
 
         rounded_sum_part(run, of, at, begin, n);
-        aps_magnitude_add(of->sum + begin, n, &magnitude);
+        aps_magnitude_add(of->sum + begin, n, &sum.known);
     }
-    (void)aps_block_encode_sum(&run->wire, &origin, &aps_memory_host, of->sum,
-                               slice.length, &magnitude, of->exponent, NULL,
-                               section + sizeof(struct header));
+    (void)aps_block_encode(&run->wire, &sum, section + sizeof(struct header));
 }
 
 /* The sums of this rank's slices, of layers that turn out not to be whole. */

@@ -211,10 +211,15 @@ static void selected_encode(struct run *run, struct selected *of,
     const uint32_t *indices = of->indices + of->k * (size_t)rank;
     const struct header header = {(uint32_t)of->count,
                                   of->finite ? 0 : FLAG_NOT_FINITE};
-    const struct aps_origin origin = {.number = layer->number,
-                                      .stage = run->wire.stage,
-                                      .rank = rank,
-                                      .ranks = 1};
+    const struct aps_block block = {
+        .memory = &aps_memory_host,
+        .x = of->own,
+        .n = of->count,
+        .number = layer->number,
+        .stage = run->wire.stage,
+        .rank = rank,
+        .ranks = 1,
+    };
     unsigned char *to = message + of->begin;
 
     memcpy(to, &header, sizeof header);
@@ -223,8 +228,7 @@ static void selected_encode(struct run *run, struct selected *of,
     aps_indices_encode(indices, of->count, 0, n, to + section.indices);
     aps_sparse_gather(of->bracket.x, indices, of->count, of->own);
     aps_cost_note(run->cost,
-                  aps_block_encode(&run->wire, &origin, &aps_memory_host,
-                                   of->own, of->count, 0, to + section.values));
+                  aps_block_encode(&run->wire, &block, to + section.values));
 }
 
 /* --- what all ranks have sent --------------------------------------------- */

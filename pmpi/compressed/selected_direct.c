@@ -143,10 +143,10 @@ static void direct_encode(struct run *run, int owner)
 
     for (int i = 0; i < run->count; i++) {
         const struct selected *of = &run->layers[i];
-        const struct aps_origin origin = {.number = of->layer->number,
-                                          .stage = run->wire.stage,
-                                          .rank = run->rank,
-                                          .ranks = 1};
+        const struct aps_block block = {.number = of->layer->number,
+                                        .stage = run->wire.stage,
+                                        .rank = run->rank,
+                                        .ranks = 1};
         struct aps_elements elements = direct_room(run, of, owner);
 
         if (of->count < 0)
@@ -154,7 +154,7 @@ static void direct_encode(struct run *run, int owner)
         else
             aps_elements_gather(of->indices, (size_t)of->count, of->bracket.x,
                                 0, &elements);
-        at += aps_elements_encode(&run->wire, origin, &elements, run->cost,
+        at += aps_elements_encode(&run->wire, block, &elements, run->cost,
                                   bytes + at);
     }
     aps_varlen_set_length(run->to, run->to_most, owner, at);
@@ -198,10 +198,10 @@ static void direct_sum(struct run *run)
         direct_add(run, rank);
     for (int i = 0; i < run->count; i++) {
         struct selected *of = &run->layers[i];
-        const struct aps_origin origin = {.number = of->layer->number,
-                                          .stage = run->wire.stage + 1,
-                                          .rank = run->rank,
-                                          .ranks = 1};
+        const struct aps_block block = {.number = of->layer->number,
+                                        .stage = run->wire.stage + 1,
+                                        .rank = run->rank,
+                                        .ranks = 1};
         struct aps_elements elements = direct_room(run, of, run->rank);
         struct aps_cost none = {0};
         size_t length;
@@ -210,12 +210,12 @@ static void direct_sum(struct run *run)
             elements.bad = true;
         else
             aps_elements_find(of->sum, &elements);
-        length = aps_elements_encode(&run->wire, origin, &elements, &none,
+        length = aps_elements_encode(&run->wire, block, &elements, &none,
                                      bytes + at);
         (void)aps_elements_decode(&run->wire, bytes + at, length, &elements);
         if (!of->bad && !aps_compress_finite(elements.values, elements.count)) {
             elements.bad = true;
-            length = aps_elements_encode(&run->wire, origin, &elements, &none,
+            length = aps_elements_encode(&run->wire, block, &elements, &none,
                                          bytes + at);
         }
         at += length;

@@ -250,14 +250,14 @@ static void levels_encode(struct run *run, int peer)
 
     for (int i = 0; i < run->count; i++) {
         struct selected *of = &run->layers[i];
-        const struct aps_origin origin = {.number = of->layer->number,
-                                          .stage = run->wire.stage,
-                                          .rank = run->site->vcomm->rank,
-                                          .ranks = 1};
+        const struct aps_block block = {.number = of->layer->number,
+                                        .stage = run->wire.stage,
+                                        .rank = run->site->vcomm->rank,
+                                        .ranks = 1};
         struct aps_elements elements = levels_room(run, of, run->own);
 
         levels_select(run, of, &elements);
-        at += aps_elements_encode(&run->wire, origin, &elements, run->cost,
+        at += aps_elements_encode(&run->wire, block, &elements, run->cost,
                                   bytes + at);
     }
     aps_varlen_set_length(run->between, run->between_most, peer, at);
@@ -324,7 +324,7 @@ static void levels_encode_sums(struct run *run)
 {
     unsigned char *bytes = aps_varlen_bytes(
         run->sums, aps_varlen_stride(run->sums_most), run->own);
-    const struct aps_origin origin = {.ranks = 1};
+    const struct aps_block block = {.ranks = 1};
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -337,7 +337,7 @@ static void levels_encode_sums(struct run *run)
             elements.bad = true;
         else
             aps_elements_find(of->sum, &elements);
-        at += aps_elements_encode(&run->full, origin, &elements, &none,
+        at += aps_elements_encode(&run->full, block, &elements, &none,
                                   bytes + at);
     }
     aps_varlen_set_length(run->sums, run->sums_most, run->own, at);

@@ -136,6 +136,41 @@ size_t aps_cut_chunks(const struct aps_cut *cut)
     return chunks;
 }
 
+struct aps_block aps_piece_block(const struct aps_piece *piece,
+                                 const struct aps_wire *wire, int rank,
+                                 int ranks, struct aps_slice slice)
+{
+    return (struct aps_block){
+        .memory = piece->memory,
+        .x = piece->in + slice.begin,
+        .n = slice.length,
+        .number = piece->number,
+        .first = piece->first + slice.begin,
+        .stage = wire->stage,
+        .rank = rank,
+        .ranks = ranks,
+        .exponent = piece->exponent,
+        .known = piece->magnitude,
+        .sums = piece->summed ? &piece->before : NULL,
+    };
+}
+
+struct aps_block aps_piece_sum(const struct aps_piece *piece,
+                               const struct aps_wire *wire,
+                               struct aps_slice slice, int rank)
+{
+    return (struct aps_block){
+        .memory = &aps_memory_host,
+        .n = slice.length,
+        .number = piece->number,
+        .first = piece->first + slice.begin,
+        .stage = wire->stage + 1,
+        .rank = rank,
+        .ranks = 1,
+        .exponent = piece->sum_exponent,
+    };
+}
+
 size_t aps_chunk_stride(const struct aps_chunk *chunk)
 {
     return aps_block_aligned(chunk->bytes);
@@ -210,44 +245,45 @@ bool aps_chunk_waits_for_gpu(const struct aps_chunk *chunk)
 }
 
 void aps_chunk_encode_slice(const struct aps_chunk *chunk,
-                            struct aps_block_batch *batch, int rank, int ranks,
+                            struct aps_blocks *blocks, int rank, int ranks,
                             int owner, unsigned char *bytes)
 {
-    const struct aps_wire *wire = batch->wire;
+    const struct aps_wire *wire = blocks->wire;
 
     aps_chunk_clear_gaps(chunk, bytes,
                          aps_chunk_slice_bytes(chunk, wire, ranks, owner));
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
         const struct aps_slice slice = aps_piece_slice(piece, ranks, owner);
+        const struct aps_block block =
+            aps_piece_block(piece, wire, rank, ranks, slice);
 
         if (slice.length == 0)
             continue;
-        aps_piece_encode_together(piece, batch, rank, ranks, slice,
-                                  bytes + piece->offset);
+        aps_blocks_encode(blocks, &block, bytes + piece->offset);
         if (owner != rank)
-            aps_cost_add(batch->cost, wire, slice.length, 1);
+            aps_cost_add(blocks->cost, wire, slice.length, 1);
     }
 }
 
 void aps_chunk_decode(const struct aps_chunk *chunk,
                       const struct aps_wire *wire, int parts,
-                      struct aps_block_batch *batch)
+                      struct aps_blocks *blocks)
 {
-    aps_block_batch_begin(batch, wire, NULL);
+    aps_blocks_begin(blocks, wire, NULL);
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
-        const unsigned char *blocks = chunk->blocks + piece->offset;
+        const unsigned char *from = chunk->blocks + piece->offset;
 
         if (piece->history) {
-            const struct aps_scale_record record = aps_results_record(
-                wire, parts, blocks, chunk->stride, piece->n);
+            const struct aps_scale_record record =
+                aps_results_record(wire, parts, from, chunk->stride, piece->n);
 
             if (!aps_piece_settle(piece, &record))
                 continue;
         }
-        aps_block_batch_decode_slices(batch, piece->memory, parts, blocks,
-                                      chunk->stride, piece->n, piece->out);
+        aps_blocks_decode_slices(blocks, piece->memory, parts, from,
+                                 chunk->stride, piece->n, piece->out);
     }
-    aps_block_batch_run(batch);
+    aps_blocks_run(blocks);
 }

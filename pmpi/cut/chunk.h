@@ -81,7 +81,7 @@ struct aps_piece {
     int sum_exponent;            /* of its sums */
     struct aps_history *history; /* of its vector, or NULL ... */
     size_t begin;                /* ... and its place in that vector */
-    uint64_t number;             /* of the vector (struct aps_origin), and */
+    uint64_t number;             /* of the vector, and */
     uint64_t first;              /* of in[0] in it */
     bool summed; /* `in` holds sums, of what `before` is the record; ... */
     struct aps_scale_record before; /* ... else that of no values */
@@ -99,17 +99,17 @@ static inline struct aps_slice aps_piece_slice(const struct aps_piece *piece,
     return aps_slice_of(piece->n, piece->granule, parts, i);
 }
 
-/* The sums of a slice of it, which one rank rounds. */
-static inline struct aps_origin
-aps_piece_sum_origin(const struct aps_piece *piece, const struct aps_wire *wire,
-                     struct aps_slice slice, int rank)
-{
-    return (struct aps_origin){.number = piece->number,
-                               .first = piece->first + slice.begin,
-                               .stage = wire->stage + 1,
-                               .rank = rank,
-                               .ranks = 1};
-}
+/* A slice of a piece: what rank `rank` of the `ranks` whose values are added
+ * contributes to the stage. */
+struct aps_block aps_piece_block(const struct aps_piece *piece,
+                                 const struct aps_wire *wire, int rank,
+                                 int ranks, struct aps_slice slice);
+
+/* The sums of a slice of a piece, which lie in host memory and which one rank rounds.
+ * The caller adds where they lie and what is known of them. */
+struct aps_block aps_piece_sum(const struct aps_piece *piece,
+                               const struct aps_wire *wire,
+                               struct aps_slice slice, int rank);
 
 /* Pieces that are on their way together. */
 struct aps_chunk {
@@ -141,18 +141,6 @@ size_t aps_cut_chunks(const struct aps_cut *cut);
 
 /* The next chunk, its blocks NULL. There must be one. */
 void aps_cut_next(struct aps_cut *cut, struct aps_chunk *chunk);
-
-/* Encode a slice of a piece: what rank `rank` of the `ranks` whose values are
- * added contributes to the stage. Returns the exponent used. */
-int aps_piece_encode(const struct aps_piece *piece, const struct aps_wire *wire,
-                     int rank, int ranks, struct aps_slice slice,
-                     unsigned char *block);
-
-/* The same in a batch, which notes the exponent. */
-void aps_piece_encode_together(const struct aps_piece *piece,
-                               struct aps_block_batch *batch, int rank,
-                               int ranks, struct aps_slice slice,
-                               unsigned char *block);
 
 /* The results of a piece are here, and this is their record: false if the piece
  * is to be reduced again, and must not be decoded. That it is, whatever the scale
@@ -201,20 +189,20 @@ void aps_chunk_inner(const struct aps_chunk *chunk, int parts, int i,
 void aps_chunk_clear_gaps(const struct aps_chunk *chunk, unsigned char *bytes,
                           size_t size);
 
-/* Are there values for whose encoding a batch waits? Blocks of others may be sent
- * as soon as each is encoded. */
+/* Says whether a GPU has values of the chunk, whose blocks wait for aps_blocks_run.
+ * Other blocks may be sent as soon as each is encoded. */
 bool aps_chunk_waits_for_gpu(const struct aps_chunk *chunk);
 
-/* Encode slice `owner` of `ranks`, of all pieces, to bytes[], in a batch: what rank
- * `rank` contributes. Gaps are cleared, and the cost of sending it is counted. */
+/* Encode slice `owner` of `ranks`, of all pieces, to bytes[]: what rank `rank`
+ * contributes. Gaps are cleared, and the cost of sending it is counted. */
 void aps_chunk_encode_slice(const struct aps_chunk *chunk,
-                            struct aps_block_batch *batch, int rank, int ranks,
+                            struct aps_blocks *blocks, int rank, int ranks,
                             int owner, unsigned char *bytes);
 
 /* Decode the blocks of a chunk, of `parts` slices, to the pieces' `out`, unless
- * they are to be reduced again: all together, in a batch of the caller's. */
+ * they are to be reduced again, all together. `blocks` is scratch. */
 void aps_chunk_decode(const struct aps_chunk *chunk,
                       const struct aps_wire *wire, int parts,
-                      struct aps_block_batch *batch);
+                      struct aps_blocks *blocks);
 
 #endif

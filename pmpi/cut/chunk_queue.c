@@ -34,21 +34,16 @@ static void queue_encode(struct aps_block_queue *queue,
     for (int owner = owners->first; owner < owners->end; owner++) {
         const struct aps_slice slice =
             aps_piece_slice(piece, slices->owners, owner);
-        const struct aps_origin origin = {
-            .number = piece->number,
-            .first = piece->first + slice.begin,
-            .stage = queue->wire->stage,
-            .rank = slices->rank,
-            .ranks = slices->ranks,
-        };
+        struct aps_block block = aps_piece_block(
+            piece, queue->wire, slices->rank, slices->ranks, slice);
 
         if (slice.length == 0)
             continue;
+        block.known = owners->magnitudes[owner - owners->first];
+        block.exact = true;
         aps_cost_note(slices->cost,
                       aps_block_queue_encode(
-                          queue, &origin, piece->in + slice.begin, slice.length,
-                          owners->magnitudes[owner - owners->first],
-                          piece->exponent, slices->header(slices->state, owner),
+                          queue, &block, slices->header(slices->state, owner),
                           slices->block(slices->state, owner)));
         if (owner != slices->rank)
             aps_cost_add(slices->cost, queue->wire, slice.length, 1);

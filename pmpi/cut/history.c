@@ -7,47 +7,6 @@
 
 #include "cut/chunk.h"
 
-static struct aps_block_values piece_values(const struct aps_piece *piece,
-                                            const struct aps_wire *wire,
-                                            int rank, int ranks,
-                                            struct aps_slice slice)
-{
-    return (struct aps_block_values){
-        .memory = piece->memory,
-        .x = piece->in + slice.begin,
-        .n = slice.length,
-        .origin = {.number = piece->number,
-                   .first = piece->first + slice.begin,
-                   .stage = wire->stage,
-                   .rank = rank,
-                   .ranks = ranks},
-        .exponent = piece->exponent,
-        .bound = piece->magnitude,
-        .contributions = piece->summed ? &piece->before : NULL,
-    };
-}
-
-int aps_piece_encode(const struct aps_piece *piece, const struct aps_wire *wire,
-                     int rank, int ranks, struct aps_slice slice,
-                     unsigned char *block)
-{
-    const struct aps_block_values values =
-        piece_values(piece, wire, rank, ranks, slice);
-
-    return aps_block_values_encode(wire, &values, block);
-}
-
-void aps_piece_encode_together(const struct aps_piece *piece,
-                               struct aps_block_batch *batch, int rank,
-                               int ranks, struct aps_slice slice,
-                               unsigned char *block)
-{
-    const struct aps_block_values values =
-        piece_values(piece, batch->wire, rank, ranks, slice);
-
-    aps_block_batch_encode(batch, &values, block);
-}
-
 struct aps_scale_record aps_results_record(const struct aps_wire *wire,
                                            int parts,
                                            const unsigned char *blocks,

@@ -24,7 +24,7 @@ struct aps_allgather {
     int ranks;
     int outcome;   /* of the call under way */
     size_t stride; /* of slots, from one block to the next at most */
-    struct aps_block_batch batch;
+    struct aps_blocks waiting;
     struct slot slots[APS_EXCHANGE_DEPTH];
 };
 
@@ -85,18 +85,21 @@ static void allgather_send_values(void *state, size_t k)
     const size_t stride = aps_block_stride(run->wire, n);
     const size_t bytes = aps_block_bytes(run->wire, n);
     unsigned char *own = slot->blocks + (size_t)gather->rank * stride;
-    const struct aps_origin origin = {.number = run->wire->number,
-                                      .first = k * run->chunk,
-                                      .stage = run->wire->stage,
-                                      .rank = gather->rank,
-                                      .ranks = 1};
+    const struct aps_block block = {
+        .memory = run->wire->memory,
+        .x = run->in + k * run->chunk,
+        .n = n,
+        .number = run->wire->number,
+        .first = k * run->chunk,
+        .stage = run->wire->stage,
+        .rank = gather->rank,
+        .ranks = 1,
+        .exponent = run->exponent,
+    };
 
     aps_exchange_receive_alike(&slot->exchange, slot->blocks, stride, bytes);
     if (gather->outcome == MPI_SUCCESS)
-        aps_cost_note(run->cost,
-                      aps_block_encode(run->wire, &origin, run->wire->memory,
-                                       run->in + k * run->chunk, n,
-                                       run->exponent, own));
+        aps_cost_note(run->cost, aps_block_encode(run->wire, &block, own));
     aps_exchange_send_all(&slot->exchange, own, bytes);
     aps_cost_add(run->cost, run->wire, n, gather->ranks - 1);
 }
@@ -111,12 +114,12 @@ static void allgather_take_values(void *state, size_t k)
 
     if (aps_exchange_wait(&slot->exchange) != MPI_SUCCESS)
         return;
-    aps_block_batch_begin(&gather->batch, run->wire, NULL);
+    aps_blocks_begin(&gather->waiting, run->wire, NULL);
     for (int i = 0; i < gather->ranks; i++)
-        aps_block_batch_decode(&gather->batch, run->wire->memory,
-                               slot->blocks + (size_t)i * stride, n,
-                               run->out + (size_t)i * run->n + k * run->chunk);
-    aps_block_batch_run(&gather->batch);
+        aps_blocks_decode(&gather->waiting, run->wire->memory,
+                          slot->blocks + (size_t)i * stride, n,
+                          run->out + (size_t)i * run->n + k * run->chunk);
+    aps_blocks_run(&gather->waiting);
 }
 
 int aps_allgather_run(struct aps_allgather *gather, const struct aps_wire *wire,

@@ -27,7 +27,7 @@ struct aps_broadcast {
     int ranks;
     int outcome;   /* of the call under way */
     size_t stride; /* of slots, from one block to the next at most */
-    struct aps_block_batch batch;
+    struct aps_blocks waiting;
     struct slot slots[APS_DIRECT_DEPTH];
 };
 
@@ -141,26 +141,26 @@ static size_t broadcast_from_others(const void *state, int rank)
                : broadcast_slice_bytes(shape->run, rank, shape->k);
 }
 
-/* The root, for an owner, in a batch. */
+/* The root, for an owner. */
 static void broadcast_encode_slice(const struct run *run, int owner, size_t k)
 {
     struct aps_broadcast *broadcast = run->broadcast;
     const struct aps_slice slice = broadcast_slice(run, owner, k);
-    const struct aps_block_values values = {
+    const struct aps_block block = {
         .memory = run->wire->memory,
         .x = run->x + slice.begin,
         .n = slice.length,
-        .origin = {.number = run->wire->number,
-                   .first = slice.begin,
-                   .stage = run->wire->stage,
-                   .rank = run->root,
-                   .ranks = 1},
+        .number = run->wire->number,
+        .first = slice.begin,
+        .stage = run->wire->stage,
+        .rank = run->root,
+        .ranks = 1,
         .exponent = run->exponent,
     };
 
     if (slice.length > 0 && broadcast->outcome == MPI_SUCCESS)
-        aps_block_batch_encode(&broadcast->batch, &values,
-                               broadcast_block(run, owner, k));
+        aps_blocks_encode(&broadcast->waiting, &block,
+                          broadcast_block(run, owner, k));
 }
 
 /* The root, to all owners. Blocks of the host are sent as soon as they are there. */
@@ -170,12 +170,12 @@ static void broadcast_send_slices(const struct run *run, size_t k)
     struct slot *slot = broadcast_slot(run, k);
     const bool together = run->wire->memory->run;
 
-    aps_block_batch_begin(&broadcast->batch, run->wire, run->cost);
+    aps_blocks_begin(&broadcast->waiting, run->wire, run->cost);
     for (int owner = 0; owner < broadcast->ranks && together; owner++) {
         if (owner != run->root)
             broadcast_encode_slice(run, owner, k);
     }
-    aps_block_batch_run(&broadcast->batch);
+    aps_blocks_run(&broadcast->waiting);
     for (int i = 1; i < broadcast->ranks; i++) {
         const int owner = aps_exchange_peer(&slot->slices, i);
         const size_t n = broadcast_slice(run, owner, k).length;
@@ -230,12 +230,12 @@ static void broadcast_finish(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_broadcast *broadcast = run->broadcast;
-    struct aps_block_batch *batch = &broadcast->batch;
+    struct aps_blocks *blocks = &broadcast->waiting;
     struct slot *slot = broadcast_slot(run, k);
 
     if (aps_exchange_wait(&slot->rest) != MPI_SUCCESS)
         return;
-    aps_block_batch_begin(batch, run->wire, NULL);
+    aps_blocks_begin(blocks, run->wire, NULL);
     for (int owner = 0; owner < broadcast->ranks; owner++) {
         const unsigned char *block = broadcast_block(run, owner, k);
         struct aps_slice slice;
@@ -246,12 +246,12 @@ static void broadcast_finish(void *state, size_t k)
         slice = broadcast_slice(run, owner, k);
         if (slice.length == 0)
             continue;
-        aps_block_batch_decode(batch, run->wire->memory, block, slice.length,
-                               run->x + slice.begin);
+        aps_blocks_decode(blocks, run->wire->memory, block, slice.length,
+                          run->x + slice.begin);
         memcpy(&header, block, sizeof header);
         aps_cost_note(run->cost, header.exponent);
     }
-    aps_block_batch_run(batch);
+    aps_blocks_run(blocks);
 }
 
 int aps_broadcast_run(struct aps_broadcast *broadcast,

@@ -25,7 +25,7 @@ struct aps_reduce_root {
     int rank;
     int ranks;
     int outcome; /* of the call under way, as the scatter's */
-    struct aps_block_batch batch;
+    struct aps_blocks waiting;
     struct slot slots[APS_EXCHANGE_DEPTH];
 };
 
@@ -141,25 +141,28 @@ static void root_turn(void *state, size_t k)
     const bool measure = aps_wire_measures(wire);
     const struct shape shape = {run, k};
     unsigned char *block = slot->results + (size_t)rooted->rank * stride;
-    const struct aps_origin origin = {.number = wire->number,
-                                      .first = own.begin,
-                                      .stage = wire->stage + 1,
-                                      .rank = rooted->rank,
-                                      .ranks = 1};
-    struct aps_magnitude magnitude = {0, false};
-    const float *sum = NULL;
+    struct aps_block sum = {
+        .memory = &aps_memory_host,
+        .n = own.length,
+        .number = wire->number,
+        .first = own.begin,
+        .stage = wire->stage + 1,
+        .rank = rooted->rank,
+        .ranks = 1,
+        .exponent = run->exponent,
+        .exact = true,
+    };
 
     if (rooted->rank == run->root)
         aps_exchange_receive(&slot->exchange, slot->results, stride,
                              root_slice_bytes, &shape);
     root_note(rooted,
               aps_reduce_scatter_receive(rooted->scatter, wire, &run->shares, k,
-                                         &sum, measure ? &magnitude : NULL));
+                                         &sum.x, measure ? &sum.known : NULL));
     if (own.length == 0)
         return;
     if (rooted->outcome == MPI_SUCCESS)
-        aps_block_encode_sum(wire, &origin, &aps_memory_host, sum, own.length,
-                             &magnitude, run->exponent, NULL, block);
+        aps_block_encode(wire, &sum, block);
     if (rooted->rank == run->root)
         return;
     aps_exchange_send(&slot->exchange, run->root, block,
@@ -180,12 +183,12 @@ static void root_finish(void *state, size_t k)
     }
     if (rooted->rank != run->root)
         return;
-    aps_block_batch_begin(&rooted->batch, run->wire, NULL);
-    aps_block_batch_decode_slices(
-        &rooted->batch, run->wire->memory, rooted->ranks, slot->results,
+    aps_blocks_begin(&rooted->waiting, run->wire, NULL);
+    aps_blocks_decode_slices(
+        &rooted->waiting, run->wire->memory, rooted->ranks, slot->results,
         aps_block_stride(run->wire, run->shares.longest),
         aps_chunk_length(run->shares.n, chunk, k), run->out + k * chunk);
-    aps_block_batch_run(&rooted->batch);
+    aps_blocks_run(&rooted->waiting);
 }
 
 int aps_reduce_root_run(struct aps_reduce_root *rooted,

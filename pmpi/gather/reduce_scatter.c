@@ -25,7 +25,7 @@ struct aps_reduce_scatter {
     int ranks;
     int outcome; /* of the call under way */
     float *sum;  /* our part */
-    struct aps_block_batch batch;
+    struct aps_blocks waiting;
     struct slot slots[APS_EXCHANGE_DEPTH];
 };
 
@@ -99,31 +99,30 @@ static unsigned char *scatter_block(const struct aps_reduce_scatter *scatter,
 
     return (owner == scatter->rank ? slot->incoming : slot->outgoing) +
            (size_t)owner *
-               aps_block_stride(scatter->batch.wire, offer->shares->longest);
+               aps_block_stride(scatter->waiting.wire, offer->shares->longest);
 }
 
-/* In a batch. */
 static void scatter_encode_part(struct aps_reduce_scatter *scatter,
                                 const struct offer *offer, int owner)
 {
-    const struct aps_wire *wire = scatter->batch.wire;
+    const struct aps_wire *wire = scatter->waiting.wire;
     const struct aps_slice part =
         offer->shares->part(offer->shares, owner, offer->k);
-    const struct aps_block_values values = {
+    const struct aps_block block = {
         .memory = wire->memory,
         .x = offer->in + part.begin,
         .n = part.length,
-        .origin = {.number = wire->number,
-                   .first = part.begin,
-                   .stage = wire->stage,
-                   .rank = scatter->rank,
-                   .ranks = scatter->ranks},
+        .number = wire->number,
+        .first = part.begin,
+        .stage = wire->stage,
+        .rank = scatter->rank,
+        .ranks = scatter->ranks,
         .exponent = offer->exponent,
     };
 
     if (part.length > 0 && scatter->outcome == MPI_SUCCESS)
-        aps_block_batch_encode(&scatter->batch, &values,
-                               scatter_block(scatter, offer, owner));
+        aps_blocks_encode(&scatter->waiting, &block,
+                          scatter_block(scatter, offer, owner));
 }
 
 int aps_reduce_scatter_send(struct aps_reduce_scatter *scatter,
@@ -142,10 +141,10 @@ int aps_reduce_scatter_send(struct aps_reduce_scatter *scatter,
 
     aps_exchange_receive_alike(&slot->exchange, slot->incoming,
                                aps_block_stride(wire, shares->longest), own);
-    aps_block_batch_begin(&scatter->batch, wire, cost);
+    aps_blocks_begin(&scatter->waiting, wire, cost);
     for (int owner = 0; owner < ranks && together; owner++)
         scatter_encode_part(scatter, &offer, owner);
-    aps_block_batch_run(&scatter->batch);
+    aps_blocks_run(&scatter->waiting);
     for (int i = 1; i <= ranks; i++) {
         const int peer = aps_exchange_peer(&slot->exchange, i);
         const size_t n = shares->part(shares, peer, k).length;

@@ -96,12 +96,12 @@ static void gather_sum_send_values(void *state, size_t k)
     aps_chunk_clear_gaps(chunk, own, bytes);
     for (int p = 0; p < chunk->count && gather->outcome == MPI_SUCCESS; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
+        const struct aps_block block =
+            aps_piece_block(piece, run->wire, gather->rank, gather->size,
+                            (struct aps_slice){0, piece->n});
 
         aps_cost_note(run->cost,
-                      aps_piece_encode(piece, run->wire, gather->rank,
-                                       gather->size,
-                                       (struct aps_slice){0, piece->n},
-                                       own + piece->offset));
+                      aps_block_encode(run->wire, &block, own + piece->offset));
     }
     aps_exchange_send_all(&slot->exchange, own, bytes);
     run->cost->wire_bytes += others * bytes;

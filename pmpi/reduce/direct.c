@@ -45,7 +45,7 @@ struct aps_direct {
     bool is_long;
     struct slot slots[APS_DIRECT_DEPTH];
     struct scratch host;
-    struct aps_block_batch batch;
+    struct aps_blocks waiting;
     struct scratch device; /* as soon as it is needed, if it can be had */
     const struct aps_device_memory *verbs; /* that it is of, or NULL */
     void *allocation;                      /* all of it */
@@ -245,14 +245,14 @@ static unsigned char *direct_outgoing(const struct aps_direct *direct,
            (size_t)owner * stride;
 }
 
-/* Our values of one rank's slice, in a batch. */
+/* Our values of one rank's slice. */
 static void direct_encode_slice(struct aps_direct *direct,
                                 const struct aps_chunk *chunk, int owner,
                                 const struct blocks *blocks)
 {
     if (direct->outcome == MPI_SUCCESS)
         aps_chunk_encode_slice(
-            chunk, &direct->batch, direct->rank, direct->size, owner,
+            chunk, &direct->waiting, direct->rank, direct->size, owner,
             direct_outgoing(direct, blocks, owner, aps_chunk_stride(chunk)));
 }
 
@@ -267,20 +267,19 @@ int aps_direct_send_contributions(struct aps_direct *direct,
         &direct_scratch_of(direct, wire)->blocks[turn];
     const struct shape shape = {chunk, wire, direct->size};
     const size_t stride = aps_chunk_stride(chunk);
-    struct aps_block_batch *batch = &direct->batch;
     const bool together = !wire->device && aps_chunk_waits_for_gpu(chunk);
 
     aps_exchange_receive_alike(&slot->contributions, blocks->incoming, stride,
                                direct_slice_bytes(&shape, direct->rank));
     aps_exchange_receive(&slot->results, chunk->blocks, chunk->stride,
                          direct_slice_bytes, &shape);
-    aps_block_batch_begin(batch, wire, cost);
+    aps_blocks_begin(&direct->waiting, wire, cost);
     if (wire->device && direct->outcome == MPI_SUCCESS)
         aps_direct_devices_encode(direct->steps, wire, chunk, blocks->outgoing,
                                   blocks->incoming, cost);
     for (int i = 0; i < direct->size && together; i++)
         direct_encode_slice(direct, chunk, i, blocks);
-    aps_block_batch_run(batch);
+    aps_blocks_run(&direct->waiting);
     for (int i = 1; i <= direct->size; i++) {
         const int peer = aps_exchange_peer(&slot->contributions, i);
         const size_t bytes = direct_slice_bytes(&shape, peer);
@@ -313,18 +312,15 @@ static void direct_sum_slice(const struct aps_direct *direct,
         const struct aps_piece *piece = &chunk->pieces[p];
         const struct aps_slice slice =
             aps_piece_slice(piece, direct->size, direct->rank);
-        const struct aps_origin origin =
-            aps_piece_sum_origin(piece, wire, slice, direct->rank);
-        const size_t n = slice.length;
         bool decoded;
 
-        if (n == 0)
+        if (slice.length == 0)
             continue;
-        (void)aps_accumulate_encode(wire, direct->size,
-                                    incoming + piece->offset, stride, n,
-                                    &origin, piece->sum_exponent, scratch->sum,
-                                    to + piece->offset, NULL, &decoded);
-        aps_cost_add(cost, wire, n, direct->size - 1);
+        (void)aps_accumulate_encode(
+            wire, direct->size, incoming + piece->offset, stride,
+            aps_piece_sum(piece, wire, slice, direct->rank), scratch->sum,
+            to + piece->offset, NULL, &decoded);
+        aps_cost_add(cost, wire, slice.length, direct->size - 1);
     }
 }
 
@@ -409,7 +405,7 @@ static void direct_finish(void *state, size_t k)
         aps_direct_devices_decode(run->direct->steps, &run->wire, chunk);
     else
         aps_chunk_decode(chunk, &run->wire, run->direct->size,
-                         &run->direct->batch);
+                         &run->direct->waiting);
 }
 
 static size_t direct_message_elements(const struct aps_direct *direct,

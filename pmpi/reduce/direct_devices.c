@@ -114,9 +114,7 @@ void aps_direct_devices_sum(struct aps_direct_devices *devices,
     struct aps_block_header *header = &headers[devices->rank];
     const struct aps_slice slice =
         aps_piece_slice(piece, devices->size, devices->rank);
-    const struct aps_origin origin =
-        aps_piece_sum_origin(piece, wire, slice, devices->rank);
-    struct aps_magnitude magnitude = {0, false};
+    struct aps_block block = aps_piece_sum(piece, wire, slice, devices->rank);
 
     if (slice.length == 0)
         return;
@@ -129,11 +127,12 @@ void aps_direct_devices_sum(struct aps_direct_devices *devices,
                                incoming + (size_t)i * stride, slice.length,
                                i > 0, sum);
     if (aps_wire_measures(wire)) {
-        aps_block_queue_measure(queue, sum, slice.length, &magnitude);
+        aps_block_queue_measure(queue, sum, slice.length, &block.known);
         aps_block_queue_run(queue);
     }
-    (void)aps_block_queue_encode(queue, &origin, sum, slice.length, magnitude,
-                                 piece->sum_exponent, header, to);
+    block.x = sum;
+    block.exact = true;
+    (void)aps_block_queue_encode(queue, &block, header, to);
     if (wire->codec.format.marks)
         aps_block_queue_run(queue);
     aps_block_queue_put(queue, header, to);

@@ -72,8 +72,7 @@ void aps_hierarchical_devices_sum(struct aps_hierarchical_run *run, size_t k,
     const int rank = aps_shm_group_rank(h->node);
     const size_t c = h->done + k;
     const struct aps_slice slice = aps_piece_slice(piece, h->owners, rank);
-    const struct aps_origin origin =
-        aps_piece_sum_origin(piece, &run->inside, slice, rank);
+    struct aps_block block = aps_piece_sum(piece, &run->inside, slice, rank);
     float *total = aps_chunk_buffers_sum(run->slots, c) + piece->base;
     struct aps_block_queue *queue = devices_begin(run);
 
@@ -90,10 +89,11 @@ void aps_hierarchical_devices_sum(struct aps_hierarchical_run *run, size_t k,
         aps_block_queue_run(queue);
     }
     if (alone) {
+        block.x = total;
+        block.known = *magnitude;
+        block.exact = true;
         aps_block_queue_encode(
-            queue, &origin, total, slice.length, *magnitude,
-            piece->sum_exponent,
-            aps_chunk_buffers_result_header(&h->host, c, rank),
+            queue, &block, aps_chunk_buffers_result_header(&h->host, c, rank),
             aps_chunk_buffers_result(run->results, &run->layout, c, rank));
         aps_cost_add(run->cost, &run->inside, slice.length, 1);
     }

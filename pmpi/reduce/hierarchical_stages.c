@@ -99,7 +99,7 @@ static void stages_contribute_exact(struct aps_hierarchical_run *run,
         hierarchical_count_fp32(run, slice.length);
 }
 
-/* Encoded: at once in the host's memory, else when the batch has run. */
+/* Encoded: at once in the host's memory, else by aps_blocks_run. */
 static void stages_contribute_block(struct aps_hierarchical_run *run,
                                     const struct aps_piece *piece,
                                     struct aps_slice slice, int owner,
@@ -108,10 +108,12 @@ static void stages_contribute_block(struct aps_hierarchical_run *run,
     struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
     const bool passes = owner != rank && piece->memory == &aps_memory_host;
+    const struct aps_block block = aps_piece_block(
+        piece, &run->inside, rank, aps_shm_group_size(h->node), slice);
 
-    aps_piece_encode_together(
-        piece, &h->batch, rank, aps_shm_group_size(h->node), slice,
-        passes ? aps_store_selector_make(&h->handoff, owner, to) : to);
+    aps_blocks_encode(&h->waiting, &block,
+                      passes ? aps_store_selector_make(&h->handoff, owner, to)
+                             : to);
     if (passes)
         aps_stage_pass(run, owner, to, slice.length);
     if (owner != rank)
@@ -157,10 +159,10 @@ void aps_hierarchical_contribute(void *state, size_t k)
     aps_cut_next(&run->cut, chunk);
     stages_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_DEPTH);
     aps_stage_measure_handoff(run, k);
-    aps_block_batch_begin(&h->batch, &run->inside, run->cost);
+    aps_blocks_begin(&h->waiting, &run->inside, run->cost);
     for (int p = 0; p < chunk->count; p++)
         stages_contribute_piece(run, k, &chunk->pieces[p]);
-    aps_block_batch_run(&h->batch);
+    aps_blocks_run(&h->waiting);
     stages_watch_device(run);
     aps_shm_group_signal(h->node, APS_SHM_GROUP_CONTRIBUTED);
 }
@@ -260,8 +262,6 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
     const struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
     const struct aps_slice slice = aps_piece_slice(piece, h->owners, rank);
-    const struct aps_origin origin =
-        aps_piece_sum_origin(piece, &run->inside, slice, rank);
     /* What a history may reduce again is collected when that is known. No error can
      * come between this stage and the last one in a single group of the host. */
     const bool places = piece->memory == &aps_memory_host && !piece->history;
@@ -272,8 +272,9 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
     piece->before = aps_accumulate_encode(
         &run->inside, aps_shm_group_size(h->node),
         stages_contribution(run, k, 0, piece),
-        aps_shm_group_slot_stride(h->node), slice.length, &origin,
-        piece->sum_exponent, aps_stage_sum(run, k) + piece->base,
+        aps_shm_group_slot_stride(h->node),
+        aps_piece_sum(piece, &run->inside, slice, rank),
+        aps_stage_sum(run, k) + piece->base,
         aps_store_selector_make(&h->handoff, APS_STORE_SELECTOR_ALL, to),
         places ? piece->out + slice.begin : NULL, &piece->placed);
     aps_stage_pass(run, APS_STORE_SELECTOR_ALL, to, slice.length);
@@ -420,7 +421,7 @@ stages_results_record(const struct aps_hierarchical_run *run, size_t k,
     return record;
 }
 
-/* The results of a piece: decoded when the batch has run. */
+/* The results of a piece, which aps_blocks_run has decoded. */
 static void stages_collect_piece(struct aps_hierarchical_run *run, size_t k,
                                  const struct aps_piece *piece)
 {
@@ -448,8 +449,8 @@ static void stages_collect_piece(struct aps_hierarchical_run *run, size_t k,
                                    slice.length);
         else if (!exact &&
                  (owner != aps_shm_group_rank(h->node) || !piece->placed))
-            aps_block_batch_decode_slices(
-                &h->batch, piece->memory, h->groups.groups,
+            aps_blocks_decode_slices(
+                &h->waiting, piece->memory, h->groups.groups,
                 result + piece->inner_offset, run->layout.part_stride,
                 slice.length, piece->out + slice.begin);
     }
@@ -466,10 +467,10 @@ void aps_hierarchical_collect(void *state, size_t k)
     stages_await(run, APS_SHM_GROUP_FINISHED, h->owners, k, 0);
     if (run->rc == MPI_SUCCESS && aps_shm_group_failed(h->node, h->calls))
         stages_fail(run, MPI_ERR_OTHER);
-    aps_block_batch_begin(&h->batch, run->wire, NULL);
+    aps_blocks_begin(&h->waiting, run->wire, NULL);
     for (int p = 0; p < chunk->count && run->rc == MPI_SUCCESS; p++)
         stages_collect_piece(run, k, &chunk->pieces[p]);
-    aps_block_batch_run(&h->batch);
+    aps_blocks_run(&h->waiting);
     aps_shm_group_signal(h->node, APS_SHM_GROUP_COLLECTED);
 }
 

@@ -31,8 +31,7 @@ struct aps_hierarchical {
     struct aps_direct *across;    /* owners, when there are several groups */
     int owners;                   /* ranks of a group that own a slice */
     struct aps_block_queue queue; /* of steps on our GPU */
-    struct aps_block_batch
-        batch; /* of blocks in the host's slots and results */
+    struct aps_blocks waiting;    /* that are in the host's slots and results */
     struct aps_exponents sums[APS_SUM_DEPTH]; /* on their way across groups */
     struct aps_chunk chunks[APS_HIERARCHICAL_DEPTH];
     struct aps_chunk across_chunks[APS_DIRECT_DEPTH]; /* between groups */

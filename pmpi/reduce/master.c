@@ -30,7 +30,7 @@ struct aps_master {
     int place;             /* in the group; the master has 0 */
     int members;
     int outcome; /* of the call under way */
-    struct aps_block_batch batch;
+    struct aps_blocks waiting;
     struct slot slots[APS_RING_WINDOW];
 };
 
@@ -143,28 +143,28 @@ static size_t master_result_bytes(const struct run *run,
 static void master_encode_values(const struct run *run, struct slot *slot)
 {
     const struct aps_chunk *chunk = &slot->chunk;
-
-    struct aps_block_batch *batch = &run->master->batch;
+    struct aps_blocks *blocks = &run->master->waiting;
 
     aps_chunk_clear_gaps(chunk, slot->values, master_value_bytes(run, chunk));
-    aps_block_batch_begin(batch, run->wire, run->cost);
+    aps_blocks_begin(blocks, run->wire, run->cost);
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
+        const struct aps_block block = aps_piece_block(
+            piece, run->wire, run->master->place, run->master->members,
+            (struct aps_slice){0, piece->n});
 
-        aps_piece_encode_together(
-            piece, batch, run->master->place, run->master->members,
-            (struct aps_slice){0, piece->n}, slot->values + piece->offset);
+        aps_blocks_encode(blocks, &block, slot->values + piece->offset);
     }
-    aps_block_batch_run(batch);
+    aps_blocks_run(blocks);
 }
 
 static void master_decode_results(const struct run *run, struct slot *slot)
 {
     const struct aps_chunk *chunk = &slot->chunk;
     const int groups = run->master->groups.groups;
-    struct aps_block_batch *batch = &run->master->batch;
+    struct aps_blocks *blocks = &run->master->waiting;
 
-    aps_block_batch_begin(batch, run->wire, NULL);
+    aps_blocks_begin(blocks, run->wire, NULL);
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
         const unsigned char *results = slot->results + piece->inner_offset;
@@ -172,10 +172,10 @@ static void master_decode_results(const struct run *run, struct slot *slot)
             run->wire, groups, results, chunk->stride, piece->n);
 
         if (aps_piece_settle(piece, &record))
-            aps_block_batch_decode_slices(batch, piece->memory, groups, results,
-                                          chunk->stride, piece->n, piece->out);
+            aps_blocks_decode_slices(blocks, piece->memory, groups, results,
+                                     chunk->stride, piece->n, piece->out);
     }
-    aps_block_batch_run(batch);
+    aps_blocks_run(blocks);
 }
 
 static size_t master_elements(const struct aps_chunk *chunk)
@@ -292,13 +292,15 @@ static void master_leave_results(const struct run *run,
 
         for (int p = 0; p < slot->chunk.count; p++) {
             const struct aps_piece *piece = &slot->chunk.pieces[p];
-            const struct aps_origin origin = aps_piece_sum_origin(
+            struct aps_block block = aps_piece_sum(
                 piece, run->wire, (struct aps_slice){0, piece->n}, 0);
 
-            aps_block_encode_sum(run->wire, &origin, &aps_memory_host,
-                                 slot->sum + piece->base, piece->n, max++,
-                                 piece->sum_exponent, &piece->before,
-                                 slot->results + piece->inner_offset);
+            block.x = slot->sum + piece->base;
+            block.known = *max++;
+            block.exact = true;
+            block.sums = &piece->before;
+            aps_block_encode(run->wire, &block,
+                             slot->results + piece->inner_offset);
         }
     }
 }

@@ -63,7 +63,7 @@ int aps_reductions_run(struct aps_reductions *reductions,
 /*
  * The number of the next vector that a call of that kind reduces or gathers, which
  * counts from 0: the same on all ranks, if all come here for the same calls of the
- * kind in the same order. Random bits depend on it (struct aps_origin). Vectors of
+ * kind in the same order. Random bits depend on it (struct aps_block). Vectors of
  * all-reduces are numbered by their place in the program (struct aps_vector).
  */
 uint64_t aps_reductions_number(struct aps_reductions *reductions,

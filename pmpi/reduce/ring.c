@@ -32,7 +32,7 @@ struct aps_ring {
     int size;
     int outcome; /* of the call under way */
     float *sum;  /* a slice */
-    struct aps_block_batch batch;
+    struct aps_blocks waiting;
     struct slot slots[APS_RING_WINDOW];
 };
 
@@ -195,6 +195,19 @@ static void ring_post_partial(struct aps_ring *ring, struct slot *slot,
         aps_chunk_slice_elements(chunk, ring->size, going) * sizeof(float);
 }
 
+/* Our own values of a slice of a piece. */
+static void ring_encode_own(const struct aps_ring *ring,
+                            const struct aps_wire *wire,
+                            const struct aps_piece *piece,
+                            struct aps_slice slice, unsigned char *to,
+                            struct aps_cost *cost)
+{
+    const struct aps_block block =
+        aps_piece_block(piece, wire, ring->rank, ring->size, slice);
+
+    aps_cost_note(cost, aps_block_encode(wire, &block, to));
+}
+
 /* Our own values of a slice are where its sum begins. */
 static void ring_begin_sum(const struct aps_ring *ring, struct slot *slot,
                            const struct aps_wire *wire,
@@ -215,8 +228,7 @@ static void ring_begin_sum(const struct aps_ring *ring, struct slot *slot,
         if (slice.length == 0)
             continue;
         if (!ring_travels_as_fp32(wire)) {
-            aps_cost_note(cost, aps_piece_encode(piece, wire, ring->rank,
-                                                 ring->size, slice, to));
+            ring_encode_own(ring, wire, piece, slice, to, cost);
             continue;
         }
         piece->memory->copy_out(to, piece->in + slice.begin, slice.length);
@@ -250,8 +262,7 @@ ring_add_own(struct aps_ring *ring, struct slot *slot,
         ring_merge_record(wire, p, slot->pair, &record);
         return record;
     }
-    aps_cost_note(cost, aps_piece_encode(piece, wire, ring->rank, ring->size,
-                                         slice, came + stride));
+    ring_encode_own(ring, wire, piece, slice, came + stride, cost);
     aps_accumulate(wire, 2, came, stride, slice.length, ring->sum,
                    wire->records ? &magnitude : NULL);
     return aps_accumulate_record(wire, 2, came, stride, magnitude);
@@ -266,8 +277,7 @@ static void ring_advance_piece(struct aps_ring *ring, struct slot *slot,
     const struct aps_piece *piece = &chunk->pieces[p];
     const bool last = index == ring->rank;
     const struct aps_slice slice = aps_piece_slice(piece, ring->size, index);
-    const struct aps_origin origin =
-        aps_piece_sum_origin(piece, wire, slice, ring->rank);
+    struct aps_block block = aps_piece_sum(piece, wire, slice, ring->rank);
     struct aps_scale_record before;
     int exponent;
 
@@ -280,9 +290,10 @@ static void ring_advance_piece(struct aps_ring *ring, struct slot *slot,
         ring_put_record(wire, p, &before, slot->outgoing);
         return;
     }
-    exponent = aps_block_encode_sum(
-        wire, &origin, &aps_memory_host, ring->sum, slice.length, NULL,
-        piece->sum_exponent, &before,
+    block.x = ring->sum;
+    block.sums = &before;
+    exponent = aps_block_encode(
+        wire, &block,
         last ? chunk->blocks + (size_t)index * chunk->stride + piece->offset
              : slot->outgoing + piece->offset);
     /* The only block that this rank encodes. */
@@ -408,7 +419,7 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
         if (aps_ring_window(ring, wire, window, chunks, cost) != MPI_SUCCESS)
             continue;
         for (int i = 0; i < window; i++)
-            aps_chunk_decode(chunks[i], wire, ring->size, &ring->batch);
+            aps_chunk_decode(chunks[i], wire, ring->size, &ring->waiting);
     }
     return ring->outcome;
 }

@@ -34,7 +34,7 @@ static struct aps_elements room(size_t length)
 static size_t encode(const struct aps_wire *wire, size_t length, unsigned every,
                      bool bad, unsigned char *section)
 {
-    const struct aps_origin origin = {.ranks = 1};
+    const struct aps_block key = {.ranks = 1};
     struct aps_elements elements = room(length);
     struct aps_cost cost = {0};
 
@@ -43,7 +43,7 @@ static size_t encode(const struct aps_wire *wire, size_t length, unsigned every,
         indices[elements.count] = (uint32_t)(BEGIN + i);
         values[elements.count++] = (float)i + 1;
     }
-    return aps_elements_encode(wire, origin, &elements, &cost, section);
+    return aps_elements_encode(wire, key, &elements, &cost, section);
 }
 
 static bool comes_back(const struct aps_wire *wire, size_t length,

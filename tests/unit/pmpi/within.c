@@ -54,15 +54,18 @@ static struct aps_wire wire_of(const char *name, enum aps_scale_kind scale)
 static bool are_alike(const struct aps_wire *wire, int exponent,
                       struct aps_magnitude bound)
 {
-    const struct aps_origin origin = {.ranks = 1};
+    struct aps_block block = {.memory = wire->memory,
+                              .x = values,
+                              .n = COUNT,
+                              .ranks = 1,
+                              .exponent = exponent};
     const size_t bytes = aps_block_bytes(wire, COUNT);
 
     memset(plain, 0x55, sizeof plain);
     memset(within, 0x55, sizeof within);
-    aps_block_encode(wire, &origin, wire->memory, values, COUNT, exponent,
-                     plain);
-    aps_block_encode_within(wire, &origin, wire->memory, values, COUNT, bound,
-                            exponent, within);
+    aps_block_encode(wire, &block, plain);
+    block.known = bound;
+    aps_block_encode(wire, &block, within);
     return memcmp(plain, within, bytes) == 0 && within[bytes] == 0x55;
 }
 
@@ -70,11 +73,10 @@ static bool are_alike(const struct aps_wire *wire, int exponent,
 static bool is_bounded(const struct aps_wire *wire, int exponent, float max,
                        bool finite)
 {
-    struct aps_scaling scaling;
+    const struct aps_block block = {.exponent = exponent};
 
-    aps_block_choose_scaling(wire, (struct aps_magnitude){max, finite},
-                             exponent, &scaling);
-    return scaling.bounded;
+    return aps_block_meta_of(wire, &block, (struct aps_magnitude){max, finite})
+        .scaling.bounded;
 }
 
 static const char *const formats[] = {
