@@ -134,7 +134,6 @@ libapsmpi_la_SOURCES = \
 	pmpi/cut/exchange.c pmpi/cut/exchange.h \
 	pmpi/cut/exponent.c pmpi/cut/exponent.h \
 	pmpi/group/gpu_ipc.c pmpi/group/gpu_ipc.h \
-	pmpi/cut/history.c \
 	pmpi/group/store_selector.c pmpi/group/store_selector.h \
 	pmpi/reduce/hierarchical.c pmpi/reduce/hierarchical.h \
 	pmpi/reduce/hierarchical_devices.c pmpi/reduce/hierarchical_devices.h \
@@ -145,6 +144,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/master.c pmpi/reduce/master.h \
 	pmpi/block/origin.c pmpi/block/origin.h \
 	pmpi/cut/pipeline.c pmpi/cut/pipeline.h \
+	pmpi/cut/redo.c pmpi/cut/redo.h \
 	pmpi/gather/reduce_root.c pmpi/gather/reduce_root.h \
 	pmpi/gather/reduce_scatter.c pmpi/gather/reduce_scatter.h \
 	pmpi/reduce/reduction.c pmpi/reduce/reduction.h \

@@ -19,7 +19,7 @@
 
 struct aps_scales {
     struct aps_scale_states states;
-    /* Scratch, for struct aps_history and for the moments of all ranks. */
+    /* Scratch, for struct aps_scale_call and for the moments of all ranks. */
     unsigned char *pieces;
     size_t pieces_size;
     struct aps_scale_moments *moments;
@@ -39,7 +39,7 @@ struct run {
     struct aps_scale_state *states[APS_VECTORS_MAX];
     enum aps_scale_question questions[APS_VECTORS_MAX];
     struct aps_scale_moments moments[APS_VECTORS_MAX]; /* of all ranks */
-    struct aps_history histories[APS_VECTORS_MAX];
+    struct aps_scale_call calls[APS_VECTORS_MAX];
 };
 
 /* The format that predictions must suit. */
@@ -74,7 +74,7 @@ static bool scales_equip(struct run *run)
     aps_scale_states_make_room(&scales->states, &run->plan->scale, run->count,
                                run->places);
     for (int i = 0; i < run->count; i++) {
-        bytes += aps_history_bytes(run->vectors[i].n);
+        bytes += aps_redo_bytes(run->vectors[i].n);
         run->states[i] = aps_scale_states_get(
             &scales->states, &run->plan->scale, &run->places[i]);
         if (!run->states[i])
@@ -210,7 +210,7 @@ static void scales_predict(struct run *run)
     unsigned char *pieces = run->kept->scales->pieces;
 
     for (int i = 0; i < run->count; i++) {
-        struct aps_history *history = &run->histories[i];
+        struct aps_scale_call *call = &run->calls[i];
         struct aps_vector *vector = &run->vectors[i];
         struct aps_scale_prediction prediction;
 
@@ -221,13 +221,13 @@ static void scales_predict(struct run *run)
         prediction = scales_prediction(run, run->states[i]);
         vector->exponent = prediction.exponent;
         vector->sum_exponent = prediction.sum_exponent;
-        *history = (struct aps_history){
+        *call = (struct aps_scale_call){
             .redo = aps_scale_on_overflow(scale) == APS_OVERFLOW_REDO,
             .pieces = pieces,
         };
-        memset(pieces, 0, aps_history_bytes(vector->n));
-        pieces += aps_history_bytes(vector->n);
-        vector->history = history;
+        memset(pieces, 0, aps_redo_bytes(vector->n));
+        pieces += aps_redo_bytes(vector->n);
+        vector->state = call;
     }
 }
 
@@ -261,8 +261,7 @@ int aps_scales_run(struct aps_context *context, struct aps_carried_state *kept,
                                    cost);
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
         if (aps_scale_state_end(run.states[i], scales_format(plan),
-                                context->size, &run.histories[i].record,
-                                &least))
+                                context->size, &run.calls[i].record, &least))
             scales_tell_least(&run, least);
     return rc;
 }

@@ -22,51 +22,43 @@ struct extent {
     size_t inner_bytes;
 };
 
-static struct extent chunk_extent(const struct aps_cut *cut, size_t n)
+static struct extent chunk_extent(const struct aps_chunks *chunks, size_t n)
 {
-    const size_t granule = aps_codec_granule(&cut->wire->codec);
+    const size_t granule = aps_codec_granule(&chunks->wire->codec);
     struct extent extent = {.elements =
-                                aps_slice_longest(n, granule, cut->parts)};
+                                aps_slice_longest(n, granule, chunks->parts)};
 
-    extent.bytes = aps_block_bytes(cut->wire, extent.elements);
+    extent.bytes = aps_block_bytes(chunks->wire, extent.elements);
     extent.inner_elements = extent.elements;
     extent.inner_bytes = extent.bytes;
-    if (cut->inner > 1) {
+    if (chunks->inner > 1) {
         extent.inner_elements =
-            aps_slice_longest(extent.elements, granule, cut->inner);
-        extent.inner_bytes = aps_block_bytes(cut->wire, extent.inner_elements);
+            aps_slice_longest(extent.elements, granule, chunks->inner);
+        extent.inner_bytes =
+            aps_block_bytes(chunks->wire, extent.inner_elements);
     }
     return extent;
 }
 
-static size_t chunk_next_length(const struct aps_cut *cut)
+static size_t chunk_next_length(const struct aps_chunks *chunks)
 {
-    const size_t rest = cut->vectors[cut->vector].n - cut->begin;
+    const size_t rest = chunks->vectors[chunks->vector].n - chunks->begin;
 
-    return rest < cut->length ? rest : cut->length;
+    return rest < chunks->length ? rest : chunks->length;
 }
 
 /* Put the next piece of n elements into the chunk, behind what it has. */
-static void chunk_add(struct aps_cut *cut, size_t n,
+static void chunk_add(struct aps_chunks *chunks, size_t n,
                       const struct extent *extent, struct extent *used,
                       struct aps_chunk *chunk)
 {
-    const struct aps_vector *vector = &cut->vectors[cut->vector];
+    const struct aps_vector *vector = &chunks->vectors[chunks->vector];
 
     chunk->pieces[chunk->count++] = (struct aps_piece){
-        .in = vector->in + cut->begin,
-        .out = vector->out + cut->begin,
+        .vector = vector,
+        .begin = chunks->begin,
         .n = n,
-        .granule = aps_codec_granule(&cut->wire->codec),
-        .memory = vector->memory,
-        .exponent = vector->exponent,
-        .magnitude = vector->measured ? vector->magnitude
-                                      : (struct aps_magnitude){0, false},
-        .sum_exponent = vector->sum_exponent,
-        .history = vector->history,
-        .begin = cut->begin,
-        .number = vector->number,
-        .first = vector->first + cut->begin,
+        .granule = aps_codec_granule(&chunks->wire->codec),
         .base = used->elements,
         .offset = used->bytes,
         .inner_base = used->inner_elements,
@@ -76,23 +68,23 @@ static void chunk_add(struct aps_cut *cut, size_t n,
     used->bytes += extent->bytes;
     used->inner_elements += extent->inner_elements;
     used->inner_bytes += extent->inner_bytes;
-    cut->begin += n;
-    if (cut->begin == vector->n) {
-        cut->vector++;
-        cut->begin = 0;
+    chunks->begin += n;
+    if (chunks->begin == vector->n) {
+        chunks->vector++;
+        chunks->begin = 0;
     }
 }
 
 /* Put more pieces into the chunk, as long as all takes no more room than one
  * piece of the full length. */
-static void chunk_fill(struct aps_cut *cut, struct extent *used,
+static void chunk_fill(struct aps_chunks *chunks, struct extent *used,
                        struct aps_chunk *chunk)
 {
-    const struct extent room = chunk_extent(cut, cut->length);
+    const struct extent room = chunk_extent(chunks, chunks->length);
 
-    while (cut->vector < cut->count && chunk->count < APS_PIECES_MAX) {
-        const size_t n = chunk_next_length(cut);
-        const struct extent extent = chunk_extent(cut, n);
+    while (chunks->vector < chunks->count && chunk->count < APS_PIECES_MAX) {
+        const size_t n = chunk_next_length(chunks);
+        const struct extent extent = chunk_extent(chunks, n);
         struct extent at = *used;
 
         at.bytes = chunk_round_up(at.bytes);
@@ -103,54 +95,57 @@ static void chunk_fill(struct aps_cut *cut, struct extent *used,
             at.inner_bytes + extent.inner_bytes > room.inner_bytes)
             return;
         *used = at;
-        chunk_add(cut, n, &extent, used, chunk);
+        chunk_add(chunks, n, &extent, used, chunk);
     }
 }
 
-void aps_cut_next(struct aps_cut *cut, struct aps_chunk *chunk)
+void aps_chunk_next(struct aps_chunks *chunks, struct aps_chunk *chunk)
 {
-    const size_t n = chunk_next_length(cut);
-    const struct extent extent = chunk_extent(cut, n);
+    const size_t n = chunk_next_length(chunks);
+    const struct extent extent = chunk_extent(chunks, n);
     struct extent used = {0};
 
     chunk->count = 0;
     chunk->blocks = NULL;
-    chunk_add(cut, n, &extent, &used, chunk);
-    if (n < cut->length && cut->vector < cut->count)
-        chunk_fill(cut, &used, chunk);
+    chunk_add(chunks, n, &extent, &used, chunk);
+    if (n < chunks->length && chunks->vector < chunks->count)
+        chunk_fill(chunks, &used, chunk);
     chunk->elements = used.elements;
     chunk->bytes = used.bytes;
     chunk->inner_bytes = used.inner_bytes;
 }
 
-size_t aps_cut_chunks(const struct aps_cut *cut)
+size_t aps_chunk_count(const struct aps_chunks *chunks)
 {
-    struct aps_cut dry = *cut;
+    struct aps_chunks dry = *chunks;
     struct aps_chunk chunk;
-    size_t chunks = 0;
+    size_t count = 0;
 
-    if (cut->count == 1)
-        return (cut->vectors[0].n + cut->length - 1) / cut->length;
-    for (; dry.vector < dry.count; chunks++)
-        aps_cut_next(&dry, &chunk);
-    return chunks;
+    if (chunks->count == 1)
+        return (chunks->vectors[0].n + chunks->length - 1) / chunks->length;
+    for (; dry.vector < dry.count; count++)
+        aps_chunk_next(&dry, &chunk);
+    return count;
 }
 
 struct aps_block aps_piece_block(const struct aps_piece *piece,
                                  const struct aps_wire *wire, int rank,
                                  int ranks, struct aps_slice slice)
 {
+    const struct aps_vector *vector = piece->vector;
+
     return (struct aps_block){
-        .memory = piece->memory,
-        .x = piece->in + slice.begin,
+        .memory = vector->memory,
+        .x = aps_piece_in(piece) + slice.begin,
         .n = slice.length,
-        .number = piece->number,
-        .first = piece->first + slice.begin,
+        .number = vector->number,
+        .first = vector->first + piece->begin + slice.begin,
         .stage = wire->stage,
         .rank = rank,
         .ranks = ranks,
-        .exponent = piece->exponent,
-        .known = piece->magnitude,
+        .exponent = vector->exponent,
+        .known = vector->measured ? vector->magnitude
+                                  : (struct aps_magnitude){0, false},
         .sums = piece->summed ? &piece->before : NULL,
     };
 }
@@ -159,16 +154,15 @@ struct aps_block aps_piece_sum(const struct aps_piece *piece,
                                const struct aps_wire *wire,
                                struct aps_slice slice, int rank)
 {
-    return (struct aps_block){
-        .memory = &aps_memory_host,
-        .n = slice.length,
-        .number = piece->number,
-        .first = piece->first + slice.begin,
-        .stage = wire->stage + 1,
-        .rank = rank,
-        .ranks = 1,
-        .exponent = piece->sum_exponent,
-    };
+    struct aps_block sum = aps_piece_block(piece, wire, rank, 1, slice);
+
+    sum.memory = &aps_memory_host;
+    sum.x = NULL;
+    sum.stage++;
+    sum.exponent = piece->vector->sum_exponent;
+    sum.known = (struct aps_magnitude){0, false};
+    sum.sums = NULL;
+    return sum;
 }
 
 size_t aps_chunk_stride(const struct aps_chunk *chunk)
@@ -208,18 +202,22 @@ void aps_chunk_inner(const struct aps_chunk *chunk, int parts, int i,
     inner->inner_bytes = chunk->inner_bytes;
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
-
+        const struct aps_vector *vector = piece->vector;
         const struct aps_slice slice = aps_piece_slice(piece, parts, i);
 
-        inner->pieces[p] = (struct aps_piece){
+        inner->own[p] = (struct aps_vector){
             .in = sums + piece->base,
             .n = slice.length,
-            .first = piece->first + slice.begin,
-            .number = piece->number,
-            .granule = piece->granule,
             .memory = memory,
-            .exponent = piece->summed ? piece->sum_exponent : piece->exponent,
-            .sum_exponent = piece->sum_exponent,
+            .number = vector->number,
+            .first = vector->first + piece->begin + slice.begin,
+            .exponent = piece->summed ? vector->sum_exponent : vector->exponent,
+            .sum_exponent = vector->sum_exponent,
+        };
+        inner->pieces[p] = (struct aps_piece){
+            .vector = &inner->own[p],
+            .n = slice.length,
+            .granule = piece->granule,
             .summed = piece->summed,
             .before = piece->before,
             .base = piece->inner_base,
@@ -238,7 +236,7 @@ void aps_chunk_clear_gaps(const struct aps_chunk *chunk, unsigned char *bytes,
 bool aps_chunk_waits_for_gpu(const struct aps_chunk *chunk)
 {
     for (int p = 0; p < chunk->count; p++) {
-        if (chunk->pieces[p].memory->run)
+        if (chunk->pieces[p].vector->memory->run)
             return true;
     }
     return false;
@@ -275,15 +273,16 @@ void aps_chunk_decode(const struct aps_chunk *chunk,
         const struct aps_piece *piece = &chunk->pieces[p];
         const unsigned char *from = chunk->blocks + piece->offset;
 
-        if (piece->history) {
+        if (piece->vector->state) {
             const struct aps_scale_record record =
-                aps_results_record(wire, parts, from, chunk->stride, piece->n);
+                aps_redo_record(wire, parts, from, chunk->stride, piece->n);
 
-            if (!aps_piece_settle(piece, &record))
+            if (!aps_redo_settle(piece->vector->state, piece->begin, piece->n,
+                                 &record))
                 continue;
         }
-        aps_blocks_decode_slices(blocks, piece->memory, parts, from,
-                                 chunk->stride, piece->n, piece->out);
+        aps_blocks_decode_slices(blocks, piece->vector->memory, parts, from,
+                                 chunk->stride, piece->n, aps_piece_out(piece));
     }
     aps_blocks_run(blocks);
 }

@@ -15,32 +15,11 @@
 #include "codec/memory.h"
 #include "block/block.h"
 #include "block/block_batch.h"
+#include "cut/redo.h"
 
 /* Vectors that are reduced together at most, and pieces of a chunk. */
 #define APS_VECTORS_MAX 128
 #define APS_PIECES_MAX 16
-
-/*
- * What all ranks know after a call of a vector whose scale keeps a state. A piece
- * that overflows and is to be redone is not decoded, so that its input is still
- * there, even in place.
- */
-struct aps_history {
-    bool redo;                      /* on overflow */
-    struct aps_scale_record record; /* zeros at first */
-    /* One bit for each APS_HISTORY_UNIT elements, zeros at first, not owned: 1
-     * where a piece begins that is to be reduced again. Its length is `length`,
-     * or what is left of the vector. */
-    unsigned char *pieces;
-    size_t length;
-};
-#define APS_HISTORY_UNIT ((size_t)64)
-
-/* Bytes of `pieces` for n elements. */
-static inline size_t aps_history_bytes(size_t n)
-{
-    return n / APS_HISTORY_UNIT / 8 + 1;
-}
 
 /* A vector to reduce: in[n] to out[n], which may be the same. */
 struct aps_vector {
@@ -63,35 +42,34 @@ struct aps_vector {
      * they are those that a state predicts, or zeros. */
     int exponent;
     int sum_exponent;
-    /* Where the scale keeps a state, else NULL. Not owned. */
-    struct aps_history *history;
+    struct aps_scale_call *state; /* not owned; NULL: its scale keeps none */
 };
 
 /* A part of one vector, in slices (aps_piece_slice) of its own. */
 struct aps_piece {
-    const float *in;
-    float *out;
+    const struct aps_vector *vector;
+    size_t begin; /* in the vector */
     size_t n;
     size_t granule; /* of its slices' bounds */
-    const struct aps_memory *memory;
-    int exponent; /* the stage's */
-    /* What no value of `in` is greater than, and whether all of them are known to
-     * be finite; {0, false}: nobody knows. */
-    struct aps_magnitude magnitude;
-    int sum_exponent;            /* of its sums */
-    struct aps_history *history; /* of its vector, or NULL ... */
-    size_t begin;                /* ... and its place in that vector */
-    uint64_t number;             /* of the vector, and */
-    uint64_t first;              /* of in[0] in it */
-    bool summed; /* `in` holds sums, of what `before` is the record; ... */
+    bool summed; /* the values are sums, of what `before` is the record; ... */
     struct aps_scale_record before; /* ... else that of no values */
-    bool placed;   /* this rank's own result is in `out` already */
+    bool placed;   /* this rank's own result is in the vector already */
     size_t base;   /* its place in a slice's values, in elements ... */
     size_t offset; /* ... and in a slice's blocks, in bytes; from the begin of
                       the slice, equal in all slices */
     size_t inner_base; /* the same for slices of slices */
     size_t inner_offset;
 };
+
+static inline const float *aps_piece_in(const struct aps_piece *piece)
+{
+    return piece->vector->in + piece->begin;
+}
+
+static inline float *aps_piece_out(const struct aps_piece *piece)
+{
+    return piece->vector->out + piece->begin;
+}
 
 static inline struct aps_slice aps_piece_slice(const struct aps_piece *piece,
                                                int parts, int i)
@@ -122,13 +100,15 @@ struct aps_chunk {
     unsigned char *blocks;
     size_t stride;
     struct aps_piece pieces[APS_PIECES_MAX]; /* [count] */
+    /* The pieces' vectors, in a chunk of aps_chunk_inner. */
+    struct aps_vector own[APS_PIECES_MAX];
 };
 
-/* How the vectors of one call are cut. */
-struct aps_cut {
+/* The chunks of the vectors of one call: an iterator. */
+struct aps_chunks {
     const struct aps_wire *wire;
     const struct aps_vector *vectors;
-    int count;
+    int count;     /* of the vectors */
     size_t length; /* elements of a chunk that is one piece */
     int parts;     /* slices of a piece */
     int inner;     /* slices of a slice, or 1 */
@@ -137,27 +117,10 @@ struct aps_cut {
 };
 
 /* How many chunks there are: depends on lengths alone. */
-size_t aps_cut_chunks(const struct aps_cut *cut);
+size_t aps_chunk_count(const struct aps_chunks *chunks);
 
 /* The next chunk, its blocks NULL. There must be one. */
-void aps_cut_next(struct aps_cut *cut, struct aps_chunk *chunk);
-
-/* The results of a piece are here, and this is their record: false if the piece
- * is to be reduced again, and must not be decoded. That it is, whatever the scale
- * says of overflows, where a rank may have had another state than the others. */
-bool aps_piece_settle(const struct aps_piece *piece,
-                      const struct aps_scale_record *record);
-
-/* The record of the results of a piece, in slices of n elements. */
-struct aps_scale_record aps_results_record(const struct aps_wire *wire,
-                                           int parts,
-                                           const unsigned char *blocks,
-                                           size_t stride, size_t n);
-
-/* The first piece at or behind *begin, of a vector of n elements, that is to be
- * reduced again: false if there is none. */
-bool aps_history_next(const struct aps_history *history, size_t n,
-                      size_t *begin, size_t *length);
+void aps_chunk_next(struct aps_chunks *chunks, struct aps_chunk *chunk);
 
 /* Elements of chunk k of n elements. */
 static inline size_t aps_chunk_length(size_t n, size_t chunk, size_t k)
@@ -178,7 +141,8 @@ size_t aps_chunk_slice_elements(const struct aps_chunk *chunk, int parts,
 /*
  * The chunk that slice i of `parts` of `chunk` is in a stage of its own: sums,
  * where that slice's values are, each piece at its base, in memory `memory`.
- * Its exponents are those of sums. Blocks and stride are not set.
+ * Its exponents are those of sums. Blocks and stride are not set. `inner` stays where
+ * it is, since its pieces point to its vectors.
  */
 void aps_chunk_inner(const struct aps_chunk *chunk, int parts, int i,
                      const float *sums, const struct aps_memory *memory,

@@ -74,7 +74,7 @@ void aps_allgather_sum_destroy(struct aps_allgather_sum *gather)
 struct run {
     struct aps_allgather_sum *gather;
     const struct aps_wire *wire;
-    struct aps_cut cut;
+    struct aps_chunks chunks;
     struct aps_cost *cost;
 };
 
@@ -88,7 +88,7 @@ static void gather_sum_send_values(void *state, size_t k)
     unsigned char *own;
     size_t stride, bytes;
 
-    aps_cut_next(&run->cut, chunk);
+    aps_chunk_next(&run->chunks, chunk);
     stride = aps_chunk_stride(chunk);
     bytes = aps_chunk_slice_bytes(chunk, run->wire, 1, 0);
     own = slot->blocks + (size_t)gather->rank * stride;
@@ -134,10 +134,12 @@ static void gather_sum_sum_values(void *state, size_t k)
 
             /* The sum itself is not cast. */
             record.sum_max = magnitude.max;
-            if (!aps_piece_settle(piece, &record))
+            if (!aps_redo_settle(piece->vector->state, piece->begin, piece->n,
+                                 &record))
                 continue;
         }
-        piece->memory->copy_in(piece->out, gather->sum, piece->n);
+        piece->vector->memory->copy_in(aps_piece_out(piece), gather->sum,
+                                       piece->n);
     }
 }
 
@@ -152,18 +154,18 @@ int aps_allgather_sum_run(struct aps_allgather_sum *gather,
     struct run run = {
         .gather = gather,
         .wire = wire,
-        .cut = {.wire = wire,
-                .vectors = vectors,
-                .count = count,
-                .length = aps_pipeline_elements(&wire->codec, 1),
-                .parts = 1,
-                .inner = 1},
+        .chunks = {.wire = wire,
+                   .vectors = vectors,
+                   .count = count,
+                   .length = aps_pipeline_elements(&wire->codec, 1),
+                   .parts = 1,
+                   .inner = 1},
         .cost = cost,
     };
 
     gather->outcome =
         aps_exponent_vectors(gather->vcomm, wire, true, count, vectors);
-    aps_pipeline_run(aps_cut_chunks(&run.cut), 2, stages, &run);
+    aps_pipeline_run(aps_chunk_count(&run.chunks), 2, stages, &run);
     return gather->outcome;
 }
 

@@ -362,7 +362,7 @@ struct run {
     struct aps_direct *direct;
     struct aps_wire wire;
     bool lost; /* by the device */
-    struct aps_cut cut;
+    struct aps_chunks chunks;
     struct aps_cost *cost;
 };
 
@@ -377,7 +377,7 @@ static void direct_offer(void *state, size_t k)
     struct aps_direct *direct = run->direct;
     struct aps_chunk *chunk = direct_chunk_of(run, k);
 
-    aps_cut_next(&run->cut, chunk);
+    aps_chunk_next(&run->chunks, chunk);
     chunk->blocks = direct_scratch_of(direct, &run->wire)
                         ->blocks[k % APS_DIRECT_DEPTH]
                         .results;
@@ -428,13 +428,13 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
     struct run run = {
         .direct = direct,
         .wire = *wire,
-        .cut = {.wire = &run.wire,
-                .vectors = vectors,
-                .count = count,
-                .length = (size_t)direct->size *
-                          direct_message_elements(direct, wire),
-                .parts = direct->size,
-                .inner = 1},
+        .chunks = {.wire = &run.wire,
+                   .vectors = vectors,
+                   .count = count,
+                   .length = (size_t)direct->size *
+                             direct_message_elements(direct, wire),
+                   .parts = direct->size,
+                   .inner = 1},
         .cost = cost,
     };
 
@@ -446,7 +446,7 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
     aps_direct_begin(direct);
     direct->outcome =
         aps_exponent_vectors(direct->vcomm, wire, true, count, vectors);
-    aps_pipeline_run(aps_cut_chunks(&run.cut), 3, stages, &run);
+    aps_pipeline_run(aps_chunk_count(&run.chunks), 3, stages, &run);
     direct->refused |= run.lost;
     return direct->outcome;
 }

@@ -147,8 +147,8 @@ uint64_t aps_hierarchical_elements(const struct aps_hierarchical_run *run)
 {
     uint64_t elements = 0;
 
-    for (int i = 0; i < run->cut.count; i++)
-        elements += run->cut.vectors[i].n;
+    for (int i = 0; i < run->chunks.count; i++)
+        elements += run->chunks.vectors[i].n;
     return elements;
 }
 
@@ -203,7 +203,7 @@ static void hierarchical_move_to_devices(struct aps_hierarchical_run *run)
         run->layout = aps_chunk_layout_of(&run->slots->room, &run->wire->codec);
     }
     if (!aps_wire_has_own_blocks(run->wire))
-        run->cut.length = run->layout.chunk;
+        run->chunks.length = run->layout.chunk;
     run->inside.device = run->wire->memory->device;
     run->inside.lost = &run->lost;
 }
@@ -246,12 +246,12 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         .slots = &h->host,
         .results = &h->host,
         .layout = layout,
-        .cut = {.wire = wire,
-                .vectors = vectors,
-                .count = count,
-                .length = layout.chunk,
-                .parts = h->owners,
-                .inner = h->groups.groups},
+        .chunks = {.wire = wire,
+                   .vectors = vectors,
+                   .count = count,
+                   .length = layout.chunk,
+                   .parts = h->owners,
+                   .inner = h->groups.groups},
         .cost = cost,
     };
 
@@ -265,7 +265,7 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         aps_direct_begin(h->across);
     if (count == 1 && hierarchical_meets_on_devices(&run, &vectors[0]))
         hierarchical_move_to_devices(&run);
-    chunks = aps_cut_chunks(&run.cut);
+    chunks = aps_chunk_count(&run.chunks);
     hierarchical_group_scales(&run, count, vectors);
     if (aps_hierarchical_is_single_group(h))
         aps_pipeline_run(chunks, 3, alone, &run);

@@ -89,12 +89,12 @@ static void stages_contribute_exact(struct aps_hierarchical_run *run,
                                     unsigned char *to)
 {
     const bool away = owner != aps_shm_group_rank(run->h->node);
-    const float *from = piece->in + slice.begin;
+    const float *from = aps_piece_in(piece) + slice.begin;
 
-    if (away && piece->memory == &aps_memory_host)
+    if (away && piece->vector->memory == &aps_memory_host)
         aps_stage_copy(run, owner, to, from, slice.length);
     else
-        piece->memory->copy_out(to, from, slice.length);
+        piece->vector->memory->copy_out(to, from, slice.length);
     if (away)
         hierarchical_count_fp32(run, slice.length);
 }
@@ -107,7 +107,8 @@ static void stages_contribute_block(struct aps_hierarchical_run *run,
 {
     struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
-    const bool passes = owner != rank && piece->memory == &aps_memory_host;
+    const bool passes =
+        owner != rank && piece->vector->memory == &aps_memory_host;
     const struct aps_block block = aps_piece_block(
         piece, &run->inside, rank, aps_shm_group_size(h->node), slice);
 
@@ -156,7 +157,7 @@ void aps_hierarchical_contribute(void *state, size_t k)
     if (k == 0)
         aps_shm_group_tell_elements(h->node, h->calls,
                                     aps_hierarchical_elements(run));
-    aps_cut_next(&run->cut, chunk);
+    aps_chunk_next(&run->chunks, chunk);
     stages_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_DEPTH);
     aps_stage_measure_handoff(run, k);
     aps_blocks_begin(&h->waiting, &run->inside, run->cost);
@@ -262,9 +263,10 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
     const struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
     const struct aps_slice slice = aps_piece_slice(piece, h->owners, rank);
-    /* What a history may reduce again is collected when that is known. No error can
+    /* What may be reduced again is collected when that is known. No error can
      * come between this stage and the last one in a single group of the host. */
-    const bool places = piece->memory == &aps_memory_host && !piece->history;
+    const bool places =
+        piece->vector->memory == &aps_memory_host && !piece->vector->state;
     unsigned char *const to = stages_result_of(run, k, piece);
 
     if (slice.length == 0)
@@ -276,7 +278,7 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
         aps_piece_sum(piece, &run->inside, slice, rank),
         aps_stage_sum(run, k) + piece->base,
         aps_store_selector_make(&h->handoff, APS_STORE_SELECTOR_ALL, to),
-        places ? piece->out + slice.begin : NULL, &piece->placed);
+        places ? aps_piece_out(piece) + slice.begin : NULL, &piece->placed);
     aps_stage_pass(run, APS_STORE_SELECTOR_ALL, to, slice.length);
     piece->summed = true;
     aps_cost_add(run->cost, &run->inside, slice.length, 1);
@@ -350,8 +352,7 @@ stages_begin_across(const struct aps_hierarchical_run *run, size_t k,
                                                           : &aps_memory_host,
                     across);
     for (int p = 0; p < across->count && exponents; p++)
-        across->pieces[p].exponent = across->pieces[p].sum_exponent =
-            exponents[p];
+        across->own[p].exponent = across->own[p].sum_exponent = exponents[p];
     across->blocks = aps_stage_result_slice(run, k, rank);
     across->stride = run->layout.part_stride;
     return across;
@@ -410,7 +411,7 @@ stages_results_record(const struct aps_hierarchical_run *run, size_t k,
     struct aps_scale_record record = {0};
 
     for (int owner = 0; owner < h->owners; owner++) {
-        const struct aps_scale_record part = aps_results_record(
+        const struct aps_scale_record part = aps_redo_record(
             run->wire, h->groups.groups,
             aps_stage_result_slice(run, k, owner) + piece->inner_offset,
             run->layout.part_stride,
@@ -432,11 +433,12 @@ static void stages_collect_piece(struct aps_hierarchical_run *run, size_t k,
         aps_hierarchical_devices_collect(run, k, piece);
         return;
     }
-    if (piece->history && !exact) {
+    if (piece->vector->state && !exact) {
         const struct aps_scale_record record =
             stages_results_record(run, k, piece);
 
-        if (!aps_piece_settle(piece, &record))
+        if (!aps_redo_settle(piece->vector->state, piece->begin, piece->n,
+                             &record))
             return;
     }
     for (int owner = 0; owner < h->owners; owner++) {
@@ -444,15 +446,15 @@ static void stages_collect_piece(struct aps_hierarchical_run *run, size_t k,
         const unsigned char *result = aps_stage_result_slice(run, k, owner);
 
         if (exact && slice.length > 0)
-            piece->memory->copy_in(piece->out + slice.begin,
-                                   result + aps_stage_slot_offset(run, piece),
-                                   slice.length);
+            piece->vector->memory->copy_in(
+                aps_piece_out(piece) + slice.begin,
+                result + aps_stage_slot_offset(run, piece), slice.length);
         else if (!exact &&
                  (owner != aps_shm_group_rank(h->node) || !piece->placed))
             aps_blocks_decode_slices(
-                &h->waiting, piece->memory, h->groups.groups,
+                &h->waiting, piece->vector->memory, h->groups.groups,
                 result + piece->inner_offset, run->layout.part_stride,
-                slice.length, piece->out + slice.begin);
+                slice.length, aps_piece_out(piece) + slice.begin);
     }
 }
 

@@ -50,7 +50,7 @@ struct aps_hierarchical_run {
     const struct aps_chunk_buffers *results; /* the same or the host's */
     struct aps_chunk_layout layout;          /* of both */
     bool lost;                               /* values, by this rank's device */
-    struct aps_cut cut;
+    struct aps_chunks chunks;
     struct aps_cost *cost;
     struct aps_cost across; /* of the stage across groups */
     int rc; /* the first error: after it what is sent is empty and nothing is

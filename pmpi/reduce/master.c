@@ -116,7 +116,7 @@ struct run {
     struct aps_master *master;
     const struct aps_wire *wire;
     struct aps_wire across; /* between the masters */
-    struct aps_cut cut;
+    struct aps_chunks chunks;
     int count; /* chunks of the window that is under way */
     struct aps_cost *cost;
 };
@@ -168,12 +168,14 @@ static void master_decode_results(const struct run *run, struct slot *slot)
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
         const unsigned char *results = slot->results + piece->inner_offset;
-        const struct aps_scale_record record = aps_results_record(
+        const struct aps_scale_record record = aps_redo_record(
             run->wire, groups, results, chunk->stride, piece->n);
 
-        if (aps_piece_settle(piece, &record))
-            aps_blocks_decode_slices(blocks, piece->memory, groups, results,
-                                     chunk->stride, piece->n, piece->out);
+        if (aps_redo_settle(piece->vector->state, piece->begin, piece->n,
+                            &record))
+            aps_blocks_decode_slices(blocks, piece->vector->memory, groups,
+                                     results, chunk->stride, piece->n,
+                                     aps_piece_out(piece));
     }
     aps_blocks_run(blocks);
 }
@@ -217,7 +219,7 @@ static struct aps_magnitude master_sum_alone(const struct run *run,
     float *sum = slot->sum + piece->base;
 
     if (run->wire->accumulate == APS_ACCUMULATE_FP32)
-        piece->memory->copy_out(sum, piece->in, piece->n);
+        piece->vector->memory->copy_out(sum, aps_piece_in(piece), piece->n);
     else
         aps_block_decode(run->wire, &aps_memory_host,
                          slot->values + piece->offset, piece->n, sum);
@@ -334,7 +336,7 @@ static void master_sum_groups(const struct run *run,
         slot->sums.blocks = slot->results;
         slot->sums.stride = slot->chunk.stride;
         for (int p = 0; p < slot->sums.count && agreed; p++, piece++)
-            slot->sums.pieces[p].exponent = slot->sums.pieces[p].sum_exponent =
+            slot->sums.own[p].exponent = slot->sums.own[p].sum_exponent =
                 exponents[piece];
         chunks[i] = &slot->sums;
     }
@@ -380,25 +382,25 @@ int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
         .master = master,
         .wire = &inside,
         .across = aps_wire_across(wire),
-        .cut = {.wire = wire,
-                .vectors = vectors,
-                .count = count,
-                .length = aps_pipeline_elements(&wire->codec, 1),
-                .parts = 1,
-                .inner = master->groups.groups},
+        .chunks = {.wire = wire,
+                   .vectors = vectors,
+                   .count = count,
+                   .length = aps_pipeline_elements(&wire->codec, 1),
+                   .parts = 1,
+                   .inner = master->groups.groups},
         .cost = cost,
     };
 
     master->outcome =
         aps_exponent_vectors(&master->groups.group, wire,
                              master->groups.groups == 1, count, vectors);
-    while (run.cut.vector < run.cut.count) {
-        for (run.count = 0;
-             run.count < APS_RING_WINDOW && run.cut.vector < run.cut.count;
+    while (run.chunks.vector < run.chunks.count) {
+        for (run.count = 0; run.count < APS_RING_WINDOW &&
+                            run.chunks.vector < run.chunks.count;
              run.count++) {
             struct aps_chunk *chunk = &master->slots[run.count].chunk;
 
-            aps_cut_next(&run.cut, chunk);
+            aps_chunk_next(&run.chunks, chunk);
             chunk->stride = aps_block_aligned(chunk->inner_bytes);
         }
         if (master->place == 0)

@@ -352,7 +352,7 @@ static void again_add(struct again *again, const struct aps_vector *vector)
 {
     size_t begin = 0, length;
 
-    for (; aps_history_next(vector->history, vector->n, &begin, &length);
+    for (; aps_redo_next(vector->state, vector->n, &begin, &length);
          begin += length) {
         again->vectors[again->count++] = (struct aps_vector){
             .in = vector->in + begin,
@@ -413,8 +413,8 @@ static void reduction_zero_overflowed(const struct aps_plan *plan, int count,
     if (aps_scale_on_overflow(&plan->scale) != APS_OVERFLOW_ZERO)
         return;
     for (int i = 0; i < count; i++)
-        if (vectors[i].history->record.over &&
-            !vectors[i].history->record.nonfinite)
+        if (vectors[i].state->record.over &&
+            !vectors[i].state->record.nonfinite)
             reduction_zero(&vectors[i]);
 }
 
@@ -426,7 +426,7 @@ static void reduction_count_overflowed(const struct aps_plan *plan, int count,
     const enum aps_overflow on_overflow = aps_scale_on_overflow(&plan->scale);
 
     for (int i = 0; i < count; i++) {
-        const struct aps_scale_record *record = &vectors[i].history->record;
+        const struct aps_scale_record *record = &vectors[i].state->record;
 
         cost->overflowed[on_overflow] +=
             record->over &&

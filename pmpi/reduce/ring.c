@@ -231,7 +231,8 @@ static void ring_begin_sum(const struct aps_ring *ring, struct slot *slot,
             ring_encode_own(ring, wire, piece, slice, to, cost);
             continue;
         }
-        piece->memory->copy_out(to, piece->in + slice.begin, slice.length);
+        piece->vector->memory->copy_out(to, aps_piece_in(piece) + slice.begin,
+                                        slice.length);
         record = ring_record_own(wire, piece, (const float *)(const void *)to,
                                  slice.length);
         ring_put_record(wire, p, &record, slot->outgoing);
@@ -254,8 +255,8 @@ ring_add_own(struct aps_ring *ring, struct slot *slot,
         const float *partial = (const float *)(const void *)came;
         struct aps_scale_record record;
 
-        piece->memory->copy_out(ring->sum, piece->in + slice.begin,
-                                slice.length);
+        piece->vector->memory->copy_out(
+            ring->sum, aps_piece_in(piece) + slice.begin, slice.length);
         record = ring_record_own(wire, piece, ring->sum, slice.length);
         for (size_t i = 0; i < slice.length; i++)
             ring->sum[i] = partial[i] + ring->sum[i];
@@ -393,7 +394,7 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
         ring_travels_as_fp32(wire)
             ? aps_pipeline_elements_fp32(&wire->codec, ring->size)
             : aps_pipeline_elements(&wire->codec, ring->size);
-    struct aps_cut cut = {
+    struct aps_chunks all = {
         .wire = wire,
         .vectors = vectors,
         .count = count,
@@ -404,14 +405,14 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
 
     ring->outcome =
         aps_exponent_vectors(ring->vcomm, wire, true, count, vectors);
-    while (cut.vector < cut.count) {
+    while (all.vector < all.count) {
         const struct aps_chunk *chunks[APS_RING_WINDOW];
         int window = 0;
 
-        for (; window < APS_RING_WINDOW && cut.vector < cut.count; window++) {
+        for (; window < APS_RING_WINDOW && all.vector < all.count; window++) {
             struct aps_chunk *chunk = &ring->slots[window].chunk;
 
-            aps_cut_next(&cut, chunk);
+            aps_chunk_next(&all, chunk);
             chunk->blocks = ring->slots[window].results;
             chunk->stride = aps_chunk_stride(chunk);
             chunks[window] = chunk;

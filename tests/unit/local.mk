@@ -461,7 +461,7 @@ tests_unit_pmpi_pinned_pool_LDADD = $(UNIT_LIBS) -lpthread
 tests_unit_pmpi_slices_SOURCES = tests/unit/pmpi/slices.c \
 	pmpi/block/block.c pmpi/block/block.h \
 	pmpi/block/block_batch.c pmpi/block/block_batch.h \
-	pmpi/cut/chunk.c pmpi/cut/chunk.h pmpi/cut/history.c
+	pmpi/cut/chunk.c pmpi/cut/chunk.h pmpi/cut/redo.c pmpi/cut/redo.h
 tests_unit_pmpi_slices_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_slices_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_within_SOURCES = tests/unit/pmpi/within.c \
@@ -481,8 +481,7 @@ tests_unit_pmpi_scale_states_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_scale_states_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_redone_pieces_SOURCES = tests/unit/pmpi/redone_pieces.c \
 	pmpi/block/block.c pmpi/block/block.h \
-	pmpi/block/block_batch.c pmpi/block/block_batch.h \
-	pmpi/cut/chunk.c pmpi/cut/chunk.h pmpi/cut/history.c
+	pmpi/cut/redo.c pmpi/cut/redo.h
 tests_unit_pmpi_redone_pieces_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_redone_pieces_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_scratch_pool_SOURCES = tests/unit/pmpi/scratch_pool.c pmpi/comm/scratch_pool.c

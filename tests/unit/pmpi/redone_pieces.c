@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cut/chunk.h"
+#include "cut/redo.h"
 #include "tests/tap/tap.h"
 
 #define LONGEST 100000
@@ -24,24 +24,20 @@ static bool finds_pieces(size_t n, size_t length, bool redo)
     static unsigned char bits[LONGEST / 512 + 1];
     static bool over[LONGEST / 64 + 1];
     const size_t pieces = (n + length - 1) / length;
-    struct aps_history history = {.redo = redo, .pieces = bits};
+    struct aps_scale_call call = {.redo = redo, .pieces = bits};
     size_t begin = 0, found, next = 0;
     bool good = true;
 
-    memset(bits, 0, aps_history_bytes(n));
+    memset(bits, 0, aps_redo_bytes(n));
     for (size_t i = 0; i < pieces; i++) {
         const size_t at = i * length;
-        const struct aps_piece piece = {
-            .n = n - at < length ? n - at : length,
-            .history = &history,
-            .begin = at,
-        };
+        const size_t here = n - at < length ? n - at : length;
         struct aps_scale_record record = {.over = draw(3) == 0};
 
         over[i] = record.over;
-        good &= aps_piece_settle(&piece, &record) == !(over[i] && redo);
+        good &= aps_redo_settle(&call, at, here, &record) == !(over[i] && redo);
     }
-    while (good && aps_history_next(&history, n, &begin, &found)) {
+    while (good && aps_redo_next(&call, n, &begin, &found)) {
         while (next < pieces && !over[next])
             next++;
         good = redo && next < pieces && begin == next * length &&

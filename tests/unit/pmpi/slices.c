@@ -57,11 +57,11 @@ static void test_slices(void)
        "... at blocks of 576: the last has none");
 }
 
-/* The pieces are the vectors, in order, and slices have whole blocks of them. */
-static bool is_cut(struct aps_cut cut)
+/* All of the vectors, in order, and every slice at whole blocks of its vector. */
+static bool is_cut(struct aps_chunks all)
 {
-    const size_t granule = aps_codec_granule(&cut.wire->codec);
-    const size_t chunks = aps_cut_chunks(&cut);
+    const size_t granule = aps_codec_granule(&all.wire->codec);
+    const size_t chunks = aps_chunk_count(&all);
     size_t begin = 0;
     int vector = 0;
     bool right = true;
@@ -69,26 +69,26 @@ static bool is_cut(struct aps_cut cut)
     for (size_t k = 0; k < chunks; k++) {
         struct aps_chunk chunk;
 
-        aps_cut_next(&cut, &chunk);
+        aps_chunk_next(&all, &chunk);
         for (int p = 0; p < chunk.count; p++) {
             const struct aps_piece *piece = &chunk.pieces[p];
 
-            right &= piece->in == cut.vectors[vector].in + begin;
+            right &= aps_piece_in(piece) == all.vectors[vector].in + begin;
             right &= begin % granule == 0;
-            for (int i = 0; i < cut.parts; i++) {
+            for (int i = 0; i < all.parts; i++) {
                 const struct aps_slice slice =
-                    aps_piece_slice(piece, cut.parts, i);
+                    aps_piece_slice(piece, all.parts, i);
 
                 right &= slice.length == 0 || slice.begin % granule == 0;
             }
             begin += piece->n;
-            if (begin == cut.vectors[vector].n) {
+            if (begin == all.vectors[vector].n) {
                 begin = 0;
                 vector++;
             }
         }
     }
-    return right && vector == cut.count;
+    return right && vector == all.count;
 }
 
 static void test_pieces(void)
@@ -112,7 +112,7 @@ static void test_pieces(void)
         bool right = true;
 
         for (int parts = 1; parts <= 9; parts++)
-            right &= is_cut((struct aps_cut){
+            right &= is_cut((struct aps_chunks){
                 .wire = &wire,
                 .vectors = vectors,
                 .count = count,
