@@ -122,7 +122,6 @@ libapsmpi_la_SOURCES = \
 	pmpi/block/tile.c pmpi/block/tile.h \
 	pmpi/block/block.c pmpi/block/block.h \
 	pmpi/block/magnitude_batch.c pmpi/block/magnitude_batch.h \
-	pmpi/block/block_batch.c pmpi/block/block_batch.h \
 	pmpi/block/block_queue.c pmpi/block/block_queue.h \
 	pmpi/gather/broadcast.c pmpi/gather/broadcast.h \
 	pmpi/cut/chunk.c pmpi/cut/chunk.h \

@@ -134,5 +134,3 @@ void aps_block_queue_run(struct aps_block_queue *queue)
     for (size_t i = 0; i < count; i++)
         queue_tell(queue, i);
 }
-
-/* --- slices ----------------------------------------------------------------- */

@@ -14,7 +14,6 @@
 
 #include "codec/memory.h"
 #include "block/block.h"
-#include "block/block_batch.h"
 #include "cut/redo.h"
 
 /* Vectors that are reduced together at most, and pieces of a chunk. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/size_min.h"
-#include "block/block_batch.h"
+#include "block/block.h"
 #include "cut/chunk.h"
 #include "cut/exchange.h"
 #include "cut/pipeline.h"

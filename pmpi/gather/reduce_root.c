@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "cut/exponent.h"
-#include "block/block_batch.h"
+#include "block/block.h"
 #include "cut/chunk.h"
 #include "cut/exchange.h"
 #include "cut/pipeline.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "block/accumulate.h"
-#include "block/block_batch.h"
+#include "block/block.h"
 #include "cut/exponent.h"
 #include "cut/exchange.h"
 #include "cut/pipeline.h"

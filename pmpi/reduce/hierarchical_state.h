@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "reduce/algorithm.h"
-#include "block/block_batch.h"
+#include "block/block.h"
 #include "block/block_queue.h"
 #include "cut/chunk.h"
 #include "group/chunk_buffers.h"

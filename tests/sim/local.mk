@@ -18,7 +18,6 @@ AM_TESTS_ENVIRONMENT += \
 # pmpi/device/device.c, which wait.c and device.c here replace.
 sim_engine = \
 	pmpi/block/magnitude_batch.c \
-	pmpi/block/block_batch.c \
 	pmpi/block/block_queue.c \
 	pmpi/block/accumulate.c \
 	pmpi/block/tile.c \

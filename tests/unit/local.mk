@@ -460,7 +460,6 @@ tests_unit_pmpi_pinned_pool_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_pinned_pool_LDADD = $(UNIT_LIBS) -lpthread
 tests_unit_pmpi_slices_SOURCES = tests/unit/pmpi/slices.c \
 	pmpi/block/block.c pmpi/block/block.h \
-	pmpi/block/block_batch.c pmpi/block/block_batch.h \
 	pmpi/cut/chunk.c pmpi/cut/chunk.h pmpi/cut/redo.c pmpi/cut/redo.h
 tests_unit_pmpi_slices_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_slices_LDADD = $(UNIT_LIBS)
