@@ -48,21 +48,21 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/candidates.c pmpi/comm/candidates.h \
 	pmpi/comm/shadows.c pmpi/comm/shadows.h \
 	pmpi/comm/sample.c pmpi/comm/sample.h \
-	pmpi/compressed/chunked.c pmpi/compressed/chunked.h \
+	pmpi/compressed/chunked.c \
 	pmpi/compressed/compressed.h \
 	pmpi/compressed/elements.c pmpi/compressed/elements.h \
 	pmpi/compressed/encode_residual.c pmpi/compressed/encode_residual.h \
 	pmpi/compressed/varlen_exchange.c pmpi/compressed/varlen_exchange.h \
-	pmpi/compressed/powersgd.c pmpi/compressed/powersgd.h \
-	pmpi/compressed/rounded.c pmpi/compressed/rounded.h \
-	pmpi/compressed/selected.c pmpi/compressed/selected.h \
+	pmpi/compressed/powersgd.c \
+	pmpi/compressed/rounded.c \
+	pmpi/compressed/selected.c \
 	pmpi/compressed/selected_direct.c \
 	pmpi/compressed/selected_hierarchical.c \
 	pmpi/compressed/table.c pmpi/compressed/table.h \
 	pmpi/compressed/digits.c pmpi/compressed/digits.h \
-	pmpi/compressed/ternary.c pmpi/compressed/ternary.h \
+	pmpi/compressed/ternary.c \
 	pmpi/compressed/ternary_hierarchical.c \
-	pmpi/compressed/vote.c pmpi/compressed/vote.h \
+	pmpi/compressed/vote.c \
 	pmpi/compressed/fp32_fallback.c pmpi/compressed/fp32_fallback.h \
 	pmpi/device/bounce.c pmpi/device/bounce.h \
 	pmpi/device/device.c pmpi/device/device.h cuda/plugin.h \

@@ -17,7 +17,7 @@
  */
 #include "config.h"
 
-#include "compressed/chunked.h"
+#include "compressed/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,7 +25,6 @@
 #include "compress/chunks.h"
 #include "compress/finite.h"
 #include "compress/magnitudes.h"
-#include "compressed/rounded.h"
 #include "compressed/fp32_fallback.h"
 
 /* The two vectors that travel for a layer. */

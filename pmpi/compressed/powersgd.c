@@ -18,7 +18,7 @@
  */
 #include "config.h"
 
-#include "compressed/powersgd.h"
+#include "compressed/table.h"
 
 #include <math.h>
 #include <string.h>

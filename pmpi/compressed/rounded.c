@@ -15,7 +15,7 @@
  */
 #include "config.h"
 
-#include "compressed/rounded.h"
+#include "compressed/table.h"
 
 #include <math.h>
 #include <string.h>

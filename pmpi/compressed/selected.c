@@ -11,7 +11,7 @@
  */
 #include "config.h"
 
-#include "compressed/selected.h"
+#include "compressed/table.h"
 
 #include <limits.h>
 #include <string.h>

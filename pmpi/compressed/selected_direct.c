@@ -17,7 +17,7 @@
  */
 #include "config.h"
 
-#include "compressed/selected.h"
+#include "compressed/table.h"
 
 #include <string.h>
 

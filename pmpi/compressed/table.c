@@ -3,13 +3,6 @@
 
 #include "compressed/table.h"
 
-#include "compressed/chunked.h"
-#include "compressed/powersgd.h"
-#include "compressed/rounded.h"
-#include "compressed/selected.h"
-#include "compressed/ternary.h"
-#include "compressed/vote.h"
-
 const struct aps_compressed_ops *
 aps_compressed_ops_of(const struct aps_plan *plan)
 {

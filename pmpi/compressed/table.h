@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The compressors that there are messages for. */
+/* The compressors' messages: a row each, and which file has it. */
 #ifndef APS_PMPI_COMPRESSED_TABLE_H
 #define APS_PMPI_COMPRESSED_TABLE_H
 
 #include "compressed/compressed.h"
 
-/* Of the plan's compressor; of none, which then has feedback, those of its
- * format. */
+extern const struct aps_compressed_ops aps_compressed_chunked;
+extern const struct aps_compressed_ops aps_compressed_powersgd;
+extern const struct aps_compressed_ops aps_compressed_rounded;
+extern const struct aps_compressed_ops aps_compressed_selected;
+extern const struct aps_compressed_ops aps_compressed_selected_direct;
+extern const struct aps_compressed_ops aps_compressed_selected_hierarchical;
+extern const struct aps_compressed_ops aps_compressed_ternary;
+extern const struct aps_compressed_ops aps_compressed_ternary_hierarchical;
+extern const struct aps_compressed_ops aps_compressed_vote;
+
+/* Returns the row of the plan's compressor, by its reduction. A plan without a
+ * compressor has feedback, and the row of plain formats. */
 const struct aps_compressed_ops *
 aps_compressed_ops_of(const struct aps_plan *plan);
 

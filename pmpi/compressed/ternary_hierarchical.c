@@ -18,7 +18,7 @@
  */
 #include "config.h"
 
-#include "compressed/ternary.h"
+#include "compressed/table.h"
 
 #include <string.h>
 
