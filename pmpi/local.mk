@@ -51,7 +51,6 @@ libapsmpi_la_SOURCES = \
 	pmpi/compressed/chunked.c \
 	pmpi/compressed/compressed.h \
 	pmpi/compressed/elements.c pmpi/compressed/elements.h \
-	pmpi/compressed/encode_residual.c pmpi/compressed/encode_residual.h \
 	pmpi/compressed/varlen_exchange.c pmpi/compressed/varlen_exchange.h \
 	pmpi/compressed/powersgd.c \
 	pmpi/compressed/rounded.c \

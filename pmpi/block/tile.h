@@ -47,4 +47,10 @@ void aps_block_part_add(const struct aps_wire *wire,
 void aps_magnitude_add(const float *x, size_t n,
                        struct aps_magnitude *magnitude);
 
+/* Encodes `block`, whose values are delta[n], finite and in host memory, n > 0.
+ * delta[i] becomes delta[i] - its rounded value. */
+void aps_block_encode_residual(const struct aps_wire *wire,
+                               struct aps_block block, float *delta,
+                               unsigned char *to, struct aps_cost *cost);
+
 #endif

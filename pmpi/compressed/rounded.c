@@ -22,7 +22,6 @@
 
 #include "compress/feedback.h"
 #include "compress/magnitudes.h"
-#include "compressed/encode_residual.h"
 #include "compressed/fp32_fallback.h"
 #include "block/block.h"
 #include "block/tile.h"
@@ -228,9 +227,10 @@ static void rounded_encode(const void *state, int owner)
             memset(section, 0, bytes);
         rounded_begin_section(&header, bytes, section);
         if (slice.length > 0 && of->finite)
-            aps_encode_residual(&run->wire, rounded_block(run, of, &slice),
-                                of->layer->delta + slice.begin,
-                                section + sizeof header, run->cost);
+            aps_block_encode_residual(&run->wire,
+                                      rounded_block(run, of, &slice),
+                                      of->layer->delta + slice.begin,
+                                      section + sizeof header, run->cost);
         section += bytes;
     }
 }

@@ -50,7 +50,6 @@ sim_engine = \
 	pmpi/comm/group_exchanges.c \
 	pmpi/compressed/chunked.c \
 	pmpi/compressed/powersgd.c \
-	pmpi/compressed/encode_residual.c \
 	pmpi/compressed/rounded.c \
 	pmpi/compressed/elements.c \
 	pmpi/compressed/varlen_exchange.c \
