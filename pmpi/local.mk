@@ -135,10 +135,8 @@ libapsmpi_la_SOURCES = \
 	pmpi/group/store_selector.c pmpi/group/store_selector.h \
 	pmpi/reduce/hierarchical.c pmpi/reduce/hierarchical.h \
 	pmpi/reduce/hierarchical_devices.c pmpi/reduce/hierarchical_devices.h \
-	pmpi/reduce/hierarchical_handoff.h \
-	pmpi/reduce/hierarchical_places.h \
 	pmpi/reduce/hierarchical_stages.c pmpi/reduce/hierarchical_stages.h \
-	pmpi/reduce/hierarchical_state.h \
+	pmpi/reduce/hierarchical_run.h \
 	pmpi/reduce/master.c pmpi/reduce/master.h \
 	pmpi/block/origin.c pmpi/block/origin.h \
 	pmpi/cut/pipeline.c pmpi/cut/pipeline.h \

@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-#include "reduce/hierarchical_state.h"
+#include "reduce/hierarchical_run.h"
 
 /* Our values of a piece, in our slot. */
 void aps_hierarchical_devices_contribute(struct aps_hierarchical_run *run,

@@ -7,8 +7,6 @@
 
 #include "block/accumulate.h"
 #include "reduce/hierarchical_devices.h"
-#include "reduce/hierarchical_handoff.h"
-#include "reduce/hierarchical_places.h"
 
 /* Until `ranks` ranks have made the mark for the chunk `behind` chunks ago. */
 static void stages_await(const struct aps_hierarchical_run *run,

@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "reduce/hierarchical_state.h"
+#include "reduce/hierarchical_run.h"
 
 /*
  * The stages of chunk k, for a pipeline; `state` is a struct
