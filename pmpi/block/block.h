@@ -139,7 +139,7 @@ struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
                                          const float *x, size_t n);
 
 /*
- * A pass over x beside the encoding of a block, part by part: `see` gets n values from
+ * A pass over x during the encoding of a block, part by part: `see` gets n values from
  * element `begin` on, which have just been encoded, and may change them. All of them
  * are finite. `length` of a part is a multiple of the granule, or all of x where the
  * format has a scale of a whole block (piece_bytes). x lies in host memory.
@@ -162,18 +162,16 @@ struct aps_block {
                         ranks give this one */
     uint64_t first;  /* number of x[0] in the vector */
     uint32_t stage;
-    int rank;  /* that rounds ... */
-    int ranks; /* ... of so many whose values of the stage are added; 1: of one
-                  alone, whose bits do not depend on the others' */
+    int rank;  /* that rounds */
+    int ranks; /* whose values of the stage are added; 1: the bits do not depend
+                  on those of other ranks */
 
     int exponent; /* the stage's; a scale per block finds its own */
-    /* No value of x is greater, and all are finite if it says so. {0, false}:
-     * nothing is known. `exact`: it is the magnitude of x, so that x is not
-     * measured. */
+    /* An upper bound of the magnitude of x; {0, false} where there is none. If it is
+     * `exact`, it is that magnitude, and x is not measured. */
     struct aps_magnitude known;
     bool exact;
-    /* x are sums of contributions that have this record. NULL: x are no sums, or
-     * the wire has no records. */
+    /* The record of the contributions where x are sums, else NULL. */
     const struct aps_scale_record *sums;
     const struct aps_block_watch *watch; /* or NULL */
 };
@@ -191,13 +189,13 @@ void aps_block_decode(const struct aps_wire *wire,
  * Blocks in host memory that are encoded together, or decoded together: those of
  * values in a GPU's memory are waited for once (struct aps_memory: run). Where the
  * memory of the values has no such verb, as the host's, each block is done at once.
- * All are run when there is no room for more, and whenever the caller says so. What
- * they were given must stay until then.
+ * aps_blocks_run does all that wait, and a full struct aps_blocks calls it, too. Values
+ * and bytes must stay until then.
  */
 struct aps_blocks {
     const struct aps_wire *wire;
-    struct aps_cost *cost; /* of the blocks that are encoded */
-    size_t count;          /* that wait: of one verb, and of one memory */
+    struct aps_cost *cost; /* counts the blocks that are encoded */
+    size_t count;          /* that wait, with one verb and in one memory */
     struct aps_device_step steps[APS_DEVICE_STEPS];
     const struct aps_memory *memory;
     struct aps_block values[APS_DEVICE_STEPS]; /* to encode */
@@ -241,7 +239,7 @@ static inline size_t aps_block_header_bytes(const struct aps_wire *wire)
  * behind a multiple of 16: then their values begin at one. */
 #define APS_BLOCK_SKEW (16 - sizeof(struct aps_block_header))
 
-/* For the files of this room: what stands in a block beside its values. */
+/* The header of a block before the block is encoded, for the files of this room. */
 struct aps_block_meta {
     int exponent; /* that is used */
     struct aps_scaling scaling;

@@ -107,7 +107,7 @@ struct aps_chunk {
 struct aps_chunks {
     const struct aps_wire *wire;
     const struct aps_vector *vectors;
-    int count;     /* of the vectors */
+    int count;     /* vectors */
     size_t length; /* elements of a chunk that is one piece */
     int parts;     /* slices of a piece */
     int inner;     /* slices of a slice, or 1 */

@@ -44,12 +44,12 @@ void aps_exponent_set(const struct aps_wire *wire, int count,
 void aps_exponent_measure(const struct aps_wire *wire, int count,
                           struct aps_vector vectors[]);
 
-/* The same for one vector, in the memory of `wire`. */
+/* Like aps_exponent_vectors, for one vector in the memory of `wire`. */
 int aps_exponent_agree(const struct aps_vcomm *vcomm,
                        const struct aps_wire *wire, const float *x, size_t n,
                        int *exponent);
 
-/* The same for several vectors, whose greatest finite magnitudes are
+/* Like aps_exponent_vectors, for vectors whose greatest finite magnitudes are
  * max[count]. */
 int aps_exponent_agree_all(const struct aps_vcomm *vcomm,
                            const struct aps_wire *wire, int count,

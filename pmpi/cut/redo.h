@@ -41,7 +41,7 @@ struct aps_scale_record aps_redo_record(const struct aps_wire *wire, int parts,
 bool aps_redo_settle(struct aps_scale_call *call, size_t begin, size_t n,
                      const struct aps_scale_record *record);
 
-/* Finds the first piece at or behind *begin, of a vector of n elements, that is to be
+/* Finds the first piece at or after *begin, of a vector of n elements, that is to be
  * reduced again. Returns false if there is none. */
 bool aps_redo_next(const struct aps_scale_call *call, size_t n, size_t *begin,
                    size_t *length);
