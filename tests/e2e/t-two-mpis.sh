@@ -16,12 +16,11 @@ value() # of a variable of the other build's Makefile
 }
 [ "$(value MPI)" != "$MPI" ] || skip_all "both builds are for $MPI"
 
-# make_in BUILD TARGET: without the options of the make that runs the tests. A
-# plugin that was not built yet would take minutes.
-dest=$tmp/dest
+# make_in BUILD TARGET: the make that runs the tests hands down its own options.
+# A plugin that was not built yet would take minutes.
 make_in()
 {
-    set -- "$1" "$2" DESTDIR="$dest"
+    set -- "$1" "$2" DESTDIR="$tmp/dest"
     [ -e "$1/cuda/kernels.o" ] || ! grep -q '^HAVE_CUDA_TRUE = $' "$1/Makefile" ||
         set -- "$@" mpilib_LTLIBRARIES=libapsmpi.la lib_LTLIBRARIES=libaps.la
     limit=400
@@ -34,7 +33,7 @@ make_in "$other" install
 check "make install of the build for $(value MPI)" status_is 0
 make_in "$top_builddir" install
 check "make install of the build for $MPI" status_is 0
-dest=$dest$(value prefix)
+dest=$tmp/dest$(value prefix)
 run=$dest/bin/apsmpi-run
 for mpi in mpich openmpi; do
     check "the library for $mpi" test -s \
