@@ -8,23 +8,21 @@ mpilib_LTLIBRARIES += libapsmpi.la
 libapsmpi_la_SOURCES = \
 	pmpi/call/allreduce.c pmpi/call/allreduce.h \
 	pmpi/call/blocking.c pmpi/call/blocking.h \
-	pmpi/call/call.c pmpi/call/call.h \
+	pmpi/call/call.h \
 	pmpi/call/completion.c pmpi/call/completion.h \
-	pmpi/call/deferred.c pmpi/call/deferred.h \
 	pmpi/call/derived.c pmpi/call/derived.h \
 	pmpi/call/fuse.c pmpi/call/fuse.h \
-	pmpi/call/handle.c pmpi/call/handle.h \
-	pmpi/call/kind.h \
+	pmpi/call/collective.h pmpi/call/common.c pmpi/call/common.h \
 	pmpi/call/kind_allgather.c \
 	pmpi/call/kind_bcast.c \
 	pmpi/call/kind_reduce.c \
 	pmpi/call/kind_reduce_scatter.c \
-	pmpi/call/nonblocking.c pmpi/call/nonblocking.h \
-	pmpi/call/other_collectives.c \
-	pmpi/call/other_kind.h \
+	pmpi/call/observe.c pmpi/call/observe.h \
 	pmpi/call/pass.c pmpi/call/pass.h \
 	pmpi/call/persistent.c pmpi/call/persistent.h \
-	pmpi/call/segment.c pmpi/call/segment.h \
+	pmpi/call/plan.c pmpi/call/plan.h \
+	pmpi/call/run.c pmpi/call/run.h \
+	pmpi/call/start.c pmpi/call/start.h \
 	pmpi/call/auto_format.c pmpi/call/auto_format.h \
 	pmpi/call/candidates.c pmpi/call/candidates.h \
 	pmpi/call/shadow.c pmpi/call/shadow.h \

@@ -18,10 +18,9 @@
 #include "job/job.h"
 #include "native/next_mpi.h"
 #include "queue/queue.h"
-#include "call/call.h"
-#include "call/handle.h"
-#include "call/kind.h"
-#include "call/segment.h"
+#include "call/run.h"
+#include "call/plan.h"
+#include "call/collective.h"
 #include "device/bounce.h"
 
 /*
@@ -106,8 +105,8 @@ static inline int allreduce_pass_again(const struct passed *like,
                          comm);
 }
 
-/* Does the plan that follows from the count alone leave such calls to MPI for good?
- * *apart: `reduce: auto` decides that, or will. */
+/* True if the plan that follows from the count alone leaves such calls to MPI for good.
+ * *apart: `reduce: auto` decides that, now or later. */
 static bool allreduce_plan_passes(const struct aps_context *context,
                                   size_t count, struct aps_plan *plan,
                                   enum aps_reason *reason, bool *apart)
@@ -121,58 +120,59 @@ static bool allreduce_plan_passes(const struct aps_context *context,
 }
 
 /*
- * Where the policy needs no step, a call's plan follows from its count, and from
- * what `reduce: auto` has settled on, which is for good. Counts that pass are
- * kept in context->passed_counts, so that the next call of that count is quicker: a
- * cache, which changes nothing but the time.
+ * If the policy needs no step, a call's plan follows from its count and from settled
+ * choices of `reduce: auto`. Counts that pass are kept in context->passed_counts, a
+ * cache that changes only the time. The plan of other counts is handed on to
+ * aps_call_plan.
  */
-static bool allreduce_passes_by_count(struct aps_context *context, size_t count,
-                                      enum aps_reason *reason, bool *apart)
+static bool allreduce_passes_by_count(struct aps_call *call, bool *apart)
 {
+    struct aps_context *context = call->context;
+    const size_t count = (size_t)call->arguments.count;
     const struct aps_policy *policy = context->job->policy;
     const struct aps_plan_key key = {.layer = -1, .count = count};
     struct aps_passed_count *kept;
-    struct aps_plan plan;
 
     if (context->state != APS_CONTEXT_ACTIVE ||
         aps_policy_steps(policy)->kind != APS_STEPS_NONE)
         return false;
     kept = &context->passed_counts[aps_bucket(count, APS_CONTEXT_PASSED_BITS)];
     if (kept->count != count) {
-        aps_policy_resolve(policy, &key, &plan);
-        if (!allreduce_plan_passes(context, count, &plan, reason, apart))
+        aps_policy_resolve(policy, &key, &context->plan_by_count);
+        call->planned = true;
+        if (!allreduce_plan_passes(context, count, &context->plan_by_count,
+                                   &call->reason, apart))
             return false;
-        *kept = (struct aps_passed_count){count, *reason};
+        *kept = (struct aps_passed_count){count, call->reason};
     }
-    *reason = kept->reason;
+    call->reason = kept->reason;
     return true;
 }
 
-/* The call's place among those of the communicator. */
-static void allreduce_advance(struct aps_context *context,
-                              const struct aps_call *call, bool apart,
-                              struct aps_step_position *position)
+/* Gives the call its number among those of the communicator. */
+static void allreduce_advance(struct aps_call *call, bool apart)
 {
+    struct aps_context *context = call->context;
+    const size_t count = (size_t)call->arguments.count;
+
     context->calls++;
     if (apart)
-        aps_steps_advance_apart(context->steps, (size_t)call->arguments.count,
-                                position);
+        aps_steps_advance_apart(context->steps, count, &call->position);
     else
-        aps_steps_advance(context->steps, (size_t)call->arguments.count,
-                          position);
+        aps_steps_advance(context->steps, count, &call->position);
     if (context->state != APS_CONTEXT_DISCOVER)
         return;
     if (context->rank == 0)
-        aps_discovery_record(&context->discovery,
-                             (size_t)call->arguments.count);
-    if (aps_discovery_note(&context->discovery, context->steps, position))
+        aps_discovery_record(&context->discovery, count);
+    if (aps_discovery_note(&context->discovery, context->steps,
+                           &call->position))
         aps_context_write_step(context);
 }
 
-static void allreduce_tell_desync(struct aps_context *context,
-                                  const struct aps_call *call,
-                                  const struct aps_step_position *position)
+static void allreduce_report_desync(const struct aps_call *call)
 {
+    struct aps_context *context = call->context;
+    const struct aps_step_position *position = &call->position;
     const struct aps_layers *layers = aps_policy_layers(context->job->policy);
     char wanted[160] = "the step", times[40] = "";
 
@@ -190,59 +190,56 @@ static void allreduce_tell_desync(struct aps_context *context,
         aps_plural(call->arguments.count), wanted, position->expected);
 }
 
-static bool allreduce_place(struct aps_context *context,
-                            const struct aps_call *call,
-                            struct aps_step_position *position,
-                            enum aps_reason *reason)
+static bool allreduce_number(struct aps_call *call)
 {
-    const struct aps_pcontrol control = aps_call_control(context, call);
+    struct aps_context *context = call->context;
+    const struct aps_pcontrol control = aps_call_control(call);
     bool apart = false;
 
     aps_pcontrol_note_call(context->job, (size_t)call->arguments.count);
     if (context->state == APS_CONTEXT_PASS)
-        *reason = context->reason;
+        call->reason = context->reason;
     else if ((unsigned long long)call->arguments.count < context->min_count)
-        *reason = context->state == APS_CONTEXT_ACTIVE ? APS_PASSED_SMALL
-                                                       : context->reason;
-    else if (!allreduce_passes_by_count(context, (size_t)call->arguments.count,
-                                        reason, &apart))
-        *reason = APS_PASSED_STEP;
-    if (*reason != APS_PASSED_STEP)
+        call->reason = context->state == APS_CONTEXT_ACTIVE ? APS_PASSED_SMALL
+                                                            : context->reason;
+    else if (!allreduce_passes_by_count(call, &apart))
+        call->reason = APS_PASSED_STEP;
+    if (call->reason != APS_PASSED_STEP)
         return false;
-    allreduce_advance(context, call, apart, position);
+    allreduce_advance(call, apart);
     if (context->state == APS_CONTEXT_DISCOVER) {
-        *reason = APS_PASSED_WATCHED;
+        call->reason = APS_PASSED_WATCHED;
         return false;
     }
-    if (position->desync && aps_context_note_desync(context))
-        allreduce_tell_desync(context, call, position);
+    if (call->position.desync && aps_context_note_desync(context))
+        allreduce_report_desync(call);
     if (control.epoch >= 0)
-        position->epoch = control.epoch;
-    if (position->outside)
-        *reason = APS_PASSED_OUTSIDE;
+        call->position.epoch = control.epoch;
+    if (call->position.outside)
+        call->reason = APS_PASSED_OUTSIDE;
     if (control.off)
-        *reason = APS_PASSED_OFF;
-    return position->active && !control.off;
+        call->reason = APS_PASSED_OFF;
+    return call->position.active && !control.off;
 }
 
-static void allreduce_segment(const struct aps_context *context,
-                              const struct aps_call *call,
-                              const struct aps_step_position *position, long i,
-                              size_t offset, struct aps_segment *segment)
+static void allreduce_describe(const struct aps_call *call, long i,
+                               size_t offset, struct aps_layer *layer)
 {
+    const struct aps_context *context = call->context;
     const struct aps_layers *layers = aps_policy_layers(context->job->policy);
-    struct aps_plan_key *key = &segment->key;
+    const struct aps_step_position *position = &call->position;
+    struct aps_plan_key *key = &layer->key;
 
-    *segment = (struct aps_segment){
+    *layer = (struct aps_layer){
         .good = true,
         .number = position->number,
         .generation = position->generation,
-        .drops = aps_call_control(context, call).drops,
+        .drops = aps_call_control(call).drops,
     };
-    segment->out = (float *)call->arguments.receive + offset;
-    segment->in = call->arguments.send == MPI_IN_PLACE
-                      ? segment->out
-                      : (const float *)call->arguments.send + offset;
+    layer->out = (float *)call->arguments.receive + offset;
+    layer->in = call->arguments.send == MPI_IN_PLACE
+                    ? layer->out
+                    : (const float *)call->arguments.send + offset;
     *key = (struct aps_plan_key){
         .call = APS_CALL_ALLREDUCE,
         .layers = position->layers,
@@ -253,20 +250,20 @@ static void allreduce_segment(const struct aps_context *context,
                       (size_t)call->arguments.count, &key->layer, &key->count);
     if (layers && key->layer >= 0)
         key->name = layers->list[key->layer].name;
-    segment->count = segment->own = key->count;
+    layer->count = layer->own = key->count;
 }
 
-static bool allreduce_is_possible(struct aps_context *context,
-                                  const struct aps_call *call,
-                                  const struct aps_plan *plan)
+static bool allreduce_prepare(struct aps_call *call,
+                              const struct aps_plan *plan)
 {
+    struct aps_context *context = call->context;
     char cause[256] = "";
     unsigned bit = 1u << (plan->rule % 32);
     int rc = MPI_SUCCESS;
 
     if (!aps_context_has_resources(context, call->arguments.comm))
         return false;
-    /* Of what auto tries, native is always possible. */
+    /* Native MPI, one of the algorithms of `reduce: auto`, is always possible. */
     if (plan->reduce != APS_REDUCE_AUTO)
         rc = aps_comm_resources_prepare(context->resources, plan,
                                         (size_t)call->arguments.count, cause,
@@ -287,37 +284,34 @@ static bool allreduce_is_possible(struct aps_context *context,
     return false;
 }
 
-static int allreduce_run(struct aps_context *context,
-                         const struct aps_call *call,
-                         const struct aps_segment *segment,
+static int allreduce_run(struct aps_call *call, const struct aps_layer *layer,
                          struct aps_cost *cost)
 {
-    struct aps_vector layer = {
-        .in = segment->in,
-        .out = segment->out,
-        .n = segment->count,
-        .memory = segment->memory,
+    struct aps_context *context = call->context;
+    const struct aps_place place = aps_layer_place(layer);
+    struct aps_vector vector = {
+        .in = layer->in,
+        .out = layer->out,
+        .n = layer->count,
+        .memory = layer->memory,
     };
 
-    const struct aps_place place = aps_segment_place(segment);
-
-    (void)call;
-    return aps_context_reduce(context, &context->kept, &segment->plan, 1,
-                              &place, &layer, cost);
+    return aps_context_reduce(context, &context->kept, &layer->plan, 1, &place,
+                              &vector, cost);
 }
 
-static int allreduce_sample(struct aps_context *context,
-                            const struct aps_call *call,
-                            const struct aps_segment *segment, int *ready)
+static int allreduce_reference(struct aps_call *call,
+                               const struct aps_layer *layer, int *ready)
 {
-    (void)call;
-    return aps_sample_reference(
-        &context->sample, aps_comm_resources_vcomm(context->resources), 0,
-        segment->memory, segment->in, segment->count, ready);
+    struct aps_context *context = call->context;
+
+    return aps_sample_reference(&context->sample,
+                                aps_comm_resources_vcomm(context->resources), 0,
+                                layer->memory, layer->in, layer->count, ready);
 }
 
-static bool allreduce_is_candidate(const struct aps_job *job,
-                                   const struct aps_call_arguments *arguments)
+static bool allreduce_is_eligible(const struct aps_job *job,
+                                  const struct aps_call_arguments *arguments)
 {
     return aps_call_is_float(job, arguments->type) &&
            arguments->op == MPI_SUM &&
@@ -354,16 +348,16 @@ const struct aps_collective aps_collective_allreduce = {
     .name = "MPI_Allreduce",
     .nonblocking = "MPI_Iallreduce",
     .fuses = true,
-    .is_candidate = allreduce_is_candidate,
+    .is_eligible = allreduce_is_eligible,
     .pass = allreduce_pass,
     .start = allreduce_start,
     .count_elements = allreduce_count_elements,
-    .place = allreduce_place,
+    .number = allreduce_number,
     .note_passed = allreduce_remember,
-    .segment = allreduce_segment,
-    .is_possible = allreduce_is_possible,
+    .describe = allreduce_describe,
+    .prepare = allreduce_prepare,
     .run = allreduce_run,
-    .sample = allreduce_sample,
+    .reference = allreduce_reference,
 };
 
 /* What may not pass at once. (Cold: out of the way of what may.) */

@@ -15,7 +15,7 @@
 #include "base/plural.h"
 #include "base/real.h"
 #include "call/candidates.h"
-#include "call/kind.h"
+#include "call/collective.h"
 #include "comm/auto_formats.h"
 #include "comm/report.h"
 #include "summary/chosen_formats.h"
@@ -33,15 +33,15 @@ struct measured {
 };
 
 bool aps_auto_format_is_due(const struct aps_context *context,
-                            const struct aps_segment *segment)
+                            const struct aps_layer *layer)
 {
-    const struct aps_place place = aps_segment_place(segment);
-    const struct aps_auto_layer *layer;
+    const struct aps_place place = aps_layer_place(layer);
+    const struct aps_auto_layer *known;
 
-    if (!segment->plan.auto_format || segment->count > APS_SAMPLE_MAX)
+    if (!layer->plan.auto_format || layer->count > APS_SAMPLE_MAX)
         return false;
-    layer = aps_auto_formats_find(context->auto_formats, &place);
-    return !layer || segment->number >= layer->due;
+    known = aps_auto_formats_find(context->auto_formats, &place);
+    return !known || layer->number >= known->due;
 }
 
 /* --- what is said of it, by rank 0 ---------------------------------------- */
@@ -87,11 +87,11 @@ static int format_best(const struct measured *this)
 static void format_write_event(const struct measured *this, int before)
 {
     const struct aps_context *context = this->subject.context;
-    const struct aps_segment *segment = &this->subject.segment;
-    const struct aps_plan_key *key = &segment->key;
+    const struct aps_layer *layer = &this->subject.layer;
+    const struct aps_plan_key *key = &layer->key;
     struct aps_log *log = aps_job_log(context->job, context->rank);
     const char *rule =
-        aps_policy_rule_name(context->job->policy, segment->plan.rule);
+        aps_policy_rule_name(context->job->policy, layer->plan.rule);
     const int chosen = this->layer->chosen;
     const char *unit = this->formats->target == APS_TARGET_SNR ? "snr" : "err";
     char line[960] = "auto", target[40], text[32];
@@ -104,7 +104,7 @@ static void format_write_event(const struct measured *this, int before)
     if (key->name)
         aps_event_add(line, sizeof line, "name", key->name);
     aps_event_add_number(line, sizeof line, "count", (long long)key->count);
-    snprintf(text, sizeof text, "%d", segment->plan.rule);
+    snprintf(text, sizeof text, "%d", layer->plan.rule);
     aps_event_add(line, sizeof line, "rule", rule ? rule : text);
     aps_event_add_number(line, sizeof line, "step", key->step);
     aps_event_add_number(line, sizeof line, "epoch", key->epoch);
@@ -134,7 +134,7 @@ static void format_write_event(const struct measured *this, int before)
 static void format_tell(const struct measured *this, int before)
 {
     static atomic_ullong times, left;
-    const struct aps_plan_key *key = &this->subject.segment.key;
+    const struct aps_plan_key *key = &this->subject.layer.key;
     const int chosen = this->layer->chosen;
     const int shown = chosen >= 0 ? chosen : format_best(this);
     char target[40], layer[160] = "", quality[192] = "", others[80] = "";
@@ -181,14 +181,14 @@ static void format_tell(const struct measured *this, int before)
 /* For the summary and the policy that is written at the end. */
 static void format_note(const struct measured *this)
 {
-    const struct aps_segment *segment = &this->subject.segment;
+    const struct aps_layer *layer = &this->subject.layer;
     const int chosen = this->layer->chosen;
     struct aps_chosen_format note = {
-        .generation = segment->generation,
-        .layer = {.rule = segment->plan.rule,
-                  .layer = segment->key.layer,
-                  .count = segment->count,
-                  .name = segment->key.name,
+        .generation = layer->generation,
+        .layer = {.rule = layer->plan.rule,
+                  .layer = layer->key.layer,
+                  .count = layer->count,
+                  .name = layer->key.name,
                   .chosen = chosen},
     };
 
@@ -268,7 +268,7 @@ static void format_put_off(struct measured *this, bool says_something)
 {
     struct aps_auto_layer *layer = this->layer;
     const long every = this->formats->every;
-    const long number = this->subject.segment.number;
+    const long number = this->subject.layer.number;
     long wait = every;
 
     if (!says_something) {
@@ -302,38 +302,38 @@ static void format_try(struct measured *this)
               (unsigned long long)(aps_clock_ns(CLOCK_MONOTONIC) - begin));
 }
 
-/* COLLECTIVE. A layer whose turn it is; its plan says auto, and its memory is known. */
-static void format_measure(struct aps_context *context,
-                           const struct aps_call *call,
-                           const struct aps_segment *segment)
+/* COLLECTIVE. Measures a layer whose turn it is; its plan says auto. */
+static void format_measure(const struct aps_call *call,
+                           const struct aps_layer *layer)
 {
+    struct aps_context *context = call->context;
     struct aps_auto_formats *all = context->auto_formats;
-    const struct aps_place place = aps_segment_place(segment);
+    const struct aps_place place = aps_layer_place(layer);
     struct measured this = {
         .subject = {.context = context,
                     .candidates = &all->candidates,
-                    .plans = &segment->plan.auto_format->formats,
+                    .plans = &layer->plan.auto_format->formats,
                     .what = "format: auto",
                     .function = aps_call_function(call),
-                    .segment = *segment},
-        .formats = segment->plan.auto_format,
+                    .layer = *layer},
+        .formats = layer->plan.auto_format,
         .layer = aps_auto_formats_get(all, &place),
     };
     float *copy = NULL;
 
-    if (segment->memory != &aps_memory_host) {
-        copy = aps_segment_copy(segment);
-        this.subject.segment.in = copy;
-        this.subject.segment.memory = &aps_memory_host;
+    if (layer->memory != &aps_memory_host) {
+        copy = aps_layer_copy(layer);
+        this.subject.layer.in = copy;
+        this.subject.layer.memory = &aps_memory_host;
     }
-    if (aps_candidates_equip(context, &all->candidates, segment->count,
-                             this.layer && this.subject.segment.in)) {
+    if (aps_candidates_equip(context, &all->candidates, layer->count,
+                             this.layer && this.subject.layer.in)) {
         format_try(&this);
     } else {
         aps_context_event_once(context, &all->lost,
                                "format: auto: a layer of %zu elements is not "
                                "measured: a rank has no memory for that",
-                               segment->count);
+                               layer->count);
         if (this.layer)
             format_put_off(&this, false);
         else
@@ -342,34 +342,19 @@ static void format_measure(struct aps_context *context,
     free(copy);
 }
 
-void aps_auto_format_call(struct aps_context *context,
-                          const struct aps_call *call,
-                          const struct aps_step_position *position)
+void aps_auto_format_call(struct aps_call *call)
 {
-    size_t offset = 0;
+    struct aps_context *context = call->context;
 
-    if (!context->auto_formats ||
-        call->arguments.collective->which != APS_CALL_ALLREDUCE ||
-        context->failed != MPI_SUCCESS)
-        return;
-    for (long i = 0; i < position->segments; i++) {
-        struct aps_segment segment;
+    for (long i = 0; i < call->count; i++) {
+        struct aps_layer *layer = &call->layers[i];
 
-        aps_segment_plan(context, call, position, i, offset, &segment);
-        offset += segment.count;
-        if (!aps_auto_format_is_due(context, &segment) ||
-            !aps_context_has_resources(context, call->arguments.comm))
+        if (!layer->plan.auto_format)
             continue;
-        segment.memory = aps_segment_memory(context, call);
-        format_measure(context, call, &segment);
+        if (layer->key.call == APS_CALL_ALLREDUCE &&
+            aps_auto_format_is_due(context, layer) &&
+            aps_context_has_resources(context, call->arguments.comm))
+            format_measure(call, layer);
+        aps_layer_choose(call, layer);
     }
-}
-
-void aps_auto_format_run(struct aps_context *context,
-                         const struct aps_call *call,
-                         struct aps_segment *segment)
-{
-    if (aps_auto_format_is_due(context, segment))
-        format_measure(context, call, segment);
-    aps_segment_choose(context, call, segment);
 }

@@ -10,26 +10,17 @@
 #include <stdbool.h>
 
 #include "call/call.h"
-#include "call/segment.h"
 #include "comm/context.h"
 #include "steps/steps.h"
 
-/* Local, where the calls of the communicator are carried out in their order. Is it the
- * turn of a layer with such a plan to be measured? The same on all ranks. */
+/* Local, in the order in which calls are carried out. True if it is the turn of a layer
+ * with such a plan to be measured. The same on all ranks. */
 bool aps_auto_format_is_due(const struct aps_context *context,
-                            const struct aps_segment *segment);
+                            const struct aps_layer *layer);
 
-/* COLLECTIVE over the call's communicator. A blocking call is about to be carried out,
- * with all its inputs: measure its layers whose turn it is. */
-void aps_auto_format_call(struct aps_context *context,
-                          const struct aps_call *call,
-                          const struct aps_step_position *position);
-
-/* COLLECTIVE over the context's communicator, which has resources. A layer of a
- * nonblocking call, with its inputs, in its queue: the same, and then it gets its
- * plan. */
-void aps_auto_format_run(struct aps_context *context,
-                         const struct aps_call *call,
-                         struct aps_segment *segment);
+/* COLLECTIVE over the context's communicator, when a call is about to be carried out,
+ * with all its inputs: measures the layers whose turn it is, and gives each layer with
+ * such a plan the format that it has now. */
+void aps_auto_format_call(struct aps_call *call);
 
 #endif

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One call of the program that may be rewritten, whatever its kind (kind.h): an
- * all-reduce, blocking, nonblocking or persistent, a reduce-scatter, an
- * all-gather, a reduce or a broadcast.
+ * One call of the program that may be rewritten, from its arguments to its
+ * completion: an all-reduce, reduce-scatter, all-gather, reduce or broadcast,
+ * blocking, nonblocking or persistent.
+ *
+ * A blocking call is identified, planned, carried out and completed by aps_call_run
+ * (run.h). A nonblocking one is identified and planned by aps_call_start (start.h);
+ * its turn in the queue carries it out and completes it. The plan is made once
+ * (plan.h).
+ *
+ * Read next: collective.h, what differs between the collectives.
  */
 #ifndef APS_PMPI_CALL_CALL_H
 #define APS_PMPI_CALL_CALL_H
@@ -11,12 +18,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "comm/communicator.h"
+#include "comm/place.h"
 #include "device/bounce.h"
 #include "job/job.h"
-#include "world/pcontrol.h"
 #include "native/abi.h"
+#include "queue/request.h"
+#include "world/pcontrol.h"
 
-struct aps_context;
 struct aps_collective;
 
 enum aps_form { APS_BLOCKING, APS_NONBLOCKING, APS_PERSISTENT };
@@ -31,29 +40,78 @@ struct aps_call_arguments {
     MPI_Count count; /* of an element of `type`: MPI's count or recvcount */
     MPI_Datatype type;
     MPI_Op op;
-    MPI_Comm comm;        /* the program's; of a deferred call it may be gone */
-    const void *counts;   /* MPI_Reduce_scatter: recvcounts, int or MPI_Count;
-                               of a deferred call a copy */
+    MPI_Comm comm; /* the program's; it may be gone when a queued call runs */
+    const void *counts;   /* MPI_Reduce_scatter: recvcounts, int or MPI_Count; a
+                               queued call has a copy */
     MPI_Count send_count; /* MPI_Allgather */
     MPI_Datatype send_type; /* MPI_Allgather */
     int root;               /* MPI_Reduce, MPI_Bcast */
 };
 
-struct aps_call {
-    struct aps_call_arguments arguments;
-
-    /* Asked once, when the call comes in (aps_call_enter). */
-    struct aps_gpu_buffers gpu;
-    struct aps_pcontrol control;
-
-    /* One of several of the program's call: buffers in a GPU's memory that
-     * cannot be copied are only counted (device/bounce.h), since the others
-     * follow. */
-    bool part;
+/* One layer of a call, from its plan to its result. */
+struct aps_layer {
+    struct aps_plan_key key;
+    struct aps_plan
+        plan;        /* resolved once; aps_layer_choose may change it later */
+    long number;     /* among layers like it, for samples */
+    long generation; /* of the steps */
+    long drops;      /* MPI_Pcontrol(4) before the call */
+    int choice;      /* the chosen format of the rule (aps_layer_choice) */
+    bool sampled;
+    enum aps_way {
+        APS_WAY_MPI,   /* MPI carries it out, with its neighbours of this way */
+        APS_WAY_REDUCE /* the library carries it out by `plan` */
+    } way;
+    const float *in;
+    float *out;                      /* all that this rank receives */
+    const struct aps_memory *memory; /* of both */
+    size_t count; /* elements of the whole vector, the same on all ranks */
+    size_t
+        own;   /* elements that end on this rank alone (a share), or start there
+                     (a block); all-reduce: `count` */
+    bool good; /* this rank can do its part (collective.h: agree) */
+    int exponent; /* of an all-gather's or a broadcast's blocks, as agreed on */
+    int rc;       /* MPI error code of that agreement */
+    unsigned long long fp32_bytes; /* sent for it, had they been FP32 */
 };
 
-/* Without Fortran MPI_REAL is no type at all, and a Fortran built with 8-byte
- * reals has another MPI_REAL. */
+struct aps_call {
+    struct aps_call_arguments arguments;
+    struct aps_gpu_buffers gpu;
+    struct aps_pcontrol control; /* level and epoch when the call was made */
+    bool
+        part; /* one of several parts of the program's call: buffers in GPU memory
+                  that cannot be copied are only counted, since the others follow */
+
+    /* aps_call_identify */
+    struct aps_context *context;
+    struct aps_step_position position;
+    enum aps_reason reason; /* why the call passes, if it does */
+    bool planned; /* the plan follows from the count: context->plan_by_count */
+
+    /* aps_call_plan */
+    bool
+        may_pass; /* a layer may still go to MPI when the call is carried out */
+    long count;
+    struct aps_layer *layers; /* [count] */
+
+    /* aps_call_start */
+    struct aps_operation operation;
+    struct aps_request *request; /* NULL: a blocking call */
+    bool fusable;                /* the call may now share a batch (fuse.h) */
+    int parts;                   /* runs of layers that MPI has got */
+    MPI_Request *passing;        /* [parts] */
+    int passing_rc;              /* MPI error code of starting them */
+
+    unsigned long
+        failures; /* aps_context_failures when the call began, and those of
+                               formats that were measured since */
+    int rc;       /* MPI error code: the first error so far */
+    bool handler_called; /* the program's error handler knows of `rc` */
+};
+
+/* True if elements of the type are FP32. Without Fortran MPI_REAL is no type at all,
+ * and a Fortran built with 8-byte reals has another MPI_REAL. */
 static inline bool aps_call_is_float(const struct aps_job *job,
                                      MPI_Datatype type)
 {
@@ -62,47 +120,30 @@ static inline bool aps_call_is_float(const struct aps_job *job,
             ((type == MPI_REAL && job->real_is_float) || type == MPI_REAL4));
 }
 
-/* Local. True if this candidate has no elements: its buffers may then be
- * anything. (The counts of an MPI_Reduce_scatter are looked at later.) */
+/* Local. True if a call with these arguments has no elements: its buffers may then be
+ * anything. (The counts of an MPI_Reduce_scatter are checked later.) */
 static inline bool aps_call_is_empty(const struct aps_call_arguments *arguments)
 {
     return arguments->count == 0 && !arguments->counts;
 }
 
-/* Local. Returns a call that comes in: whose memory its buffers are in, and the
- * last word of MPI_Pcontrol. */
-static inline struct aps_call
-aps_call_enter(const struct aps_call_arguments *arguments)
+/*
+ * Local. Returns the level and epoch that MPI_Pcontrol gives this call. The ranks of
+ * one job agree on them, so they hold for communicators of this job's ranks alone: a
+ * communicator with a hidden communicator of its own may have ranks of other jobs.
+ */
+static inline struct aps_pcontrol aps_call_control(const struct aps_call *call)
 {
-    return (struct aps_call){
-        .arguments = *arguments,
-        .gpu = aps_gpu_buffers_of(arguments->send, arguments->receive),
-        .control = aps_pcontrol_now(),
-    };
+    static const struct aps_pcontrol none = {.off = false, .epoch = -1};
+
+    return call->context->own_world ? none : call->control;
 }
 
-/*
- * Local. What MPI_Pcontrol says for this call. The ranks of one job agree on
- * that, so it holds for communicators of this job's ranks alone: one that has a
- * world of its own may have ranks of other jobs.
- */
-struct aps_pcontrol aps_call_control(const struct aps_context *context,
-                                     const struct aps_call *call);
-
-/* MPI's name of the function that the program called. */
-const char *aps_call_function(const struct aps_call *call);
-
-/* Where calls of this kind are counted. */
-struct aps_counters *aps_call_counters(const struct aps_call *call);
-
-/* What went wrong in messages of ours goes to the program's error handler, or
- * for a deferred call to whoever completes its request. Returns rc. */
-int aps_call_raise(const struct aps_call *call, int rc);
-
-/* Local. The call is over, which began when `failures` were
- * aps_context_failures: MPI_ERR_OTHER if it could not read or write a buffer in a
- * GPU's memory. Then other communicators must not take over the resources. */
-int aps_call_check(struct aps_context *context, const struct aps_call *call,
-                   unsigned long failures);
+/* Local. Notes an MPI error code; the first error of the call stays. */
+static inline void aps_call_note(struct aps_call *call, int rc)
+{
+    if (call->rc == MPI_SUCCESS)
+        call->rc = rc;
+}
 
 #endif

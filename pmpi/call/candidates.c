@@ -24,7 +24,7 @@ static void candidates_describe(const struct aps_plan *plan, char *text,
 
 /* Rank 0's codes, had all its values one scale. NaN: there are none. */
 static double candidates_entropy(const struct aps_plan *plan,
-                                 const struct aps_segment *segment,
+                                 const struct aps_layer *layer,
                                  const struct aps_cost *cost)
 {
     struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
@@ -38,10 +38,10 @@ static double candidates_entropy(const struct aps_plan *plan,
         options.rounding = APS_ROUND_STOCHASTIC;
     options.seed = plan->seed;
     aps_codec_init(&plan->format, &codec);
-    magnitude = aps_magnitude_of(segment->in, segment->count);
+    magnitude = aps_magnitude_of(layer->in, layer->count);
     exponent = aps_scale_block_exponent(&plan->scale, &plan->format, magnitude,
                                         cost->least_exponent);
-    return aps_codes_entropy(&codec, segment->in, segment->count,
+    return aps_codes_entropy(&codec, layer->in, layer->count,
                              aps_scale_scaling(&plan->scale, exponent),
                              &options);
 }
@@ -52,7 +52,7 @@ static void candidates_write(struct aps_subject *subject,
                              const struct aps_cost *cost, int64_t taken)
 {
     struct aps_context *context = subject->context;
-    const struct aps_segment *segment = &subject->segment;
+    const struct aps_layer *layer = &subject->layer;
     struct aps_candidates *candidates = subject->candidates;
     struct aps_candidate_result *result = &subject->results[i];
     struct aps_sampled sampled = {
@@ -66,11 +66,11 @@ static void candidates_write(struct aps_subject *subject,
     result->wire_bytes = cost->wire_bytes;
     result->fp32_bytes = cost->fp32_bytes;
     aps_sample_compare(&candidates->sample, &aps_memory_host, candidates->out,
-                       segment->count, &result->measure);
+                       layer->count, &result->measure);
     if (!aps_job_log(context->job, context->rank))
         return;
-    sampled.entropy = candidates_entropy(plan, segment, cost);
-    aps_context_row(context, &segment->key, plan, subject->function, &sampled);
+    sampled.entropy = candidates_entropy(plan, layer, cost);
+    aps_context_row(context, &layer->key, plan, subject->function, &sampled);
 }
 
 /* COLLECTIVE. Reduces by candidate i, unless it is impossible here, which it is then on
@@ -79,21 +79,21 @@ static void candidates_try(struct aps_subject *subject, size_t i)
 {
     struct aps_context *context = subject->context;
     struct aps_candidates *candidates = subject->candidates;
-    struct aps_segment *segment = &subject->segment;
+    struct aps_layer *layer = &subject->layer;
     struct aps_cost cost = {.sampled = true, .residual = NAN};
-    struct aps_vector layer = {.in = segment->in,
-                               .out = candidates->out,
-                               .n = segment->count,
-                               .memory = &aps_memory_host};
+    struct aps_vector vector = {.in = layer->in,
+                                .out = candidates->out,
+                                .n = layer->count,
+                                .memory = &aps_memory_host};
     char cause[256] = "", text[160];
     struct aps_plan plan;
     struct aps_place place;
     int64_t begin, taken;
     int rc;
 
-    aps_policy_candidate(context->job->policy, &segment->key, subject->plans, i,
+    aps_policy_candidate(context->job->policy, &layer->key, subject->plans, i,
                          &plan);
-    rc = aps_comm_resources_prepare(context->resources, &plan, segment->count,
+    rc = aps_comm_resources_prepare(context->resources, &plan, layer->count,
                                     cause, sizeof cause);
     if (rc > 0) {
         (void)aps_context_fail(context, subject->what, rc);
@@ -107,13 +107,13 @@ static void candidates_try(struct aps_subject *subject, size_t i)
                                subject->what, i + 1, text, cause);
         return;
     }
-    place = aps_segment_place(segment);
+    place = aps_layer_place(layer);
     place.matrix = plan.matrix;
-    if (segment->plan.auto_format)
-        place.choice = aps_segment_choice(segment, (int)i);
+    if (layer->plan.auto_format)
+        place.choice = aps_layer_choice(layer, (int)i);
     begin = aps_clock_ns(CLOCK_MONOTONIC);
     rc = aps_context_reduce(context, &candidates->kept[i], &plan, 1, &place,
-                            &layer, &cost);
+                            &vector, &cost);
     taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
     (void)aps_context_fail(context, subject->what, rc);
     if (rc == MPI_SUCCESS && subject->ready && context->rank == 0)
@@ -124,7 +124,7 @@ static void candidates_try(struct aps_subject *subject, size_t i)
  * are where a step of one call was found, of which the program may make several. */
 static void candidates_note_merged(const struct aps_subject *subject)
 {
-    const struct aps_plan_key *key = &subject->segment.key;
+    const struct aps_plan_key *key = &subject->layer.key;
     const struct aps_policy_steps *steps =
         aps_policy_steps(subject->context->job->policy);
 
@@ -135,11 +135,11 @@ static void candidates_note_merged(const struct aps_subject *subject)
 void aps_candidates_measure(struct aps_subject *subject)
 {
     struct aps_context *context = subject->context;
-    const struct aps_segment *segment = &subject->segment;
+    const struct aps_layer *layer = &subject->layer;
     const int rc = aps_sample_reference(
         &subject->candidates->sample,
         aps_comm_resources_vcomm(context->resources), 0, &aps_memory_host,
-        segment->in, segment->count, &subject->ready);
+        layer->in, layer->count, &subject->ready);
 
     candidates_note_merged(subject);
     (void)aps_context_fail(context, subject->what, rc);
@@ -147,14 +147,14 @@ void aps_candidates_measure(struct aps_subject *subject)
         candidates_try(subject, i);
 }
 
-float *aps_segment_copy(const struct aps_segment *segment)
+float *aps_layer_copy(const struct aps_layer *layer)
 {
     const unsigned long failures = aps_context_failures();
-    float *copy = malloc(segment->count * sizeof *copy);
+    float *copy = malloc(layer->count * sizeof *copy);
 
     if (!copy)
         return NULL;
-    segment->memory->copy_out(copy, segment->in, segment->count);
+    layer->memory->copy_out(copy, layer->in, layer->count);
     if (aps_context_failures() == failures)
         return copy;
     free(copy);

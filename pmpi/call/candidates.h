@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "call/call.h"
-#include "call/segment.h"
+#include "call/plan.h"
 #include "comm/candidates.h"
 #include "comm/context.h"
 
@@ -25,10 +25,10 @@ struct aps_subject {
     struct aps_context *context;
     struct aps_candidates *candidates; /* what they keep */
     const struct aps_shadow *plans;
-    const char *what;           /* for messages: "shadow" */
-    const char *function;       /* that the program called */
-    struct aps_segment segment; /* its inputs in the host's memory */
-    int ready;                  /* on rank 0: the reference is there */
+    const char *what;       /* for messages: "shadow" */
+    const char *function;   /* that the program called */
+    struct aps_layer layer; /* its inputs in the host's memory */
+    int ready;              /* on rank 0: the reference is there */
     struct aps_candidate_result results[APS_CANDIDATES_MAX]; /* are written */
 };
 
@@ -42,6 +42,6 @@ void aps_candidates_measure(struct aps_subject *subject);
 
 /* Local. A copy of the layer's inputs, in the host's memory, which the caller frees;
  * NULL: none. */
-float *aps_segment_copy(const struct aps_segment *segment);
+float *aps_layer_copy(const struct aps_layer *layer);
 
 #endif

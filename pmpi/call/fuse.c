@@ -7,8 +7,12 @@
 #include <string.h>
 
 #include "call/auto_format.h"
+#include "call/collective.h"
+#include "call/plan.h"
+#include "call/run.h"
 #include "message/agree.h"
 #include "comm/first_call.h"
+#include "comm/layers.h"
 #include "comm/report.h"
 #include "block/magnitude_batch.h"
 #include "base/fpenv.h"
@@ -22,7 +26,7 @@
 
 struct group {
     struct aps_context *context;
-    struct aps_deferred *calls[GROUP_MAX];
+    struct aps_call *calls[GROUP_MAX];
     int count;          /* calls that have come and may belong to it */
     bool closed;        /* with the last of them, by their sequence alone */
     size_t bytes;       /* FP32, of those that fuse */
@@ -41,7 +45,7 @@ struct agreement {
 _Static_assert(GROUP_MAX <= APS_VECTORS_MAX, "a group is reduced at a time");
 
 /* Is it the last layer of its step? */
-static bool fuse_ends_step(const struct aps_deferred *call)
+static bool fuse_ends_step(const struct aps_call *call)
 {
     const struct aps_step_position *position = &call->position;
 
@@ -49,25 +53,38 @@ static bool fuse_ends_step(const struct aps_deferred *call)
            position->layer + position->segments == position->layers;
 }
 
-/* A call that may belong to the group, as things stand before the group: on all ranks
- * alike, since the calls before it have been carried out. What the group's own calls
- * change is seen when its turn comes (fuse_choose). */
-static void fuse_look(const struct group *group, struct aps_deferred *call)
+/* True if the call may share a batch: one layer, which is not sampled. */
+static bool fuse_is_single(const struct aps_call *call)
 {
-    call->fusable = call->single;
-    if (!call->segment.plan.auto_format)
+    return call->arguments.collective->fuses && call->count == 1 &&
+           !call->layers->sampled;
+}
+
+/* Decides whether the next call may belong to the group, as things stand before the
+ * group: the same on all ranks, since the calls before it have been carried out. What
+ * the group's own calls change is seen when its turn comes (fuse_choose). */
+static void fuse_look(const struct group *group, struct aps_call *call)
+{
+    call->fusable = fuse_is_single(call);
+    if (!call->layers->plan.auto_format)
         return;
-    call->fusable &= !aps_auto_format_is_due(group->context, &call->segment);
-    aps_segment_choose(group->context, &call->call, &call->segment);
+    call->fusable &= !aps_auto_format_is_due(group->context, call->layers);
+    aps_layer_choose(call, call->layers);
 }
 
 /* Its turn has come. */
-static const struct aps_plan *fuse_choose(const struct group *group,
-                                          struct aps_deferred *call)
+static const struct aps_plan *fuse_choose(struct aps_call *call)
 {
-    if (call->segment.plan.auto_format)
-        aps_segment_choose(group->context, &call->call, &call->segment);
-    return &call->segment.plan;
+    if (call->layers->plan.auto_format)
+        aps_layer_choose(call, call->layers);
+    return &call->layers->plan;
+}
+
+/* True if a queued operation is a call, like the first of the group. */
+static bool fuse_is_call(const struct group *group,
+                         const struct aps_operation *operation)
+{
+    return operation->run == group->calls[0]->operation.run;
 }
 
 /* Take in what has come since. */
@@ -79,8 +96,8 @@ static void fuse_gather(struct group *group)
         aps_queue_peek(group->context->queue, waiting, GROUP_MAX - 1);
 
     while (!group->closed) {
-        const struct aps_deferred *last = group->calls[group->count - 1];
-        struct aps_deferred *next;
+        const struct aps_call *last = group->calls[group->count - 1];
+        struct aps_call *next;
         size_t bytes;
 
         if (group->bytes >= fuse || group->count == GROUP_MAX ||
@@ -91,13 +108,13 @@ static void fuse_gather(struct group *group)
         if ((size_t)group->count > behind)
             return;
         /* The end of the queue, or what is no call: the group ends before it. */
-        if (!aps_deferred_is(waiting[group->count - 1])) {
+        if (!fuse_is_call(group, waiting[group->count - 1])) {
             group->closed = true;
             return;
         }
         next = waiting[group->count - 1]->owner;
         fuse_look(group, next);
-        bytes = next->fusable ? next->segment.count * sizeof(float) : 0;
+        bytes = next->fusable ? next->layers->count * sizeof(float) : 0;
         if (bytes >= fuse && group->bytes > 0) {
             group->closed = true;
             return;
@@ -123,9 +140,9 @@ static bool fuse_is_waited_for(const struct group *group)
 }
 
 /* Does the group need to know how great the values of this layer are? */
-static bool fuse_is_scaled(const struct aps_deferred *call)
+static bool fuse_is_scaled(const struct aps_call *call)
 {
-    const struct aps_plan *plan = &call->segment.plan;
+    const struct aps_plan *plan = &call->layers->plan;
 
     return call->fusable && !aps_plan_compresses(plan) &&
            aps_scale_ops_of(&plan->scale)->agreed;
@@ -142,16 +159,16 @@ static int fuse_agree(struct group *group, struct agreement *agreement)
 
     agreement->count = -group->count;
     for (int i = 0; i < GROUP_MAX; i++) {
-        const struct aps_segment *segment;
+        const struct aps_layer *layer;
 
         agreement->exponents[i] = INT_MIN;
         group->scaled[i] = i < group->count && fuse_is_scaled(group->calls[i]);
         if (!group->scaled[i])
             continue;
-        segment = &group->calls[i]->segment;
+        layer = group->calls[i]->layers;
         calls[count] = i;
         queries[count++] = (struct aps_magnitude_query){
-            .memory = segment->memory, .x = segment->in, .n = segment->count};
+            .memory = layer->memory, .x = layer->in, .n = layer->count};
     }
     aps_fpenv_enter(&environment);
     aps_magnitude_queries_run(queries, (size_t)count);
@@ -182,15 +199,15 @@ static bool fuse_same_plan(const struct aps_plan *a, const struct aps_plan *b)
 static struct aps_vector fuse_layer_of(const struct group *group,
                                        const struct agreement *agreement, int i)
 {
-    const struct aps_deferred *call = group->calls[i];
-    const struct aps_segment *segment = &call->segment;
+    const struct aps_call *call = group->calls[i];
+    const struct aps_layer *layer = call->layers;
     const bool scaled = group->scaled[i] && fuse_is_scaled(call);
 
     return (struct aps_vector){
-        .in = segment->in,
-        .out = segment->out,
-        .n = segment->count,
-        .memory = segment->memory,
+        .in = layer->in,
+        .out = layer->out,
+        .n = layer->count,
+        .memory = layer->memory,
         .magnitude = group->magnitudes[i],
         .measured = scaled,
         .greatest = agreement->exponents[i],
@@ -230,20 +247,20 @@ static int fuse_run_batch(struct aps_context *context,
  * alone. Nobody knows the layers of a call that does not fuse yet. */
 static bool fuse_follows_another(const struct group *group, int first, int i)
 {
-    const struct aps_deferred *call = group->calls[i];
-    const struct aps_plan *plan = &call->segment.plan;
-    const struct aps_place place = aps_segment_place(&call->segment);
+    const struct aps_call *call = group->calls[i];
+    const struct aps_plan *plan = &call->layers->plan;
+    const struct aps_place place = aps_layer_place(call->layers);
     const bool keeps = aps_plan_carries_state(plan);
 
     for (int j = first; j < i && (keeps || plan->auto_format); j++) {
-        const struct aps_deferred *other = group->calls[j];
+        const struct aps_call *other = group->calls[j];
         struct aps_place before;
 
         if (!other)
             continue;
         if (!other->fusable)
             return true;
-        before = aps_segment_place(&other->segment);
+        before = aps_layer_place(other->layers);
         if (keeps && aps_place_follows(plan, &before, &place))
             return true;
     }
@@ -256,43 +273,46 @@ static void fuse_run_alike(struct group *group,
                            const struct agreement *agreement, int first)
 {
     struct aps_context *context = group->context;
-    const struct aps_plan plan = *fuse_choose(group, group->calls[first]);
-    struct aps_deferred *batch[GROUP_MAX];
+    const struct aps_plan plan = *fuse_choose(group->calls[first]);
+    struct aps_call *batch[GROUP_MAX];
     struct aps_vector layers[GROUP_MAX];
     struct aps_place places[GROUP_MAX];
-    struct aps_call together = group->calls[first]->call;
+    struct aps_call together = *group->calls[first];
     int taken[GROUP_MAX];
     int length = 0;
     int rc;
 
     together.arguments.count = 0;
     for (int i = first; i < group->count; i++) {
-        struct aps_deferred *call = group->calls[i];
+        struct aps_call *call = group->calls[i];
 
         if (!call || !call->fusable ||
-            !fuse_same_plan(&plan, fuse_choose(group, call)) ||
+            !fuse_same_plan(&plan, fuse_choose(call)) ||
             fuse_follows_another(group, first, i))
             continue;
         layers[length] = fuse_layer_of(group, agreement, i);
-        places[length] = aps_segment_place(&call->segment);
+        places[length] = aps_layer_place(call->layers);
         taken[length] = i;
         batch[length++] = call;
-        together.arguments.count += call->call.arguments.count;
+        together.arguments.count += call->arguments.count;
     }
     for (int i = 0; i < length; i++)
         group->calls[taken[i]] = NULL;
-    if (length > 1 && aps_segment_is_possible(context, &together, &plan)) {
+    if (length > 1 &&
+        together.arguments.collective->prepare(&together, &plan)) {
         aps_context_begin_call(context, aps_call_function(&together),
-                               &batch[0]->segment.key, &plan, layers[0].memory);
+                               &batch[0]->layers->key, &plan, layers[0].memory);
         /* Of other batches, and of formats that were measured, it knows nothing. */
         rc = fuse_run_batch(context, &plan, length, places, layers,
                             aps_context_failures() - group->lost);
-        for (int i = 0; i < length; i++)
-            aps_deferred_complete(batch[i], rc);
+        for (int i = 0; i < length; i++) {
+            batch[i]->rc = rc;
+            (void)aps_call_complete(batch[i]);
+        }
         return;
     }
     for (int i = 0; i < length; i++)
-        aps_deferred_run(batch[i]);
+        aps_call_finish(batch[i]);
 }
 
 /* COLLECTIVE. The calls that the ranks have agreed on. */
@@ -300,16 +320,16 @@ static void fuse_run_group(struct group *group,
                            const struct agreement *agreement)
 {
     for (int i = 0; i < group->count; i++) {
-        struct aps_deferred *call = group->calls[i];
+        struct aps_call *call = group->calls[i];
 
         if (call && call->fusable)
             fuse_run_alike(group, agreement, i);
         else if (call)
-            aps_deferred_run(call);
+            aps_call_finish(call);
     }
 }
 
-void aps_fuse_run(struct aps_deferred *first)
+void aps_fuse_run(struct aps_call *first)
 {
     struct aps_context *context = first->context;
     struct group group = {.context = context, .calls = {first}, .count = 1};
@@ -319,11 +339,11 @@ void aps_fuse_run(struct aps_deferred *first)
     group.lost = aps_context_failures();
     fuse_look(&group, first);
     if (first->fusable)
-        group.bytes = first->segment.count * sizeof(float);
+        group.bytes = first->layers->count * sizeof(float);
     /* On every rank it goes alone, whatever follows. */
     if (!first->fusable || fuse_ends_step(first) ||
         group.bytes >= aps_policy_fuse(context->job->policy)) {
-        aps_deferred_run(first);
+        aps_call_finish(first);
         return;
     }
     for (fuse_gather(&group); !group.closed && !fuse_is_waited_for(&group);
@@ -331,10 +351,10 @@ void aps_fuse_run(struct aps_deferred *first)
         aps_queue_pause(context->queue);
     rc = fuse_agree(&group, &agreement);
     group.lost = aps_context_failures() - group.lost;
-    (void)aps_context_fail(context, aps_call_function(&first->call), rc);
+    (void)aps_context_fail(context, aps_call_function(first), rc);
     /* This call, and those that stay in the queue, end with the error. */
     if (rc != MPI_SUCCESS) {
-        aps_deferred_run(first);
+        aps_call_finish(first);
         return;
     }
     aps_queue_take(context->queue, (size_t)group.count - 1);

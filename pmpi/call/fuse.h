@@ -13,12 +13,12 @@
 #ifndef APS_PMPI_CALL_FUSE_H
 #define APS_PMPI_CALL_FUSE_H
 
-#include "call/deferred.h"
+#include "call/call.h"
 
 /*
  * COLLECTIVE over the context's communicator, from the run of the group's first
  * call: forms the group, carries it out and completes its calls.
  */
-void aps_fuse_run(struct aps_deferred *first);
+void aps_fuse_run(struct aps_call *first);
 
 #endif

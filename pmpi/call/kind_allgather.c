@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "call/derived.h"
-#include "call/other_kind.h"
+#include "call/common.h"
 #include "call/signature.h"
 
 static int gather_pass(const struct aps_call_arguments *arguments)
@@ -64,8 +64,8 @@ static bool gather_is_wrong(const struct aps_job *job,
                                     arguments->send_type)));
 }
 
-static bool gather_is_candidate(const struct aps_job *job,
-                                const struct aps_call_arguments *arguments)
+static bool gather_is_eligible(const struct aps_job *job,
+                               const struct aps_call_arguments *arguments)
 {
     return aps_abi_is_communicator(arguments->comm) && arguments->count >= 0 &&
            aps_signature_floats(job, arguments->type) > 0 &&
@@ -75,44 +75,42 @@ static bool gather_is_candidate(const struct aps_job *job,
 
 /* A rank with a type or an argument that is not for us says so to the others
  * (`good`). */
-static bool gather_measure(const struct aps_context *context,
-                           const struct aps_call *call,
-                           struct aps_segment *segment)
+static bool gather_measure(const struct aps_call *call, struct aps_layer *layer)
 {
-    const struct aps_job *job = context->job;
+    const struct aps_job *job = call->context->job;
     const size_t floats = aps_signature_floats(job, call->arguments.type);
     const bool in_place = call->arguments.send == MPI_IN_PLACE;
     float *place = NULL; /* for our own block */
 
-    *segment = (struct aps_segment){.out = call->arguments.receive};
+    *layer = (struct aps_layer){.out = call->arguments.receive};
     if (!aps_other_elements(call->arguments.count, (MPI_Count)floats,
-                            &segment->own) ||
-        !aps_other_elements((MPI_Count)segment->own, context->size,
-                            &segment->count))
+                            &layer->own) ||
+        !aps_other_elements((MPI_Count)layer->own, call->context->size,
+                            &layer->count))
         return false;
-    segment->good = aps_call_is_float(job, call->arguments.type) &&
-                    call->arguments.send && call->arguments.receive &&
-                    call->arguments.receive != MPI_IN_PLACE;
-    if (segment->good)
+    layer->good = aps_call_is_float(job, call->arguments.type) &&
+                  call->arguments.send && call->arguments.receive &&
+                  call->arguments.receive != MPI_IN_PLACE;
+    if (layer->good)
         place = (float *)call->arguments.receive +
-                (size_t)context->rank * segment->own;
+                (size_t)call->context->rank * layer->own;
     if (!in_place)
-        segment->good = segment->good &&
-                        call->arguments.send_count == call->arguments.count &&
-                        aps_call_is_float(job, call->arguments.send_type) &&
-                        call->arguments.send != place;
-    segment->in = in_place ? place : call->arguments.send;
+        layer->good = layer->good &&
+                      call->arguments.send_count == call->arguments.count &&
+                      aps_call_is_float(job, call->arguments.send_type) &&
+                      call->arguments.send != place;
+    layer->in = in_place ? place : call->arguments.send;
     return true;
 }
 
-static int gather_run(struct aps_context *context, const struct aps_call *call,
-                      const struct aps_segment *segment, struct aps_cost *cost)
+static int gather_run(struct aps_call *call, const struct aps_layer *layer,
+                      struct aps_cost *cost)
 {
-    const struct aps_wire wire = aps_other_wire(context, call, segment);
+    const struct aps_wire wire = aps_other_wire(call, layer);
 
-    return aps_allgather_run(context->other_collectives.gather, &wire,
-                             segment->rc, segment->exponent, segment->in,
-                             segment->out, segment->own, cost);
+    return aps_allgather_run(call->context->other_collectives.gather, &wire,
+                             layer->rc, layer->exponent, layer->in, layer->out,
+                             layer->own, cost);
 }
 
 /* --- unchanged ----------------------------------------------------------- */
@@ -148,13 +146,12 @@ static void gather_release(struct aps_call_arguments *arguments)
 }
 
 /* The block of this rank as packed[size]. */
-static int gather_pack(const struct aps_context *context,
-                       const struct aps_call *call, size_t size,
+static int gather_pack(const struct aps_call *call, size_t size,
                        unsigned char *packed)
 {
     const bool in_place = call->arguments.send == MPI_IN_PLACE;
     const struct aps_vcomm *vcomm =
-        aps_comm_resources_vcomm(context->resources);
+        aps_comm_resources_vcomm(call->context->resources);
     const char *from = call->arguments.send;
     MPI_Aint low, extent;
 
@@ -164,7 +161,7 @@ static int gather_pack(const struct aps_context *context,
         if (rc != MPI_SUCCESS)
             return rc;
         from = (char *)call->arguments.receive +
-               context->rank * call->arguments.count * extent;
+               call->context->rank * call->arguments.count * extent;
     }
     return aps_derived_pack(
         from, in_place ? call->arguments.count : call->arguments.send_count,
@@ -173,16 +170,15 @@ static int gather_pack(const struct aps_context *context,
 }
 
 /* packed[size] of every rank, to where the program wants it. */
-static int gather_unpack(const struct aps_context *context,
-                         const struct aps_call *call, size_t size,
+static int gather_unpack(const struct aps_call *call, size_t size,
                          const unsigned char *packed)
 {
     const struct aps_vcomm *vcomm =
-        aps_comm_resources_vcomm(context->resources);
+        aps_comm_resources_vcomm(call->context->resources);
     MPI_Aint low, extent;
     int rc = PMPI_Type_get_extent(call->arguments.type, &low, &extent);
 
-    for (int i = 0; i < context->size && rc == MPI_SUCCESS; i++)
+    for (int i = 0; i < call->context->size && rc == MPI_SUCCESS; i++)
         rc = aps_derived_unpack(packed + (size_t)i * size, size,
                                 (char *)call->arguments.receive +
                                     i * call->arguments.count * extent,
@@ -193,32 +189,30 @@ static int gather_unpack(const struct aps_context *context,
 
 /* What this rank cannot do is an error of all: they get empty messages. MPI packs
  * in host memory. */
-static int gather_run_unchanged(struct aps_context *context,
-                                const struct aps_call *call,
-                                const struct aps_segment *segment)
+static int gather_run_unchanged(struct aps_call *call,
+                                const struct aps_layer *layer)
 {
     const struct aps_vcomm *vcomm =
-        aps_comm_resources_vcomm(context->resources);
-    const size_t size = segment->own * sizeof(float);
+        aps_comm_resources_vcomm(call->context->resources);
+    const size_t size = layer->own * sizeof(float);
     unsigned char *in = malloc(size);
-    unsigned char *out = malloc(segment->count * sizeof(float));
+    unsigned char *out = malloc(layer->count * sizeof(float));
     struct aps_call packed = *call;
     struct aps_bounce bounce;
     int rc = aps_bounce_begin(
         &bounce, aps_call_function(call), vcomm->comm, call->gpu,
         call->arguments.send, call->arguments.send_count,
         call->arguments.send_type, call->arguments.receive,
-        context->size * call->arguments.count, call->arguments.type);
+        call->context->size * call->arguments.count, call->arguments.type);
 
     packed.arguments.send = bounce.send;
     packed.arguments.receive = bounce.receive;
     if (rc == MPI_SUCCESS)
-        rc = in && out ? gather_pack(context, &packed, size, in)
-                       : MPI_ERR_NO_MEM;
-    rc = aps_allgather_run_bytes(context->other_collectives.gather, rc, in, out,
-                                 size);
+        rc = in && out ? gather_pack(&packed, size, in) : MPI_ERR_NO_MEM;
+    rc = aps_allgather_run_bytes(call->context->other_collectives.gather, rc,
+                                 in, out, size);
     if (rc == MPI_SUCCESS)
-        rc = gather_unpack(context, &packed, size, out);
+        rc = gather_unpack(&packed, size, out);
     rc = aps_bounce_end(&bounce, rc);
     free(in);
     free(out);
@@ -230,19 +224,19 @@ const struct aps_collective aps_collective_allgather = {
     .counted = APS_COUNTED_ALLGATHER,
     .name = "MPI_Allgather",
     .nonblocking = "MPI_Iallgather",
-    .is_candidate = gather_is_candidate,
+    .is_eligible = gather_is_eligible,
     .pass = gather_pass,
     .start = gather_start,
     .count_elements = gather_count_elements,
-    .place = aps_other_place,
+    .number = aps_other_number,
     .measure = gather_measure,
-    .segment = aps_other_segment,
-    .is_possible = aps_other_is_possible,
+    .describe = aps_other_describe,
+    .prepare = aps_other_prepare,
     .agree = aps_other_agree_blocks,
     .hold = gather_hold,
     .release = gather_release,
     .run_unchanged = gather_run_unchanged,
     .run = gather_run,
-    .sample = aps_other_sample_block,
+    .reference = aps_other_reference_block,
     .merges = true,
 };

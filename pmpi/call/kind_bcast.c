@@ -14,7 +14,7 @@
 
 #include "base/writable.h"
 #include "call/derived.h"
-#include "call/other_kind.h"
+#include "call/common.h"
 #include "call/signature.h"
 
 /* Does this rank send? Of an intercommunicator the root says so itself. */
@@ -62,8 +62,8 @@ static void bcast_count_elements(const struct aps_call_arguments *arguments,
         sends || arguments->root == MPI_PROC_NULL ? 0 : arguments->count;
 }
 
-static bool bcast_is_candidate(const struct aps_job *job,
-                               const struct aps_call_arguments *arguments)
+static bool bcast_is_eligible(const struct aps_job *job,
+                              const struct aps_call_arguments *arguments)
 {
     int size;
 
@@ -76,46 +76,44 @@ static bool bcast_is_candidate(const struct aps_job *job,
              aps_derived_is_missing(job, arguments->receive, arguments->type));
 }
 
-static bool bcast_measure(const struct aps_context *context,
-                          const struct aps_call *call,
-                          struct aps_segment *segment)
+static bool bcast_measure(const struct aps_call *call, struct aps_layer *layer)
 {
-    const struct aps_job *job = context->job;
+    const struct aps_job *job = call->context->job;
     const size_t floats = aps_signature_floats(job, call->arguments.type);
-    const bool root = context->rank == call->arguments.root;
+    const bool root = call->context->rank == call->arguments.root;
 
-    *segment = (struct aps_segment){.in = call->arguments.receive,
-                                    .out = call->arguments.receive};
-    if (call->arguments.root < 0 || call->arguments.root >= context->size ||
+    *layer = (struct aps_layer){.in = call->arguments.receive,
+                                .out = call->arguments.receive};
+    if (call->arguments.root < 0 ||
+        call->arguments.root >= call->context->size ||
         !aps_other_elements(call->arguments.count, (MPI_Count)floats,
-                            &segment->count))
+                            &layer->count))
         return false;
-    segment->own = root ? segment->count : 0;
-    segment->good =
+    layer->own = root ? layer->count : 0;
+    layer->good =
         aps_call_is_float(job, call->arguments.type) && call->arguments.receive;
     return true;
 }
 
 /* The root, which alone has values of its own: can it write them? GPUs have no
  * memory that is only read. */
-static void bcast_agree(struct aps_context *context,
-                        struct aps_segment *segment, bool *good)
+static void bcast_agree(struct aps_call *call, struct aps_layer *layer,
+                        bool *good)
 {
-    if (segment->own > 0 && segment->good &&
-        segment->memory == &aps_memory_host &&
-        !aps_memory_is_writable(segment->out, segment->own * sizeof(float)))
-        segment->good = false;
-    aps_other_agree_blocks(context, segment, good);
+    if (layer->own > 0 && layer->good && layer->memory == &aps_memory_host &&
+        !aps_memory_is_writable(layer->out, layer->own * sizeof(float)))
+        layer->good = false;
+    aps_other_agree_blocks(call, layer, good);
 }
 
-static int bcast_run(struct aps_context *context, const struct aps_call *call,
-                     const struct aps_segment *segment, struct aps_cost *cost)
+static int bcast_run(struct aps_call *call, const struct aps_layer *layer,
+                     struct aps_cost *cost)
 {
-    const struct aps_wire wire = aps_other_wire(context, call, segment);
+    const struct aps_wire wire = aps_other_wire(call, layer);
 
-    return aps_broadcast_run(
-        context->other_collectives.broadcast, &wire, call->arguments.root,
-        segment->rc, segment->exponent, segment->out, segment->count, cost);
+    return aps_broadcast_run(call->context->other_collectives.broadcast, &wire,
+                             call->arguments.root, layer->rc, layer->exponent,
+                             layer->out, layer->count, cost);
 }
 
 /* --- unchanged ----------------------------------------------------------- */
@@ -141,14 +139,13 @@ static void bcast_release(struct aps_call_arguments *arguments)
 
 /* What this rank cannot do is an error of all that it sends to: they get empty
  * messages. MPI packs in host memory. The program's communicator may be gone. */
-static int bcast_run_unchanged(struct aps_context *context,
-                               const struct aps_call *call,
-                               const struct aps_segment *segment)
+static int bcast_run_unchanged(struct aps_call *call,
+                               const struct aps_layer *layer)
 {
     const struct aps_vcomm *vcomm =
-        aps_comm_resources_vcomm(context->resources);
-    const bool root = context->rank == call->arguments.root;
-    const size_t size = segment->count * sizeof(float);
+        aps_comm_resources_vcomm(call->context->resources);
+    const bool root = call->context->rank == call->arguments.root;
+    const size_t size = layer->count * sizeof(float);
     unsigned char *bytes = malloc(size);
     struct aps_bounce bounce;
     int rc = aps_bounce_begin(
@@ -162,7 +159,7 @@ static int bcast_run_unchanged(struct aps_context *context,
     if (rc == MPI_SUCCESS && root)
         rc = aps_derived_pack(bounce.send, call->arguments.count,
                               call->arguments.type, bytes, size, vcomm->comm);
-    rc = aps_broadcast_run_bytes(context->other_collectives.broadcast,
+    rc = aps_broadcast_run_bytes(call->context->other_collectives.broadcast,
                                  call->arguments.root, rc, bytes, size);
     if (rc == MPI_SUCCESS && !root)
         rc = aps_derived_unpack(bytes, size, bounce.receive,
@@ -178,19 +175,19 @@ const struct aps_collective aps_collective_bcast = {
     .counted = APS_COUNTED_BCAST,
     .name = "MPI_Bcast",
     .nonblocking = "MPI_Ibcast",
-    .is_candidate = bcast_is_candidate,
+    .is_eligible = bcast_is_eligible,
     .pass = bcast_pass,
     .start = bcast_start,
     .count_elements = bcast_count_elements,
-    .place = aps_other_place,
+    .number = aps_other_number,
     .measure = bcast_measure,
-    .segment = aps_other_segment,
-    .is_possible = aps_other_is_possible,
+    .describe = aps_other_describe,
+    .prepare = aps_other_prepare,
     .agree = bcast_agree,
     .hold = bcast_hold,
     .release = bcast_release,
     .run_unchanged = bcast_run_unchanged,
     .run = bcast_run,
-    .sample = aps_other_sample_block,
+    .reference = aps_other_reference_block,
     .merges = true,
 };

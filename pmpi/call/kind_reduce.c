@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "call/other_kind.h"
+#include "call/common.h"
 
 static int reduce_pass(const struct aps_call_arguments *arguments)
 {
@@ -38,8 +38,8 @@ static void reduce_count_elements(const struct aps_call_arguments *arguments,
 
 /* One buffer for both, or a root that is none, is an error, of one rank
  * perhaps. */
-static bool reduce_is_candidate(const struct aps_job *job,
-                                const struct aps_call_arguments *arguments)
+static bool reduce_is_eligible(const struct aps_job *job,
+                               const struct aps_call_arguments *arguments)
 {
     int size;
 
@@ -48,22 +48,21 @@ static bool reduce_is_candidate(const struct aps_job *job,
            arguments->root >= 0 && arguments->root < size;
 }
 
-static bool reduce_measure(const struct aps_context *context,
-                           const struct aps_call *call,
-                           struct aps_segment *segment)
+static bool reduce_measure(const struct aps_call *call, struct aps_layer *layer)
 {
-    const bool root = context->rank == call->arguments.root;
+    const bool root = call->context->rank == call->arguments.root;
     const bool in_place = root && call->arguments.send == MPI_IN_PLACE;
 
-    *segment = (struct aps_segment){
+    *layer = (struct aps_layer){
         .good = true,
         .in = in_place ? call->arguments.receive : call->arguments.send,
         .out = root ? call->arguments.receive : NULL,
     };
-    if (call->arguments.root < 0 || call->arguments.root >= context->size ||
-        !aps_other_elements(call->arguments.count, 1, &segment->count))
+    if (call->arguments.root < 0 ||
+        call->arguments.root >= call->context->size ||
+        !aps_other_elements(call->arguments.count, 1, &layer->count))
         return false;
-    segment->own = root ? segment->count : 0;
+    layer->own = root ? layer->count : 0;
     if (!root)
         return call->arguments.send && call->arguments.send != MPI_IN_PLACE;
     return call->arguments.send && call->arguments.receive &&
@@ -71,25 +70,24 @@ static bool reduce_measure(const struct aps_context *context,
            call->arguments.send != call->arguments.receive;
 }
 
-static int reduce_run(struct aps_context *context, const struct aps_call *call,
-                      const struct aps_segment *segment, struct aps_cost *cost)
+static int reduce_run(struct aps_call *call, const struct aps_layer *layer,
+                      struct aps_cost *cost)
 {
-    const struct aps_wire wire = aps_other_wire(context, call, segment);
+    const struct aps_wire wire = aps_other_wire(call, layer);
 
-    return aps_reduce_root_run(context->other_collectives.rooted, &wire,
-                               call->arguments.root, segment->in, segment->out,
-                               segment->count, cost);
+    return aps_reduce_root_run(call->context->other_collectives.rooted, &wire,
+                               call->arguments.root, layer->in, layer->out,
+                               layer->count, cost);
 }
 
-static int reduce_sample(struct aps_context *context,
-                         const struct aps_call *call,
-                         const struct aps_segment *segment, int *ready)
+static int reduce_reference(struct aps_call *call,
+                            const struct aps_layer *layer, int *ready)
 {
     *ready = 1;
-    return aps_sample_reference(&context->sample,
-                                aps_comm_resources_vcomm(context->resources),
-                                call->arguments.root, segment->memory,
-                                segment->in, segment->count, ready);
+    return aps_sample_reference(
+        &call->context->sample,
+        aps_comm_resources_vcomm(call->context->resources),
+        call->arguments.root, layer->memory, layer->in, layer->count, ready);
 }
 
 const struct aps_collective aps_collective_reduce = {
@@ -97,15 +95,15 @@ const struct aps_collective aps_collective_reduce = {
     .counted = APS_COUNTED_REDUCE,
     .name = "MPI_Reduce",
     .nonblocking = "MPI_Ireduce",
-    .is_candidate = reduce_is_candidate,
+    .is_eligible = reduce_is_eligible,
     .pass = reduce_pass,
     .start = reduce_start,
     .count_elements = reduce_count_elements,
-    .place = aps_other_place,
+    .number = aps_other_number,
     .measure = reduce_measure,
-    .segment = aps_other_segment,
-    .is_possible = aps_other_is_possible,
+    .describe = aps_other_describe,
+    .prepare = aps_other_prepare,
     .run = reduce_run,
-    .sample = reduce_sample,
+    .reference = reduce_reference,
     .merges = true,
 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "call/other_kind.h"
+#include "call/common.h"
 
 /* How many elements go to rank i. */
 static MPI_Count scatter_share(const struct aps_call_arguments *arguments,
@@ -69,36 +69,35 @@ static void scatter_count_elements(const struct aps_call_arguments *arguments,
                     : scatter_share(arguments, rank);
 }
 
-static bool scatter_is_candidate(const struct aps_job *job,
-                                 const struct aps_call_arguments *arguments)
+static bool scatter_is_eligible(const struct aps_job *job,
+                                const struct aps_call_arguments *arguments)
 {
     return aps_other_is_sum(job, arguments) && arguments->counts != NULL;
 }
 
 static bool
-scatter_is_candidate_block(const struct aps_job *job,
-                           const struct aps_call_arguments *arguments)
+scatter_is_eligible_block(const struct aps_job *job,
+                          const struct aps_call_arguments *arguments)
 {
     return aps_other_is_sum(job, arguments) && arguments->count >= 0 &&
            (arguments->count == 0 || arguments->send != arguments->receive);
 }
 
 /* A share may be empty, and then its place may be anything, as Open MPI has it. */
-static bool scatter_measure(const struct aps_context *context,
-                            const struct aps_call *call,
-                            struct aps_segment *segment)
+static bool scatter_measure(const struct aps_call *call,
+                            struct aps_layer *layer)
 {
-    const MPI_Count own = scatter_share(&call->arguments, context->rank);
+    const MPI_Count own = scatter_share(&call->arguments, call->context->rank);
     size_t count = 0;
 
-    for (int i = 0; i < context->size; i++) {
+    for (int i = 0; i < call->context->size; i++) {
         const MPI_Count share = scatter_share(&call->arguments, i);
 
         if (share < 0 || __builtin_add_overflow(count, share, &count) ||
             count > PTRDIFF_MAX / sizeof(float))
             return false;
     }
-    *segment = (struct aps_segment){
+    *layer = (struct aps_layer){
         .count = count,
         .own = (size_t)own,
         .good = true,
@@ -140,42 +139,40 @@ static void scatter_release(struct aps_call_arguments *arguments)
 }
 
 /* Where the shares begin, and the last one ends. */
-static const size_t *scatter_bounds_of(struct aps_context *context,
-                                       const struct aps_call *call)
+static const size_t *scatter_bounds_of(const struct aps_call *call)
 {
-    size_t *bounds = context->other_collectives.bounds;
+    size_t *bounds = call->context->other_collectives.bounds;
 
     bounds[0] = 0;
-    for (int i = 0; i < context->size; i++)
+    for (int i = 0; i < call->context->size; i++)
         bounds[i + 1] = bounds[i] + (size_t)scatter_share(&call->arguments, i);
     return bounds;
 }
 
-static int scatter_run(struct aps_context *context, const struct aps_call *call,
-                       const struct aps_segment *segment, struct aps_cost *cost)
+static int scatter_run(struct aps_call *call, const struct aps_layer *layer,
+                       struct aps_cost *cost)
 {
-    const struct aps_wire wire = aps_other_wire(context, call, segment);
+    const struct aps_wire wire = aps_other_wire(call, layer);
 
-    return aps_reduce_scatter_run(context->other_collectives.scatter, &wire,
-                                  segment->in, scatter_bounds_of(context, call),
-                                  segment->out, cost);
+    return aps_reduce_scatter_run(call->context->other_collectives.scatter,
+                                  &wire, layer->in, scatter_bounds_of(call),
+                                  layer->out, cost);
 }
 
-static int scatter_sample(struct aps_context *context,
-                          const struct aps_call *call,
-                          const struct aps_segment *segment, int *ready)
+static int scatter_reference(struct aps_call *call,
+                             const struct aps_layer *layer, int *ready)
 {
     const struct aps_vcomm *vcomm =
-        aps_comm_resources_vcomm(context->resources);
-    const size_t *bounds = scatter_bounds_of(context, call);
+        aps_comm_resources_vcomm(call->context->resources);
+    const size_t *bounds = scatter_bounds_of(call);
     int rc = MPI_SUCCESS;
 
     *ready = 1;
-    for (int i = 0; i < context->size; i++) {
+    for (int i = 0; i < call->context->size; i++) {
         int there = 1;
         const int now = aps_sample_reference(
-            &context->sample, vcomm, i, segment->memory,
-            segment->in + bounds[i], bounds[i + 1] - bounds[i], &there);
+            &call->context->sample, vcomm, i, layer->memory,
+            layer->in + bounds[i], bounds[i + 1] - bounds[i], &there);
 
         *ready &= there;
         rc = rc == MPI_SUCCESS ? now : rc;
@@ -188,18 +185,18 @@ const struct aps_collective aps_collective_reduce_scatter = {
     .counted = APS_COUNTED_REDUCE_SCATTER,
     .name = "MPI_Reduce_scatter",
     .nonblocking = "MPI_Ireduce_scatter",
-    .is_candidate = scatter_is_candidate,
+    .is_eligible = scatter_is_eligible,
     .pass = scatter_pass,
     .start = scatter_start,
     .count_elements = scatter_count_elements,
-    .place = aps_other_place,
+    .number = aps_other_number,
     .measure = scatter_measure,
-    .segment = aps_other_segment,
-    .is_possible = aps_other_is_possible,
+    .describe = aps_other_describe,
+    .prepare = aps_other_prepare,
     .hold = scatter_hold,
     .release = scatter_release,
     .run = scatter_run,
-    .sample = scatter_sample,
+    .reference = scatter_reference,
     .merges = true,
 };
 
@@ -208,15 +205,15 @@ const struct aps_collective aps_collective_reduce_scatter_block = {
     .counted = APS_COUNTED_REDUCE_SCATTER_BLOCK,
     .name = "MPI_Reduce_scatter_block",
     .nonblocking = "MPI_Ireduce_scatter_block",
-    .is_candidate = scatter_is_candidate_block,
+    .is_eligible = scatter_is_eligible_block,
     .pass = scatter_pass_block,
     .start = scatter_start_block,
     .count_elements = scatter_count_elements,
-    .place = aps_other_place,
+    .number = aps_other_number,
     .measure = scatter_measure,
-    .segment = aps_other_segment,
-    .is_possible = aps_other_is_possible,
+    .describe = aps_other_describe,
+    .prepare = aps_other_prepare,
     .run = scatter_run,
-    .sample = scatter_sample,
+    .reference = scatter_reference,
     .merges = true,
 };

@@ -4,7 +4,7 @@
 #include "call/pass.h"
 
 #include "call/blocking.h"
-#include "call/kind.h"
+#include "call/collective.h"
 #include "device/bounce.h"
 #include "queue/queue.h"
 

@@ -10,8 +10,8 @@
 
 #include "base/bucket.h"
 #include "call/call.h"
-#include "call/nonblocking.h"
-#include "call/kind.h"
+#include "call/start.h"
+#include "call/collective.h"
 #include "comm/context.h"
 #include "comm/report.h"
 #include "native/next_mpi.h"
@@ -213,7 +213,7 @@ int aps_persistent_init(const struct aps_call_arguments *arguments,
     if (aps_job()->foreign)
         return persistent_init(arguments, info, request);
     /* All before MPI's own, so that nothing has to be undone. */
-    if (request && arguments->collective->is_candidate(aps_job(), arguments))
+    if (request && arguments->collective->is_eligible(aps_job(), arguments))
         reason = aps_call_is_empty(arguments) ? APS_PASSED_SMALL
                                               : APS_PASSED_PERSISTENT;
     if (reason == APS_PASSED_PERSISTENT) {

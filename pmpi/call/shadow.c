@@ -12,8 +12,7 @@
 #include "base/message.h"
 #include "base/plural.h"
 #include "call/candidates.h"
-#include "call/kind.h"
-#include "call/segment.h"
+#include "call/collective.h"
 #include "comm/comm_queue.h"
 #include "comm/report.h"
 #include "comm/shadows.h"
@@ -37,17 +36,17 @@ static bool shadow_is_stated(const struct aps_context *context)
 }
 
 static size_t shadow_class(const struct aps_context *context,
-                           const struct aps_segment *segment)
+                           const struct aps_layer *layer)
 {
     return aps_policy_steps(context->job->policy)->kind == APS_STEPS_NONE
-               ? aps_sample_budget_class(segment->count)
+               ? aps_sample_budget_class(layer->count)
                : 0;
 }
 
 /* Where the calls of a communicator are carried out in their order, the same on all
  * ranks. */
 static bool shadow_is_due(struct aps_context *context,
-                          const struct aps_segment *segment)
+                          const struct aps_layer *layer)
 {
     struct aps_shadows *shadows = context->shadows;
 
@@ -57,12 +56,12 @@ static bool shadow_is_due(struct aps_context *context,
             atomic_store(&aps_counters.shadow_begin,
                          (unsigned long long)shadows->begin);
     }
-    if (segment->count > APS_SAMPLE_MAX)
+    if (layer->count > APS_SAMPLE_MAX)
         return false;
     if (shadow_is_stated(context))
-        return segment->number % context->sample_every == 0;
+        return layer->number % context->sample_every == 0;
     return aps_sample_budget_is_due(
-        &shadows->budget, shadow_class(context, segment), segment->number);
+        &shadows->budget, shadow_class(context, layer), layer->number);
 }
 
 /* --- one layer ------------------------------------------------------------ */
@@ -87,22 +86,22 @@ static void shadow_tell_first(const struct aps_subject *subject)
     aps_message(-1,
                 "%s: MPI reduces for the program, and %zu candidate%s reduce%s "
                 "the same inputs %s; errors go to %s",
-                context->job->source.path, subject->segment.plan.shadow->count,
-                aps_plural(subject->segment.plan.shadow->count),
-                subject->segment.plan.shadow->count == 1 ? "s" : "", often,
+                context->job->source.path, subject->layer.plan.shadow->count,
+                aps_plural(subject->layer.plan.shadow->count),
+                subject->layer.plan.shadow->count == 1 ? "s" : "", often,
                 log ? log->path : "no log");
 }
 
 /* Local. */
 static void shadow_write_exponents(const struct aps_subject *subject)
 {
-    const struct aps_segment *segment = &subject->segment;
+    const struct aps_layer *layer = &subject->layer;
     struct aps_binades binades = {0};
 
     if (subject->context->rank != 0)
         return;
-    aps_binades_add(&binades, segment->in, segment->count);
-    aps_context_write_exponents(subject->context, &segment->key,
+    aps_binades_add(&binades, layer->in, layer->count);
+    aps_context_write_exponents(subject->context, &layer->key,
                                 subject->function, &binades);
 }
 
@@ -111,16 +110,15 @@ static void shadow_write_exponents(const struct aps_subject *subject)
 static void shadow_measure(struct aps_subject *subject, bool well)
 {
     struct aps_context *context = subject->context;
-    struct aps_segment *segment = &subject->segment;
-    const size_t class = shadow_class(context, segment);
+    struct aps_layer *layer = &subject->layer;
+    const size_t class = shadow_class(context, layer);
     fenv_t environment;
     int64_t begin, taken;
 
     subject->candidates = &context->shadows->candidates;
-    subject->plans = segment->plan.shadow;
+    subject->plans = layer->plan.shadow;
     subject->what = "shadow";
-    if (!aps_shadows_equip(context, segment->count, class, segment->number,
-                           well))
+    if (!aps_shadows_equip(context, layer->count, class, layer->number, well))
         return;
     aps_fpenv_enter(&environment);
     shadow_tell_first(subject);
@@ -132,58 +130,50 @@ static void shadow_measure(struct aps_subject *subject, bool well)
     aps_count(&aps_counters.shadowed, 1);
     aps_count(&aps_counters.shadow_ns, (unsigned long long)taken);
     /* In this environment, too: what is computed there is the same on all ranks. */
-    aps_shadows_end(context, class, segment->number, taken);
+    aps_shadows_end(context, class, layer->number, taken);
     aps_fpenv_leave(&environment);
 }
 
 /* --- blocking calls ------------------------------------------------------- */
 
-static void shadow_layer(struct aps_context *context,
-                         const struct aps_call *call,
-                         const struct aps_segment *segment)
+static void shadow_layer(const struct aps_call *call,
+                         const struct aps_layer *layer)
 {
-    struct aps_subject subject = {.context = context,
+    struct aps_subject subject = {.context = call->context,
                                   .function = aps_call_function(call),
-                                  .segment = *segment};
+                                  .layer = *layer};
     float *copy = NULL;
 
-    subject.segment.memory = aps_segment_memory(context, call);
-    if (subject.segment.memory != &aps_memory_host) {
-        copy = aps_segment_copy(&subject.segment);
-        subject.segment.in = copy;
+    if (layer->memory != &aps_memory_host) {
+        copy = aps_layer_copy(layer);
+        subject.layer.in = copy;
     }
-    shadow_measure(&subject, subject.segment.in != NULL);
+    shadow_measure(&subject, subject.layer.in != NULL);
     free(copy);
 }
 
-/* Of a blocking call. Where a step has nonblocking calls, too, it is sampled in the
- * steps in which these are copied. */
+/* True if it is the turn of a blocking call's layer. If a step has nonblocking calls,
+ * too, it is sampled in the steps in which their inputs are copied. */
 static bool shadow_is_its_turn(struct aps_context *context,
-                               const struct aps_segment *segment)
+                               const struct aps_layer *layer)
 {
-    const bool due = shadow_is_due(context, segment);
+    const bool due = shadow_is_due(context, layer);
 
     return due && (shadow_is_stated(context) || !context->shadows->starts ||
-                   segment->number % NONBLOCKING_EVERY == 0);
+                   layer->number % NONBLOCKING_EVERY == 0);
 }
 
-void aps_shadow_call(struct aps_context *context, const struct aps_call *call,
-                     const struct aps_step_position *position)
+void aps_shadow_call(const struct aps_call *call)
 {
-    size_t offset = 0;
+    struct aps_context *context = call->context;
 
-    if (!context->shadowed ||
-        call->arguments.collective->which != APS_CALL_ALLREDUCE ||
-        context->failed != MPI_SUCCESS)
-        return;
-    for (long i = 0; i < position->segments; i++) {
-        struct aps_segment segment;
+    for (long i = 0; i < call->count; i++) {
+        const struct aps_layer *layer = &call->layers[i];
 
-        aps_segment_plan(context, call, position, i, offset, &segment);
-        offset += segment.count;
-        if (segment.plan.shadow && shadow_is_its_turn(context, &segment) &&
+        if (layer->plan.shadow && layer->key.call == APS_CALL_ALLREDUCE &&
+            shadow_is_its_turn(context, layer) &&
             aps_context_has_resources(context, call->arguments.comm))
-            shadow_layer(context, call, &segment);
+            shadow_layer(call, layer);
     }
 }
 
@@ -203,79 +193,72 @@ static void shadow_run(struct aps_operation *operation)
 
     if (context->failed == MPI_SUCCESS &&
         context->resources_state == APS_RESOURCES_READY &&
-        shadow_is_due(context, &this->subject.segment))
+        shadow_is_due(context, &this->subject.layer))
         shadow_measure(&this->subject, this->copy != NULL);
     if (this->copy)
         atomic_fetch_sub(&context->shadows->copied,
-                         this->subject.segment.count * sizeof(float));
+                         this->subject.layer.count * sizeof(float));
     free(this->copy);
     free(this);
 }
 
-/* Local. May it be the layer's turn, as far as its number tells? */
+/* Local. True if it may be the layer's turn, as far as its number shows. */
 static bool shadow_may_be_due(const struct aps_context *context,
-                              const struct aps_segment *segment)
+                              const struct aps_layer *layer)
 {
     const long every =
         shadow_is_stated(context) ? context->sample_every : NONBLOCKING_EVERY;
 
-    return segment->plan.shadow && segment->count <= APS_SAMPLE_MAX &&
-           segment->number % every == 0;
+    return layer->count <= APS_SAMPLE_MAX && layer->number % every == 0;
 }
 
 /* Local. All ranks learn that a sample is lost if its inputs are not copied. Returns an
- * MPI error code; after an error the program's error handler has been called. */
-static int shadow_push(struct aps_context *context, const struct aps_call *call,
-                       struct aps_segment *segment)
+ * MPI error code. */
+static int shadow_push(const struct aps_call *call,
+                       const struct aps_layer *layer)
 {
+    struct aps_context *context = call->context;
     struct aps_shadows *shadows = context->shadows;
-    const size_t bytes = segment->count * sizeof(float);
+    const size_t bytes = layer->count * sizeof(float);
     struct shadow *this = calloc(1, sizeof *this);
 
-    if (!this) {
-        (void)aps_context_fail(context, "shadow", MPI_ERR_NO_MEM);
-        PMPI_Comm_call_errhandler(call->arguments.comm, MPI_ERR_NO_MEM);
-        return MPI_ERR_NO_MEM;
-    }
-    segment->memory = aps_segment_memory(context, call);
+    if (!this)
+        return aps_context_fail(context, "shadow", MPI_ERR_NO_MEM);
     if (atomic_load(&shadows->copied) + bytes <= COPIES_MAX)
-        this->copy = aps_segment_copy(segment);
+        this->copy = aps_layer_copy(layer);
     if (this->copy)
         aps_shadows_add_copy(shadows, bytes);
     this->subject = (struct aps_subject){.context = context,
                                          .function = aps_call_function(call),
-                                         .segment = *segment};
-    this->subject.segment.in = this->copy;
+                                         .layer = *layer};
+    this->subject.layer.in = this->copy;
     this->operation = (struct aps_operation){.owner = this, .run = shadow_run};
     aps_queue_push(context->queue, &this->operation);
     aps_progress_thread_notice();
     return MPI_SUCCESS;
 }
 
-int aps_shadow_start(struct aps_context *context, const struct aps_call *call,
-                     const struct aps_step_position *position)
+void aps_shadow_start(struct aps_call *call)
 {
-    size_t offset = 0;
-    int rc = MPI_SUCCESS;
+    struct aps_context *context = call->context;
 
-    if (!context->shadowed ||
-        call->arguments.collective->which != APS_CALL_ALLREDUCE ||
-        context->failed != MPI_SUCCESS)
-        return MPI_SUCCESS;
-    for (long i = 0; i < position->segments; i++) {
-        struct aps_segment segment;
+    if (!context->shadowed || context->failed != MPI_SUCCESS)
+        return;
+    for (long i = 0; i < call->count; i++) {
+        const struct aps_layer *layer = &call->layers[i];
 
-        aps_segment_plan(context, call, position, i, offset, &segment);
-        offset += segment.count;
-        context->shadows->starts |= segment.plan.shadow != NULL;
-        if (!shadow_may_be_due(context, &segment))
+        if (!layer->plan.shadow || layer->key.call != APS_CALL_ALLREDUCE)
             continue;
-        if (!context->queue)
-            rc = aps_context_make_queue(context, call->arguments.comm);
-        if (rc == MPI_SUCCESS)
-            rc = shadow_push(context, call, &segment);
-        if (rc != MPI_SUCCESS)
-            return rc;
+        context->shadows->starts = true;
+        if (!shadow_may_be_due(context, layer))
+            continue;
+        if (!context->queue) {
+            call->rc = aps_context_make_queue(context, call->arguments.comm);
+            call->handler_called = call->rc != MPI_SUCCESS;
+        }
+        if (call->rc == MPI_SUCCESS)
+            call->rc = shadow_push(call, layer);
+        if (call->rc != MPI_SUCCESS)
+            return;
     }
-    return MPI_SUCCESS;
 }

@@ -11,19 +11,17 @@
 #include "comm/context.h"
 #include "steps/steps.h"
 
-/* COLLECTIVE over the call's communicator. A blocking call is about to be carried
- * out, with all its inputs: measure its layers whose turn it is. */
-void aps_shadow_call(struct aps_context *context, const struct aps_call *call,
-                     const struct aps_step_position *position);
+/* COLLECTIVE over the call's communicator, whose policy has candidates. A blocking call
+ * is about to be carried out, with all its inputs: measures the layers whose turn it
+ * is. */
+void aps_shadow_call(const struct aps_call *call);
 
 /*
  * Local, but counts as a nonblocking collective call on the call's communicator. A
- * nonblocking call is about to be started: its layers whose turn it may be are
- * copied, and measured in the queue, beside the call. An MPI error code, of which
- * the program's error handler knows: then the call ends with it, since the other
- * ranks' queues may wait for this one's.
+ * nonblocking call is about to be started: copies the layers whose turn it may be,
+ * which are then measured in the queue. After an error, in call->rc, the caller ends
+ * the call, because queues of other ranks may wait for this rank's queue.
  */
-int aps_shadow_start(struct aps_context *context, const struct aps_call *call,
-                     const struct aps_step_position *position);
+void aps_shadow_start(struct aps_call *call);
 
 #endif

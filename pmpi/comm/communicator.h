@@ -25,6 +25,7 @@ struct aps_scales;       /* comm/scales.h */
 struct aps_shadows;      /* comm/shadows.h */
 struct aps_auto_formats; /* comm/auto_formats.h */
 struct aps_compressions; /* comm/compressions.h */
+struct aps_layer;        /* call/call.h */
 
 /* What calls leave behind for later ones: each by the first call that needs it.
  * {0}: nothing. */
@@ -72,6 +73,9 @@ struct aps_context {
     bool damaged;            /* a GPU copy failed: do not reuse the resources */
     struct aps_queue *queue; /* of nonblocking calls; the first makes it */
     struct aps_operation start, end; /* first and last in the queue */
+    struct aps_layer *layers; /* [layers_max]: of the call being planned */
+    size_t layers_max;
+    struct aps_plan plan_by_count; /* the last plan that followed from a count */
     /* A cache (call/allreduce.c). */
     struct aps_passed_count passed_counts[1 << APS_CONTEXT_PASSED_BITS];
     struct aps_autotune autotune;  /* of `reduce: auto` */

@@ -48,6 +48,7 @@ static void context_destroy(struct aps_context *context)
     aps_scales_destroy(context->kept.scales);
     aps_compressions_destroy(context->kept.compressions);
     aps_sample_clear(&context->sample);
+    free(context->layers);
     free(context->ranks);
     free(context);
     aps_queue_pool_give(queue);

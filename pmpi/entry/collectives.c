@@ -8,9 +8,9 @@
 #include <mpi.h>
 
 #include "call/allreduce.h"
-#include "call/handle.h"
-#include "call/kind.h"
-#include "call/nonblocking.h"
+#include "call/run.h"
+#include "call/collective.h"
+#include "call/start.h"
 #include "call/persistent.h"
 #include "entry/export.h"
 #include "native/next_mpi.h"

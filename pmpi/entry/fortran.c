@@ -12,8 +12,8 @@
 #include <mpi.h>
 
 #include "call/allreduce.h"
-#include "call/kind.h"
-#include "call/nonblocking.h"
+#include "call/collective.h"
+#include "call/start.h"
 #include "entry/export.h"
 #include "job/job.h"
 #include "world/lifecycle.h"

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "call/plan.h"
+
+#include <stdlib.h>
+
+#include "call/collective.h"
+#include "comm/auto_formats.h"
+#include "comm/comm_queue.h"
+#include "comm/context.h"
+#include "comm/report.h"
+
+struct aps_call aps_call_of(const struct aps_call_arguments *arguments)
+{
+    return (struct aps_call){
+        .arguments = *arguments,
+        .gpu = aps_gpu_buffers_of(arguments->send, arguments->receive),
+        .control = aps_pcontrol_now(),
+        .may_pass = arguments->form == APS_BLOCKING,
+    };
+}
+
+/* --- identify ------------------------------------------------------------ */
+
+static bool plan_passes(struct aps_call *call, enum aps_reason reason)
+{
+    call->reason = reason;
+    return false;
+}
+
+/* Finds the context. */
+static bool plan_find_context(struct aps_call *call)
+{
+    const MPI_Comm comm = call->arguments.comm;
+
+    call->rc = call->may_pass ? aps_context_of(comm, &call->context)
+                              : aps_context_find_local(comm, &call->context);
+    call->handler_called = call->rc != MPI_SUCCESS;
+    if (call->rc == MPI_SUCCESS && call->context)
+        return true;
+    return plan_passes(call, call->may_pass || call->rc != MPI_SUCCESS
+                                 ? APS_PASSED_RESOURCES
+                                 : aps_context_why_none(comm));
+}
+
+/* True if the ranks have agreed that there are no tags. They know that together only
+ * as long as there is no queue, whose thread finds it out at a time of its own. */
+static bool plan_lacks_tags(const struct aps_call *call)
+{
+    const struct aps_context *context = call->context;
+
+    return !call->may_pass && !context->queue &&
+           context->resources_state == APS_RESOURCES_FAILED &&
+           context->failed == MPI_SUCCESS;
+}
+
+bool aps_call_identify(struct aps_call *call)
+{
+    const struct aps_collective *collective = call->arguments.collective;
+    bool numbered;
+
+    aps_count(&aps_call_counters(call)->calls, 1);
+    if (!collective->is_eligible(aps_job(), &call->arguments)) {
+        if (collective->note_passed && call->may_pass)
+            collective->note_passed(call, APS_PASSED_OTHER);
+        return plan_passes(call, APS_PASSED_OTHER);
+    }
+    if (aps_call_is_empty(&call->arguments))
+        return plan_passes(call, APS_PASSED_SMALL);
+    if (!plan_find_context(call))
+        return false;
+    /* A call that no rule names passes queued calls, as calls do that the library does
+     * not know. */
+    if (call->may_pass && call->context->queue &&
+        aps_policy_names(call->context->job->policy, collective->which))
+        aps_context_drain(call->context);
+    numbered = collective->number(call);
+    if (!numbered && collective->note_passed && call->may_pass)
+        collective->note_passed(call, call->reason);
+    if (numbered && plan_lacks_tags(call))
+        return plan_passes(call, APS_PASSED_RESOURCES);
+    return numbered;
+}
+
+/* --- plan ---------------------------------------------------------------- */
+
+/* Makes room for the layers of a call in the context. */
+static struct aps_layer *plan_reserve(struct aps_context *context, size_t count)
+{
+    struct aps_layer *layers = context->layers;
+
+    if (count <= context->layers_max)
+        return layers;
+    layers = realloc(layers, count * sizeof *layers);
+    if (!layers)
+        return NULL;
+    context->layers = layers;
+    context->layers_max = count;
+    return layers;
+}
+
+static const struct aps_memory *plan_memory(const struct aps_call *call)
+{
+    return call->gpu.send || call->gpu.receive
+               ? aps_context_gpu_memory(call->context)
+               : &aps_memory_host;
+}
+
+/* `reduce: auto` of a layer whose format is known: settled calls get the choice.
+ * Nonblocking calls run at the same time, so none of them can be timed. */
+static void plan_reduction(const struct aps_call *call, struct aps_layer *layer)
+{
+    struct aps_plan *plan = &layer->plan;
+
+    if (!plan->rewrite || plan->reduce != APS_REDUCE_AUTO)
+        return;
+    if (layer->key.call == APS_CALL_ALLREDUCE)
+        aps_autotune_apply(&call->context->autotune, layer->count, plan);
+    if (!call->may_pass && plan->rewrite && plan->reduce == APS_REDUCE_AUTO)
+        plan->reduce = APS_REDUCE_DIRECT;
+}
+
+/* A nonblocking call with `format: auto` keeps FP32 for the library, because MPI
+ * cannot get the call any more. */
+void aps_layer_choose(const struct aps_call *call, struct aps_layer *layer)
+{
+    const struct aps_policy *policy = call->context->job->policy;
+    const struct aps_place place = aps_layer_place(layer);
+    const struct aps_auto_layer *known =
+        aps_auto_formats_find(call->context->auto_formats, &place);
+    const int chosen = known ? known->chosen : -1;
+
+    aps_policy_resolve(policy, &layer->key, &layer->plan);
+    layer->choice = aps_layer_choice(layer, chosen);
+    if (chosen >= 0 || call->may_pass)
+        aps_policy_choose(policy, &layer->key, chosen, &layer->plan);
+    if (call->may_pass)
+        plan_reduction(call, layer);
+    else if (layer->plan.reduce == APS_REDUCE_AUTO)
+        layer->plan.reduce = APS_REDUCE_DIRECT;
+    layer->way = layer->plan.rewrite ? APS_WAY_REDUCE : APS_WAY_MPI;
+}
+
+static bool plan_is_sampled(const struct aps_context *context,
+                            const struct aps_layer *layer)
+{
+    return context->sample_every > 0 &&
+           layer->number % context->sample_every == 0 &&
+           layer->count <= APS_SAMPLE_MAX;
+}
+
+static void plan_layer(const struct aps_call *call, struct aps_layer *layer)
+{
+    if (call->planned)
+        layer->plan = call->context->plan_by_count;
+    else
+        aps_policy_resolve(call->context->job->policy, &layer->key,
+                           &layer->plan);
+    if (!layer->plan.auto_format)
+        plan_reduction(call, layer);
+    else if (!call->may_pass && layer->plan.reduce == APS_REDUCE_AUTO)
+        layer->plan.reduce = APS_REDUCE_DIRECT;
+    layer->way = layer->plan.rewrite ? APS_WAY_REDUCE : APS_WAY_MPI;
+    layer->sampled = plan_is_sampled(call->context, layer);
+    layer->memory = plan_memory(call);
+}
+
+enum aps_reason aps_call_why_passed(const struct aps_call *call)
+{
+    enum aps_reason reason = APS_PASSED_RULE;
+
+    for (long i = 0; i < call->count; i++) {
+        const struct aps_plan *plan = &call->layers[i].plan;
+
+        if (!plan->rewrite && plan->reduce == APS_REDUCE_AUTO)
+            reason = APS_PASSED_AUTO;
+        if (plan->shadow)
+            reason = APS_PASSED_SHADOW;
+        if (!plan->rewrite && plan->auto_format)
+            reason = APS_PASSED_FORMAT;
+    }
+    return reason;
+}
+
+bool aps_call_plan(struct aps_call *call)
+{
+    bool needed = false;
+    size_t offset = 0;
+
+    call->layers = plan_reserve(call->context, (size_t)call->position.segments);
+    if (!call->layers) {
+        call->rc = aps_context_fail(call->context, aps_call_function(call),
+                                    MPI_ERR_NO_MEM);
+        return plan_passes(call, APS_PASSED_RESOURCES);
+    }
+    call->count = call->position.segments;
+    for (long i = 0; i < call->count; i++) {
+        struct aps_layer *layer = &call->layers[i];
+
+        call->arguments.collective->describe(call, i, offset, layer);
+        plan_layer(call, layer);
+        offset += layer->count;
+        needed |= layer->way == APS_WAY_REDUCE || layer->plan.shadow;
+    }
+    call->reason = aps_call_why_passed(call);
+    return needed;
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "call/run.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/fpenv.h"
+#include "base/message.h"
+#include "base/plural.h"
+#include "call/auto_format.h"
+#include "call/collective.h"
+#include "call/observe.h"
+#include "call/pass.h"
+#include "call/plan.h"
+#include "call/shadow.h"
+#include "comm/context.h"
+#include "comm/first_call.h"
+#include "comm/report.h"
+#include "message/agree.h"
+#include "message/wait.h"
+
+/* An error of MPI's own call, of which the program's error handler knows. */
+static void call_note_passed(struct aps_call *call, int rc)
+{
+    call->handler_called |= rc != MPI_SUCCESS;
+    aps_call_note(call, rc);
+}
+
+/* --- one layer ----------------------------------------------------------- */
+
+/* COLLECTIVE. Leaves a layer to MPI. */
+static void call_pass_layer(struct aps_call *call,
+                            const struct aps_layer *layer)
+{
+    const float *first = call->arguments.receive;
+
+    call_note_passed(
+        call,
+        aps_call_pass_part(call, (size_t)(layer->out - first), layer->count));
+}
+
+/* COLLECTIVE. Reduces a layer by its plan, whose `reduce` is known. */
+static int call_reduce(struct aps_call *call, struct aps_layer *layer,
+                       struct aps_cost *cost)
+{
+    struct aps_context *context = call->context;
+    fenv_t environment;
+    int rc;
+
+    aps_context_begin_call(context, aps_call_function(call), &layer->key,
+                           &layer->plan, layer->memory);
+    aps_fpenv_enter(&environment);
+    rc = call->arguments.collective->run(call, layer, cost);
+    aps_fpenv_leave(&environment);
+    aps_count_cost(aps_call_counters(call), cost);
+    return aps_context_fail(context, aps_call_function(call), rc);
+}
+
+static void call_report_choice(struct aps_context *context,
+                               const struct aps_layer *layer, const char *text)
+{
+    static atomic_ullong times;
+
+    if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
+        aps_context_event(
+            context, "rule at line %d: %s",
+            aps_policy_rule_line(context->job->policy, layer->plan.rule), text);
+}
+
+/*
+ * COLLECTIVE. A blocking layer of `reduce: auto` whose class has not settled: runs one
+ * of the algorithms and measures its time. The plan stays `auto` if that was MPI.
+ */
+static int call_try_algorithm(struct aps_call *call, struct aps_layer *layer,
+                              struct aps_cost *cost, int64_t *taken)
+{
+    struct aps_context *context = call->context;
+    enum aps_autotune_algorithm algorithm;
+    struct aps_autotune_class *class;
+    char text[256];
+    int64_t begin;
+    int rc, ended;
+
+    class = aps_autotune_begin(&context->autotune, context->resources,
+                               layer->count, &layer->plan, &algorithm, &rc);
+    if (rc != MPI_SUCCESS)
+        return aps_context_fail(context, aps_call_function(call), rc);
+    if (!class) {
+        call_pass_layer(call, layer);
+        return MPI_SUCCESS;
+    }
+    if (context->autotune.count == APS_AUTOTUNE_CLASSES)
+        aps_context_event_once(
+            context, &context->autotune.classes_full_reported,
+            "reduce: auto: all %d classes (rule and size) are in "
+            "use; calls of further classes go to MPI",
+            APS_AUTOTUNE_CLASSES);
+    begin = aps_clock_ns(CLOCK_MONOTONIC);
+    rc = MPI_SUCCESS;
+    if (algorithm == APS_AUTOTUNE_NATIVE)
+        call_pass_layer(call, layer);
+    else
+        rc = call_reduce(call, layer, cost);
+    *taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
+    if (aps_autotune_end(class, context->resources, *taken, text, sizeof text,
+                         &ended))
+        call_report_choice(context, layer, text);
+    (void)aps_context_fail(context, aps_call_function(call), ended);
+    return rc == MPI_SUCCESS ? ended : rc;
+}
+
+/* COLLECTIVE. Carries out a layer in which all ranks take part. */
+static int call_run_layer(struct aps_call *call, struct aps_layer *layer)
+{
+    struct aps_cost cost = {.sampled = layer->sampled, .residual = NAN};
+    int64_t begin, taken = 0;
+    int ready = 0;
+    int rc;
+
+    if (layer->sampled)
+        aps_sample_before(call, layer, &ready);
+    if (layer->plan.reduce == APS_REDUCE_AUTO) {
+        rc = call_try_algorithm(call, layer, &cost, &taken);
+    } else {
+        begin = layer->sampled ? aps_clock_ns(CLOCK_MONOTONIC) : 0;
+        rc = call_reduce(call, layer, &cost);
+        taken = layer->sampled ? aps_clock_ns(CLOCK_MONOTONIC) - begin : 0;
+    }
+    layer->fp32_bytes = cost.fp32_bytes;
+    if (layer->sampled && layer->plan.reduce != APS_REDUCE_AUTO)
+        aps_sample_after(call, layer, &cost, taken, rc, ready);
+    return rc;
+}
+
+/* COLLECTIVE. True if all ranks can take part in the layer (collective.h). */
+static bool call_agrees(struct aps_call *call, struct aps_layer *layer)
+{
+    bool good = true;
+
+    if (call->arguments.collective->agree)
+        call->arguments.collective->agree(call, layer, &good);
+    (void)aps_context_fail(call->context, aps_call_function(call), layer->rc);
+    return good;
+}
+
+/* --- all layers ---------------------------------------------------------- */
+
+/* COLLECTIVE. Candidates and formats of layers whose turn it is. */
+static void call_measure(struct aps_call *call)
+{
+    const unsigned long before = aps_context_failures();
+
+    if (call->may_pass && call->context->shadowed)
+        aps_shadow_call(call);
+    if (call->context->auto_formats)
+        aps_auto_format_call(call);
+    call->failures += aps_context_failures() - before;
+}
+
+/* COLLECTIVE. True if the layer's plan can be carried out here. If it cannot, a
+ * blocking call leaves the layer to MPI, and a queued one takes `direct`, which needs
+ * nothing but memory. */
+static bool call_prepare_layer(struct aps_call *call, struct aps_layer *layer)
+{
+    const struct aps_collective *collective = call->arguments.collective;
+
+    if (collective->prepare(call, &layer->plan))
+        return true;
+    if (call->may_pass) {
+        layer->way = APS_WAY_MPI;
+        return false;
+    }
+    layer->plan.reduce = APS_REDUCE_DIRECT;
+    if (call->context->failed == MPI_SUCCESS &&
+        collective->prepare(call, &layer->plan))
+        return true;
+    aps_call_note(call, aps_context_fail(call->context, aps_call_function(call),
+                                         MPI_ERR_NO_MEM));
+    return false;
+}
+
+/* COLLECTIVE. Prepares what the plans need. True if the library reduces a layer. */
+static bool call_prepare(struct aps_call *call)
+{
+    bool any = false;
+
+    for (long i = 0; i < call->count; i++) {
+        if (call->layers[i].way != APS_WAY_REDUCE)
+            continue;
+        if (call->context->failed == MPI_SUCCESS)
+            any |= call_prepare_layer(call, &call->layers[i]);
+        aps_call_note(call, call->context->failed);
+    }
+    return any && call->rc == MPI_SUCCESS;
+}
+
+/* What the layers of a call have sent. */
+struct sent {
+    size_t rewritten; /* elements of layers that the library reduced */
+    size_t passed;    /* elements of layers that went to MPI */
+    unsigned long long fp32_bytes; /* of the former */
+    bool any;                      /* the library reduced a layer */
+};
+
+static void sent_add(struct sent *sent, const struct aps_layer *layer)
+{
+    if (layer->way == APS_WAY_MPI || layer->plan.reduce == APS_REDUCE_AUTO) {
+        sent->passed += layer->count;
+        return;
+    }
+    sent->any = true;
+    sent->rewritten += layer->count;
+    sent->fp32_bytes += layer->fp32_bytes;
+}
+
+/* Counts the layers that passed. MPI's algorithm is not known; each of their elements
+ * counts as an FP32 element of the other layers does. */
+static void sent_count(const struct sent *sent, struct aps_counters *counters)
+{
+    unsigned long long bytes;
+
+    if (sent->rewritten == 0 || sent->passed == 0)
+        return;
+    /* In integers: the program's own floating-point environment is in force here. */
+    bytes = (unsigned long long)((unsigned __int128)sent->fp32_bytes *
+                                 sent->passed / sent->rewritten);
+    aps_count(&counters->wire_bytes, bytes);
+    aps_count(&counters->fp32_bytes, bytes);
+}
+
+/* COLLECTIVE. Not all ranks can take part: a blocking call is MPI's. A queued one
+ * cannot go to MPI any more, since the program may have made others: its elements
+ * travel as they are. */
+static void call_run_unchanged(struct aps_call *call, struct aps_layer *layer)
+{
+    int rc;
+
+    if (call->may_pass) {
+        call_note_passed(call, aps_call_pass_because(call, APS_PASSED_OTHER));
+        return;
+    }
+    rc = call->arguments.collective->run_unchanged(call, layer);
+    aps_call_note(call,
+                  aps_context_fail(call->context, aps_call_function(call), rc));
+    aps_call_count_passed(call, APS_PASSED_OTHER);
+}
+
+/* COLLECTIVE. Runs of layers that MPI gets go to it in a blocking call; in a queued one
+ * they have been started before. */
+static void call_pass_run(struct aps_call *call, size_t end, size_t *waiting)
+{
+    if (call->may_pass && *waiting > 0)
+        call_note_passed(call,
+                         aps_call_pass_part(call, end - *waiting, *waiting));
+    *waiting = 0;
+}
+
+/* COLLECTIVE. All layers are gone through also after an error of one, because other
+ * ranks may know nothing of it. */
+static void call_run(struct aps_call *call)
+{
+    struct aps_counters *counters = aps_call_counters(call);
+    struct sent sent = {0};
+    size_t offset = 0,
+           waiting = 0; /* elements before `offset` that are MPI's */
+
+    for (long i = 0; i < call->count; i++) {
+        struct aps_layer *layer = &call->layers[i];
+
+        if (layer->way == APS_WAY_MPI) {
+            waiting += layer->count;
+        } else {
+            call_pass_run(call, offset, &waiting);
+            if (!call_agrees(call, layer)) {
+                call_run_unchanged(call, layer);
+                return;
+            }
+            aps_call_note(call, call_run_layer(call, layer));
+        }
+        sent_add(&sent, layer);
+        offset += layer->count;
+    }
+    call_pass_run(call, offset, &waiting);
+    sent_count(&sent, counters);
+    aps_count(sent.any ? &counters->rewritten
+                       : &counters->passed[APS_PASSED_AUTO],
+              1);
+    if (!call->may_pass)
+        aps_count(&counters->nonblocking, 1);
+}
+
+/* Local. The first error of the call that is none of its layers': a buffer in GPU
+ * memory that could not be read or written, and what ended the communicator's use. */
+static void call_check(struct aps_call *call)
+{
+    struct aps_context *context = call->context;
+    int rc;
+
+    if (call->rc == MPI_SUCCESS) {
+        rc = aps_context_check(context, aps_call_function(call), call->failures,
+                               MPI_SUCCESS);
+        context->damaged |= rc != MPI_SUCCESS;
+        aps_call_note(call, rc);
+    }
+    aps_call_note(call, context->failed);
+}
+
+/* COLLECTIVE over the context's communicator, when it is the call's turn. Measures
+ * layers whose turn it is, prepares what the plans need, and reduces the layers or
+ * leaves them to MPI. The first error is in call->rc. */
+static void call_carry_out(struct aps_call *call)
+{
+    struct aps_context *context = call->context;
+
+    call->failures = aps_context_failures();
+    if (!call->may_pass && context->failed == MPI_SUCCESS &&
+        context->resources_state != APS_RESOURCES_READY)
+        call->rc = MPI_ERR_OTHER;
+    if (call->rc == MPI_SUCCESS && context->failed == MPI_SUCCESS)
+        call_measure(call);
+    if (call->rc == MPI_SUCCESS && call_prepare(call)) {
+        call_run(call);
+        call_check(call);
+    } else if (call->rc != MPI_SUCCESS || !call->may_pass) {
+        aps_call_count_passed(call, APS_PASSED_RESOURCES);
+    } else {
+        call->reason = context->resources_state == APS_RESOURCES_FAILED
+                           ? APS_PASSED_RESOURCES
+                           : aps_call_why_passed(call);
+        call_note_passed(call, aps_call_pass_because(call, call->reason));
+    }
+}
+
+int aps_call_complete(struct aps_call *call)
+{
+    const int rc = call->rc;
+
+    if (!call->request) {
+        if (rc != MPI_SUCCESS && !call->handler_called)
+            PMPI_Comm_call_errhandler(call->arguments.comm, rc);
+        return rc;
+    }
+    if (call->arguments.collective->release)
+        call->arguments.collective->release(&call->arguments);
+    aps_request_complete(call->request, rc);
+    free(call);
+    return rc;
+}
+
+void aps_call_finish(struct aps_call *call)
+{
+    call_carry_out(call);
+    if (call->parts > 0)
+        aps_call_note(call, aps_wait_requests(call->parts, call->passing));
+    aps_call_note(call, call->passing_rc);
+    (void)aps_call_complete(call);
+}
+
+/* --- a blocking call ----------------------------------------------------- */
+
+/* The call that this thread is in. */
+static _Thread_local const struct aps_call *the_call;
+
+/* Once a process, by some ranks of a large job: another rank may also be late. */
+static void call_report_late(void)
+{
+    static atomic_flag reported = ATOMIC_FLAG_INIT;
+    const int rank = aps_job_rank();
+    char count[48] = "";
+
+    if (!aps_agree_rank_reports(rank) || atomic_flag_test_and_set(&reported))
+        return;
+    if (!the_call->arguments.counts)
+        snprintf(count, sizeof count, " of %lld element%s",
+                 (long long)the_call->arguments.count,
+                 aps_plural(the_call->arguments.count));
+    aps_message(
+        rank,
+        "has waited for ten seconds in %s%s on %s for ranks that do not "
+        "make this call yet, or make it with another count; a program "
+        "must call it with the same count on all ranks",
+        aps_call_function(the_call), count, the_call->context->label);
+}
+
+int aps_call_run(const struct aps_call_arguments *arguments)
+{
+    struct aps_call call;
+
+    if (aps_job()->foreign)
+        return arguments->collective->pass(arguments);
+    call = aps_call_of(arguments);
+    if (!aps_call_identify(&call) || !aps_call_plan(&call)) {
+        if (call.rc == MPI_SUCCESS)
+            return aps_call_pass_because(&call, call.reason);
+        aps_call_count_passed(&call, call.reason);
+        return aps_call_complete(&call);
+    }
+    the_call = &call;
+    aps_wait_set_timeout(call_report_late);
+    call_carry_out(&call);
+    aps_wait_set_timeout(NULL);
+    return aps_call_complete(&call);
+}
