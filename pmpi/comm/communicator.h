@@ -75,7 +75,8 @@ struct aps_context {
     struct aps_operation start, end; /* first and last in the queue */
     struct aps_layer *layers; /* [layers_max]: of the call being planned */
     size_t layers_max;
-    struct aps_plan plan_by_count; /* the last plan that followed from a count */
+    struct aps_plan
+        plan_by_count; /* the last plan that followed from a count */
     /* A cache (call/allreduce.c). */
     struct aps_passed_count passed_counts[1 << APS_CONTEXT_PASSED_BITS];
     struct aps_autotune autotune;  /* of `reduce: auto` */

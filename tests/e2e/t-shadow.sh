@@ -80,7 +80,8 @@ check '... is reported once, with its place' equal "$(cat err)" \
     "--shadow:1:7: format 'e4m33': mantissa bits must be 0 to 23"
 check '... nothing runs' empty out
 run --shadow 'e4m3:aps' --shadow 'e4m3:apz'
-check "a scale is an error, too" has err "--shadow:1:6: unknown scale 'apz'; did you mean"
+check "a scale is an error, too" \
+    has err "--shadow:1:6: unknown scale 'apz'; did you mean"
 run --shadow 'e5m2,,e4m3'
 check 'a comma too many' equal "$(cat err)" \
     '--shadow:1:6: a candidate is missing next to this comma'

@@ -57,14 +57,16 @@ check 'a log without candidates says how to get one with' fails \
 check '... by which key' has err 'shadow: [e4m3, e5m2]'
 echo 'layer,name,count' >table.csv
 suggested table.csv
-check 'a file that is not a log' fails "table.csv:1: not a round-off log: no column 'time'"
+check 'a file that is not a log' \
+    fails "table.csv:1: not a round-off log: no column 'time'"
 for target in snr err=x bytes=0% snr=20% err=0.1dB bytes=25 size=3 snr=-201dB \
     bytes=101% bytes=-1% err=0 err=-1 err=1 err=1000 snr=--3dB; do
     suggested --target $target log.csv
     check "--target $target" fails "argument --target: '$target'"
 done
 suggested --target err=1000 log.csv
-check '... which is reported for err=1000' has err 'asks for nothing: zeros would meet it'
+check '... which is reported for err=1000' \
+    has err 'asks for nothing: zeros would meet it'
 suggested --log '' log.csv
 check 'a log without a name' fails 'argument --log: the name of a file is empty'
 suggested -o - log.csv
