@@ -38,7 +38,7 @@ APS_INLINE void decode_words(const struct aps_kernel *kernel, const void *codes,
 {
 #if defined(__x86_64__)
     if (vbmi) {
-        aps_keywords_decode(kernel, codes, n, scale, put, x);
+        aps_code16_decode(kernel, codes, n, scale, put, x);
         return;
     }
 #else

@@ -12,7 +12,7 @@ enum aps_code16_kind { APS_CODE16_ANY, APS_CODE16_FP16, APS_CODE16_BF16 };
 
 /* Returns which of these are the kernel's codes. With a marker it has other
  * limits. */
-APS_INLINE enum aps_code16_kind aps_keywords_kind_of(const struct aps_kernel *k)
+APS_INLINE enum aps_code16_kind aps_code16_kind_of(const struct aps_kernel *k)
 {
     const bool is_ieee = k->special == APS_FLOAT_INF;
 

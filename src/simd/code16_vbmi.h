@@ -17,16 +17,16 @@
 #include "simd/code16.h"
 
 /* A format's constants. */
-struct aps_keywords {
+struct aps_code16 {
     __m512i first, limit, special, rebias, magic;
     __m512i shift;
     __m512 scale;
 };
 
-APS_TARGET_VBMI APS_INLINE struct aps_keywords
-aps_keywords_make(const struct aps_kernel *k, float scale)
+APS_TARGET_VBMI APS_INLINE struct aps_code16
+aps_code16_make(const struct aps_kernel *k, float scale)
 {
-    return (struct aps_keywords){
+    return (struct aps_code16){
         .first = _mm512_set1_epi32((int)k->first),
         .limit = _mm512_set1_epi32((int)k->limit),
         .special = _mm512_set1_epi32((int)k->special),
@@ -39,8 +39,8 @@ aps_keywords_make(const struct aps_kernel *k, float scale)
 
 /* Returns the values of 16 codes, each in its own lane, like
  * aps_kernel_decode. */
-APS_TARGET_VBMI APS_INLINE __m512
-aps_keywords_values(const struct aps_keywords *w, __m512i code)
+APS_TARGET_VBMI APS_INLINE __m512 aps_code16_values(const struct aps_code16 *w,
+                                                    __m512i code)
 {
     const __m512i magnitude = _mm512_and_si512(code, _mm512_set1_epi32(0x7fff));
     const __m512i below = _mm512_castps_si512(_mm512_sub_ps(
@@ -58,10 +58,11 @@ aps_keywords_values(const struct aps_keywords *w, __m512i code)
         bits, _mm512_slli_epi32(code, 16), _mm512_set1_epi32(INT32_MIN), 0xf8));
 }
 
-APS_TARGET_VBMI APS_INLINE void
-aps_keywords_16(const struct aps_keywords *w, enum aps_code16_kind kind,
-                const uint8_t *wire, enum aps_put put, __m512 *special,
-                aps_any_float *x)
+APS_TARGET_VBMI APS_INLINE void aps_code16_16(const struct aps_code16 *w,
+                                              enum aps_code16_kind kind,
+                                              const uint8_t *wire,
+                                              enum aps_put put, __m512 *special,
+                                              aps_any_float *x)
 {
     const __m256i codes = _mm256_loadu_si256((const void *)wire);
     __m512 y;
@@ -72,63 +73,63 @@ aps_keywords_16(const struct aps_keywords *w, enum aps_code16_kind kind,
         y = _mm512_castsi512_ps(
             _mm512_slli_epi32(_mm512_cvtepu16_epi32(codes), 16));
     else
-        y = aps_keywords_values(w, _mm512_cvtepu16_epi32(codes));
+        y = aps_code16_values(w, _mm512_cvtepu16_epi32(codes));
     aps_table_store(x, _mm512_mul_ps(y, w->scale), put, false, 0, special);
 }
 
 /* n is a multiple of 32. */
 APS_TARGET_VBMI APS_INLINE void
-aps_keywords_decode_body(const struct aps_keywords *constants,
-                         enum aps_code16_kind kind, const uint8_t *wire,
-                         size_t n, enum aps_put put, aps_any_float *x)
+aps_code16_decode_body(const struct aps_code16 *constants,
+                       enum aps_code16_kind kind, const uint8_t *wire, size_t n,
+                       enum aps_put put, aps_any_float *x)
 {
-    const struct aps_keywords w = *constants;
+    const struct aps_code16 w = *constants;
     struct aps_table_seen seen = aps_table_seen_none();
 
     for (size_t i = 0; i < n; i += 32) {
-        aps_keywords_16(&w, kind, wire + 2 * i, put, &seen.special[0], x + i);
-        aps_keywords_16(&w, kind, wire + 2 * i + 32, put, &seen.special[1],
-                        x + i + 16);
+        aps_code16_16(&w, kind, wire + 2 * i, put, &seen.special[0], x + i);
+        aps_code16_16(&w, kind, wire + 2 * i + 32, put, &seen.special[1],
+                      x + i + 16);
     }
     if (put == APS_PUT_ADD)
         aps_table_settle(&seen, x, n);
 }
 
 APS_TARGET_VBMI APS_INLINE void
-aps_keywords_decode_kind(const struct aps_keywords *w,
-                         enum aps_code16_kind kind, const uint8_t *wire,
-                         size_t n, enum aps_put put, aps_any_float *x)
+aps_code16_decode_kind(const struct aps_code16 *w, enum aps_code16_kind kind,
+                       const uint8_t *wire, size_t n, enum aps_put put,
+                       aps_any_float *x)
 {
     switch (put) {
     case APS_PUT:
-        aps_keywords_decode_body(w, kind, wire, n, APS_PUT, x);
+        aps_code16_decode_body(w, kind, wire, n, APS_PUT, x);
         break;
     case APS_PUT_ADD:
-        aps_keywords_decode_body(w, kind, wire, n, APS_PUT_ADD, x);
+        aps_code16_decode_body(w, kind, wire, n, APS_PUT_ADD, x);
         break;
     case APS_PUT_STREAM:
-        aps_keywords_decode_body(w, kind, wire, n, APS_PUT_STREAM, x);
+        aps_code16_decode_body(w, kind, wire, n, APS_PUT_STREAM, x);
         break;
     }
 }
 
 /* x[n] = (or +=, as `put` says) value of the codes at `wire` * scale. */
 APS_TARGET_VBMI static inline void
-aps_keywords_decode(const struct aps_kernel *kernel, const uint8_t *wire,
-                    size_t n, float scale, enum aps_put put, aps_any_float *x)
+aps_code16_decode(const struct aps_kernel *kernel, const uint8_t *wire,
+                  size_t n, float scale, enum aps_put put, aps_any_float *x)
 {
-    const struct aps_keywords w = aps_keywords_make(kernel, scale);
+    const struct aps_code16 w = aps_code16_make(kernel, scale);
     const size_t whole = n / 32 * 32;
 
-    switch (aps_keywords_kind_of(kernel)) {
+    switch (aps_code16_kind_of(kernel)) {
     case APS_CODE16_FP16:
-        aps_keywords_decode_kind(&w, APS_CODE16_FP16, wire, whole, put, x);
+        aps_code16_decode_kind(&w, APS_CODE16_FP16, wire, whole, put, x);
         break;
     case APS_CODE16_BF16:
-        aps_keywords_decode_kind(&w, APS_CODE16_BF16, wire, whole, put, x);
+        aps_code16_decode_kind(&w, APS_CODE16_BF16, wire, whole, put, x);
         break;
     case APS_CODE16_ANY:
-        aps_keywords_decode_kind(&w, APS_CODE16_ANY, wire, whole, put, x);
+        aps_code16_decode_kind(&w, APS_CODE16_ANY, wire, whole, put, x);
         break;
     }
     aps_kernel_decode_array(kernel, wire + 2 * whole, 2, n - whole, scale,

@@ -66,7 +66,7 @@ APS_CODEC_AVX2 APS_INLINE uint32_t aps_avx2_greatest(__m256i lanes)
 /* Returns the kind of FP16 and BF16 that overflow to INF. */
 APS_INLINE enum aps_code16_kind aps_avx2_words_of(const struct aps_kernel *k)
 {
-    return k->overflow == k->limit ? aps_keywords_kind_of(k) : APS_CODE16_ANY;
+    return k->overflow == k->limit ? aps_code16_kind_of(k) : APS_CODE16_ANY;
 }
 
 /* True if the format can be encoded by this file. */

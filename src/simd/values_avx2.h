@@ -48,7 +48,7 @@ APS_INLINE enum aps_values_kind
 aps_values_kind_of(const struct aps_kernel *kernel,
                    const struct aps_format *format)
 {
-    const enum aps_code16_kind words = aps_keywords_kind_of(kernel);
+    const enum aps_code16_kind words = aps_code16_kind_of(kernel);
 
     if (format->width == 4)
         return APS_VALUES_FOURS;
