@@ -75,7 +75,7 @@ libcore_la_SOURCES = \
 	src/codec/memory.c src/codec/memory.h \
 	src/blockwise/mx.h src/simd/nearest_avx2.h src/simd/nearest_fold.h \
 	src/simd/nearest_vbmi.h src/blockwise/nvfp4.h src/simd/code16_vbmi.h \
-	src/kernel/pack.h src/blockwise/pack_blocks.h src/kernel/put.h \
+	src/kernel/pack.h src/blockwise/pack_blocks.h \
 	src/float/pack_chunk.h src/simd/pack_vbmi.h \
 	src/codec/stream.c src/codec/stream.h src/simd/sum_vbmi.h \
 	src/simd/sum_avx2.h src/float/encode_avx2.h \

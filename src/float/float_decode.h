@@ -10,7 +10,6 @@
 #include "float/float_chunk.h"
 #include "kernel/kernel.h"
 #include "float/pack_chunk.h"
-#include "kernel/put.h"
 #include "kernel/scaling.h"
 #if defined(__x86_64__)
 #include "simd/table_vbmi.h"

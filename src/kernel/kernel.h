@@ -22,6 +22,11 @@
 #include "number/bits.h"
 #include "number/cast.h"
 
+/* How a kernel that decodes stores a value: it overwrites; it adds; or it
+ * overwrites with streaming stores (codec/stream.h), in an array that begins
+ * with a cache line. */
+enum aps_put { APS_PUT, APS_PUT_ADD, APS_PUT_STREAM };
+
 /* Elements at any address, of any effective type. */
 typedef float aps_any_float __attribute__((aligned(1), may_alias));
 typedef uint8_t aps_any_u8;

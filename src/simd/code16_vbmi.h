@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "kernel/kernel.h"
-#include "kernel/put.h"
 #include "simd/table_vbmi.h"
 #include "simd/code16.h"
 

@@ -13,7 +13,6 @@
 
 #include "kernel/kernel.h"
 #include "simd/pack_vbmi.h"
-#include "kernel/put.h"
 #include "kernel/tile.h"
 
 #define APS_TABLE_WIDTH 8  /* most bits */

@@ -16,7 +16,6 @@
 
 #include "base/size_min.h"
 #include "kernel/kernel.h"
-#include "kernel/put.h"
 #include "kernel/table.h"
 #include "kernel/tile.h"
 #include "simd/code16.h"
