@@ -136,11 +136,11 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/hierarchical_stages.c pmpi/reduce/hierarchical_stages.h \
 	pmpi/reduce/hierarchical_run.h \
 	pmpi/reduce/master.c pmpi/reduce/master.h \
-	pmpi/block/origin.c pmpi/block/origin.h \
 	pmpi/cut/pipeline.c pmpi/cut/pipeline.h \
 	pmpi/cut/redo.c pmpi/cut/redo.h \
 	pmpi/gather/reduce_root.c pmpi/gather/reduce_root.h \
 	pmpi/gather/reduce_scatter.c pmpi/gather/reduce_scatter.h \
+	pmpi/block/random_key.c pmpi/block/random_key.h \
 	pmpi/reduce/reduction.c pmpi/reduce/reduction.h \
 	pmpi/reduce/ring.c pmpi/reduce/ring.h \
 	pmpi/group/shm_group.c pmpi/group/shm_group.h \

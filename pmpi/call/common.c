@@ -10,7 +10,7 @@
 #include "comm/context.h"
 #include "comm/report.h"
 #include "message/agree.h"
-#include "block/origin.h"
+#include "block/random_key.h"
 #include "scale/exponent.h"
 
 bool aps_other_elements(MPI_Count a, MPI_Count b, size_t *product)

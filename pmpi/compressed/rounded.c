@@ -26,7 +26,7 @@
 #include "block/block.h"
 #include "block/tile.h"
 #include "cut/exponent.h"
-#include "block/origin.h"
+#include "block/random_key.h"
 
 /* Before the block of a section; the block begins at a multiple of 16. */
 struct header {

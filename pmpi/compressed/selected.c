@@ -23,7 +23,7 @@
 #include "compressed/fp32_fallback.h"
 #include "message/agree.h"
 #include "block/block.h"
-#include "block/origin.h"
+#include "block/random_key.h"
 
 /* In a section, in the byte order of the machine. */
 struct header {

@@ -32,7 +32,7 @@
 #include "compressed/elements.h"
 #include "compressed/varlen_exchange.h"
 #include "compressed/fp32_fallback.h"
-#include "block/origin.h"
+#include "block/random_key.h"
 
 /* A layer while it travels. */
 struct selected {

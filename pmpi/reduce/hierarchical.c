@@ -11,7 +11,7 @@
 #include "message/agree.h"
 #include "scale/exponent.h"
 #include "scale/scale.h"
-#include "block/origin.h"
+#include "block/random_key.h"
 #include "reduce/hierarchical_stages.h"
 #include "message/wait.h"
 #include "wire/pipeline_sizes.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "block/origin.h"
+#include "block/random_key.h"
 #include "block/accumulate.h"
 #include "cut/exponent.h"
 #include "message/messages.h"

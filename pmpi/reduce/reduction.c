@@ -10,7 +10,7 @@
 #include "base/cache.h"
 #include "device/device.h"
 #include "message/agree.h"
-#include "block/origin.h"
+#include "block/random_key.h"
 #include "reduce/algorithm.h"
 #include "reduce/allgather_sum.h"
 #include "reduce/direct.h"

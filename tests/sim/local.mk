@@ -39,7 +39,7 @@ sim_engine = \
 	pmpi/group/gpu_ipc.c \
 	pmpi/cut/pipeline.c \
 	pmpi/reduce/reduction.c \
-	pmpi/block/origin.c \
+	pmpi/block/random_key.c \
 	pmpi/reduce/ring.c \
 	pmpi/cut/chunk.c \
 	pmpi/cut/exchange.c \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "block/origin.h"
+#include "block/random_key.h"
 
 #include "number/philox.h"
 
