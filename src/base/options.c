@@ -182,9 +182,8 @@ static const struct option {
      "candidates that are measured while MPI reduces, as 'shadow' in a policy",
      NULL, false, set_shadow},
     {"APSMPI_FINAL_POLICY", "FILE",
-     "where a policy with the formats is written that `format: {auto: ...}` "
-     "has "
-     "chosen (default: LOG-policy.yaml beside the log)",
+     "file for a policy with the formats that `format: {auto: ...}` has chosen "
+     "(default: LOG-policy.yaml next to the log)",
      NULL, false, set_final_policy},
     {"APSMPI_ON_ERROR", "stop|pass",
      "a bad policy stops the job (default), or all calls pass through", "stop",
@@ -200,34 +199,34 @@ static const struct option {
     {"APSMPI_ENABLE", "on|off", "off: every call passes through (default on)",
      "on", true, set_enable},
     {"APSMPI_WORLD", "on|off",
-     "off: MPI_Init makes no hidden communicator of the job, since some ranks "
-     "run without the library (default on)",
+     "off: MPI_Init makes no hidden communicator of the job, because some "
+     "ranks run without the library (default on)",
      "on", true, set_world},
     {"APSMPI_CPU", "plain|avx2|avx512",
      "force a variant of the kernels (default: the best)", NULL, false,
      set_cpu},
     {"APSMPI_STREAM", "on|off|BYTES[Ki|Mi|Gi]",
-     "results of so many bytes or more are written past the caches (default "
-     "on: more than a CPU's part of the last-level cache, 4Mi to 32Mi)",
+     "write results of at least this size past the caches (default on: more "
+     "than a CPU's share of the last-level cache, 4Mi to 32Mi)",
      "on", true, set_passing},
     {"APSMPI_HANDOFF", "auto|store|stream",
-     "how ranks of a node write what others read: by ordinary stores, past the "
-     "caches, or as a rank's own measurement suggests (default auto)",
+     "how ranks of a node write data for other ranks: by ordinary stores, past "
+     "the caches, or as a rank's own measurement suggests (default auto)",
      "auto", false, set_handoff},
     {"APSMPI_CUDA", "FILE",
-     "the plugin for buffers in GPU memory (default: libapsmpi-cuda.so beside "
-     "libapsmpi.so)",
+     "the plugin for buffers in GPU memory (default: libapsmpi-cuda.so next "
+     "to libapsmpi.so)",
      NULL, false, set_cuda},
     {"APSMPI_CUDA_AWARE", "on|off",
-     "does MPI itself take buffers in GPU memory? (default: as it says)", NULL,
-     true, set_cuda_aware},
+     "whether MPI itself takes buffers in GPU memory (default: MPI's answer)",
+     NULL, true, set_cuda_aware},
     {"APSMPI_CUDA_IPC", "on|off",
      "off: the ranks of a node do not open each other's GPU memory (default "
      "on)",
      "on", true, set_cuda_ipc},
     {"APSMPI_TEST_NODES", "N[:cyclic], N >= 1",
-     "for tests and demos: pretend that the ranks stand on N nodes", NULL,
-     false, set_test_nodes},
+     "for tests and demos: pretend that the ranks are on N nodes", NULL, false,
+     set_test_nodes},
     {"APSMPI_TEST_PATIENCE", "N, N >= 1",
      "for tests: a wait is reported after N milliseconds (default 10000)", NULL,
      false, set_test_patience},

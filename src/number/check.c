@@ -91,13 +91,13 @@ static int check_ranks(const char *who, const struct aps_cast_options *options,
 {
     if (options->ranks > APS_DRAW_RANKS)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             "%s: the rounding of %" PRIu64
-                             " ranks can not be correlated, only that of %d",
+                             "%s: ranks is %" PRIu64
+                             "; correlated rounding supports at most %d",
                              who, options->ranks, APS_DRAW_RANKS);
     if (options->ranks > 1 && options->rank >= options->ranks)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             "%s: rank %" PRIu32 " is none of %" PRIu64
-                             " whose rounding is correlated",
+                             "%s: rank is %" PRIu32
+                             " and must be less than ranks, %" PRIu64,
                              who, options->rank, options->ranks);
     return 0;
 }

@@ -62,7 +62,7 @@
 #define APS_RING_WINDOW 4
 
 _Static_assert(APS_SLOT_DEPTH > APS_GROUP_LAG,
-               "a slot is written anew in a later round than it is summed in");
+               "a slot is overwritten in a later round than it is summed in");
 _Static_assert(APS_SUM_DEPTH >= APS_GROUP_LAG + 1,
                "a sum outlives the stage that offers it");
 _Static_assert(APS_EXCHANGE_DEPTH >= APS_PIPELINE_WIRE_LAG + 1,
@@ -76,7 +76,7 @@ _Static_assert(
     "a result is read before its reader contributes to the next one in "
     "its place");
 _Static_assert(APS_DEVICE_RESULT_DEPTH > APS_GROUP_LAG,
-               "a result is written anew in a later round than it is read in");
+               "a result is overwritten in a later round than it is read in");
 _Static_assert(APS_HIERARCHICAL_DEPTH >= APS_RESULT_DEPTH + APS_GROUP_LAG,
                "a chunk outlives its result");
 

@@ -60,9 +60,9 @@ static void test_bad(void)
     refused(aps_cast_array(&fn, x, 2, &cpd, y, &e), &e,
             "cpd rounds to formats eEmM, not to 'e4m3fn'");
     refused(aps_cast_array(&f, x, 2, &none, y, &e), &e,
-            "rank 3 is none of 3 whose rounding is correlated");
+            "rank is 3 and must be less than ranks, 3");
     refused(aps_encode_array(&f, x, 2, &many, wire, &e), &e,
-            "the rounding of 262145 ranks can not be correlated");
+            "ranks is 262145; correlated rounding supports at most");
     refused(aps_encode_array(&f, NULL, 2, NULL, wire, &e), &e, "x is NULL");
     refused(aps_encode_array(&f, x, 2, NULL, NULL, &e), &e, "packed is NULL");
     refused(aps_encode_array(&f, x, 2, &unknown, wire, &e), &e, "rounding 5");
