@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Advice on the rules of a policy, after their times.
+ * Advice on the rules of a policy, after their times. struct aps_advice in
+ * predictions.h has its numbers.
  */
 #ifndef APS_PREDICTIONS_PREDICTIONS_ADVICE_H
 #define APS_PREDICTIONS_PREDICTIONS_ADVICE_H

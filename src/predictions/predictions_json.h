@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The times as a member of the JSON object of `apsmpi explain --json`.
+ * The times as a member of the JSON object of `apsmpi explain --json`, which
+ * apsmpi(1) describes.
  */
 #ifndef APS_PREDICTIONS_PREDICTIONS_JSON_H
 #define APS_PREDICTIONS_PREDICTIONS_JSON_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Times as text, after the explanation of a policy.
+ * Times as text, after the explanation of a policy: a table with a row for each
+ * layer, or for each count without a layer table, and the advice of
+ * predictions_advice.h.
  */
 #ifndef APS_PREDICTIONS_PREDICTIONS_TEXT_H
 #define APS_PREDICTIONS_PREDICTIONS_TEXT_H
