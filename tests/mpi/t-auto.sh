@@ -41,7 +41,8 @@ END
 run 'no class is left' 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/auto" left
 says '104 (left to MPI by reduce: auto)' 1 \
     '... and the summary counts them: 64 first trials, 40 without a class'
-says 'reduce: auto: all 64 classes (rule and size) are in use' 1 '... and a line reports it'
+says 'reduce: auto: all 64 classes (rule and size) are in use' 1 \
+    '... and a line reports it'
 ! grep -q '^[^#].*,1564,' "$tmp/left.csv"
 check $? '... and the log has no row of them'
 finish
