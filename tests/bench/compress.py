@@ -81,7 +81,7 @@ def main():
                            stdout=subprocess.PIPE,
                            universal_newlines=True).stdout.splitlines()
     names = lines[1].split()[3:]
-    print(lines[0] + "; beside NumPy's BLAS")
+    print(lines[0] + "; with NumPy's BLAS")
     print("  rows   cols rank" + "".join(
         " %8s %8s %6s" % (way, "BLAS", "ratio")
         for way in WAYS + ["orth."]))

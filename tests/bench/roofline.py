@@ -26,8 +26,8 @@ alone take, as `passes` measured it: no library can be faster there. `kernels` i
 sum of these kernels' times at the rates measured, for the ranks that share a core:
 the time without waits and messages, if a core did not compute while it waits for
 memory. `codes` is the time in which codes of 4, 8 or 16 bits go from core to core
-and the sums back, as `passes` measured it: a call of one chunk (128 Ki floats and
-less of two ranks) does that after its kernels, a longer one at the same time.
+and the sums back, as `passes` measured it. A call of one chunk (128 Ki floats and
+less of two ranks) needs that time after its kernels, a longer one during them.
 """
 
 import argparse

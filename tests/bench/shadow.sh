@@ -31,7 +31,7 @@ shadow=$top_builddir/tests/bench/shadow
 
 case $PAIRS in
 '' | *[!0-9]* | 0)
-    echo "shadow.sh: PAIRS='$PAIRS' is no whole number above 0" >&2
+    echo "shadow.sh: PAIRS='$PAIRS' is not a whole number above 0" >&2
     exit 2
     ;;
 esac

@@ -14,7 +14,7 @@ shadow()
 
 shadow PAIRS=0
 check "no pairs are an error" status_is 2
-check "... that names the variable" has err "PAIRS='0' is no whole number above 0"
+check "... that names the variable" has err "PAIRS='0' is not a whole number above 0"
 shadow CANDIDATES=e4m33
 check "a job that fails ends it" status_is 2
 check "... with what the job said" has err "APSMPI_SHADOW:1:1: format 'e4m33'"

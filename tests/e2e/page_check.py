@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks a page that apsmpi-report --html has written: page_check.py PAGE shape says
-what is wrong with its shape; page_check.py PAGE table CSV compares its tables with
-what --csv has written; page_check.py PAGE texts CLASS prints a table's cells;
-page_check.py PAGE map prints the values of its maps; page_check.py PAGE tips prints
-all tooltips of its figures."""
+"""Checks a page that apsmpi-report --html has written.
+
+    page_check.py PAGE shape        prints errors of its shape
+    page_check.py PAGE table CSV    compares its tables with the output of --csv
+    page_check.py PAGE texts CLASS  prints a table's cells
+    page_check.py PAGE map          prints the values of its maps
+    page_check.py PAGE tips         prints all tooltips of its figures
+"""
 
 import csv
 import html.parser

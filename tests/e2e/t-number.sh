@@ -195,7 +195,7 @@ check 'cast: values from standard input, by blanks and lines' \
 check 'cast: nothing on standard input' prints '' feed '' "$apsmpi" cast e5m2
 
 for value in x 1x 0x '' ' 1' '1 2' --1 nan\(1\) 1e39 1,5; do
-    check "cast: '$value' is no value" \
+    check "cast: '$value' is not a value" \
         refuses 1 "'$value' is " "$apsmpi" cast e5m2 -- "$value"
 done
 lines()

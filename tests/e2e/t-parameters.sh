@@ -70,7 +70,7 @@ def accepts(word, parameter, value):
 
 
 def limits(values):
-    """What is accepted, and what is refused."""
+    """Returns the accepted and the refused ones."""
     words = values.split(", ")
     found = re.fullmatch(r"(\S+) to (\S+)", values)
     if found:

@@ -43,7 +43,7 @@ for ranks in 2 4; do
     check '... and knows the sizes' equal "$(distinct count log$ranks.csv)" \
         '10 64 640 4096'
 done
-check 'other weights than without us' not cmp native out
+check 'other weights than without the library' not cmp native out
 
 layer_table >layers.csv
 policy named.yaml -t 'layers: layers.csv' \

@@ -117,7 +117,7 @@ LD_PRELOAD=$counter
 export LD_PRELOAD
 run -n $MPIEXEC -n 1 ./train
 unset LD_PRELOAD
-check 'another library stays preloaded, behind ours' has out \
+check 'another library stays preloaded, after this one' has out \
     "$(variable LD_PRELOAD "$library:$counter") -n 1"
 
 # A launcher that prints its words, each on a line of its own, and a version of
@@ -184,7 +184,7 @@ check 'flux run gets --env' equal "$(paste -s -d ' ' out)" \
     "[run] [--env=LD_PRELOAD=$library] [--env=APSMPI_POLICY=$tmp/good.yaml] \
 [-n] [2] [./train]"
 run flux jobs
-check '... behind run alone' has err 'run is missing after flux'
+check '... only after run' has err 'run is missing after flux'
 check '... and starts nothing' status_is 125
 run -p good.yaml horovodrun -np 2 python3 train.py
 check 'horovodrun gets the arguments of its mpirun' equal \

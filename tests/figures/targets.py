@@ -18,8 +18,8 @@ from each layer's first choice on. Writes into FOLDER
 and checks CLAIMS, which it prints before the runs: exit status 1 if one does not
 hold. A run's value is the worst value of a layer in an epoch, by the statistic of
 its target: for snr the ratio of the mean of err_l2^2 over the samples, for err the
-mean of err_mean; for bytes, the bytes that rank 0 sends in a step, of all layers
-together. The column gradient is the signal-to-noise ratio of the whole gradient.
+mean of err_mean. For bytes, it is the bytes that rank 0 sends in a step, of all
+layers. The column gradient is the signal-to-noise ratio of the whole gradient.
 """
 import argparse
 import collections
@@ -151,8 +151,8 @@ def accepted(policy):
 # --- logs
 
 class Step:
-    """Values of a step in FP32: bytes of each layer's call, and the squared norm
-    of the gradient, on average over the rows."""
+    """Values of a step in FP32: bytes of each layer's call, and the mean squared
+    norm of the gradient over the rows."""
 
     def __init__(self, rows):
         squares = collections.defaultdict(list)
@@ -163,9 +163,9 @@ class Step:
 
 
 class Found:
-    """Values of rows of a log: the worst value of a layer in an epoch, the bytes
-    of a step as a part of FP32's, and the signal-to-noise ratio of the whole
-    gradient in dB. Layers without rows are in FP32."""
+    """Values of rows of a log: the worst value of a layer in an epoch, bytes as
+    a part of FP32's, and the signal-to-noise ratio of the whole gradient in dB.
+    Layers without rows are in FP32."""
 
     def __init__(self, rows, step):
         """rows: at most one candidate for each layer."""

@@ -6,11 +6,11 @@
  *
  * mpiexec -n 2 ended CALL later|first FUNCTION NUMBER handled|fatal|waits
  *
- * The NUMBERth call of FUNCTION fails. later: in a call on a communicator that
- * has had a reduction before; first: in the first call on a new one. handled:
- * the program's error handler returns, and rank 1 ends the job, with status 3
- * if all is well, because rank 0 may wait for ever. waits: rank 1 ends the job
- * after 12 seconds. fatal: MPI ends the job.
+ * The NUMBERth call of FUNCTION fails: in a call on a communicator that has had
+ * a reduction before (`later`), or in the first call on a new one (`first`).
+ * `handled`: the program's error handler returns, and rank 1 ends the job, with
+ * status 3 if all is well, because rank 0 may wait for ever. `waits`: rank 1
+ * ends the job after 12 seconds. `fatal`: MPI ends the job.
  */
 #include "config.h"
 

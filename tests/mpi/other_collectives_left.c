@@ -403,13 +403,13 @@ static void test_behind(void)
         call.counts = NULL;
         if (kind == SCATTER)
             ok_all(collective_make(&call) == MPI_ERR_COUNT,
-                   "%s: so do no counts", names[kind]);
+                   "%s: no counts, too", names[kind]);
         call.counts = wrong;
         wrong[size - 1] = COUNT;
         call.count = call.send_count = COUNT;
         call.type = call.send_type = MPI_INT;
-        ok_all(collective_make(&call) == MPI_ERR_OTHER,
-               "%s: so does another type", names[kind]);
+        ok_all(collective_make(&call) == MPI_ERR_OTHER, "%s: another type, too",
+               names[kind]);
         memset(wrong, 0, sizeof wrong);
         call.count = call.send_count = 0;
         call.type = call.send_type = MPI_FLOAT;

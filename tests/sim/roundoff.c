@@ -3,9 +3,9 @@
  * Measures round-off by group size, the APS paper's Table 9: roundoff GRADIENTS
  * GROUP...
  *
- * Prints the table as comments, and its properties as TAP: the same bits on all ranks;
- * a smaller error for `direct` than for all sums in the format; and with several group
- * sizes, an error that falls from the ring of all ranks to a minimum and rises again.
+ * Prints the table as comments, and its properties as TAP: the same bits on all ranks,
+ * and a smaller error for `direct` than for all sums in the format. With several group
+ * sizes, the error falls from the ring of all ranks to a minimum and rises again.
  */
 #include "config.h"
 

@@ -205,7 +205,7 @@ static void test_errors(void)
         {"other calls", TWO "}\n    calls: [allreduce, bcast]\n",
          "3:5: format: {auto: ...} is for all-reduces only; give other calls a "
          "rule of their own"},
-        {"a wrong setting is said once", TWO "}\n    scale: apps\n",
+        {"a wrong setting is reported once", TWO "}\n    scale: apps\n",
          "4:12: unknown scale 'apps'; did you mean 'aps'?"},
         {"a setting that one format refuses",
          V "rules:\n  - format: {auto: [e4m3, qsgd7/512], target: snr 20dB}\n"
