@@ -349,7 +349,9 @@ void aps_auto_format_call(struct aps_call *call)
     for (long i = 0; i < call->count; i++) {
         struct aps_layer *layer = &call->layers[i];
 
-        if (!layer->plan.auto_format)
+        /* A queued call has given such layers to MPI when it was made. */
+        if (!layer->plan.auto_format ||
+            (layer->way == APS_WAY_MPI && !call->may_pass))
             continue;
         if (layer->key.call == APS_CALL_ALLREDUCE &&
             aps_auto_format_is_due(context, layer) &&

@@ -135,11 +135,12 @@ void aps_layer_choose(const struct aps_call *call, struct aps_layer *layer)
     layer->choice = aps_layer_choice(layer, chosen);
     if (chosen >= 0 || call->may_pass)
         aps_policy_choose(policy, &layer->key, chosen, &layer->plan);
-    if (call->may_pass)
+    if (call->may_pass) {
         plan_reduction(call, layer);
-    else if (layer->plan.reduce == APS_REDUCE_AUTO)
+        layer->way = layer->plan.rewrite ? APS_WAY_REDUCE : APS_WAY_MPI;
+    } else if (layer->plan.reduce == APS_REDUCE_AUTO) {
         layer->plan.reduce = APS_REDUCE_DIRECT;
-    layer->way = layer->plan.rewrite ? APS_WAY_REDUCE : APS_WAY_MPI;
+    }
 }
 
 static bool plan_is_sampled(const struct aps_context *context,
