@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests that take minutes, in addition to those of `make check`.
-EXTRA_PROGRAMS += tests/long/sweep
+EXTRA_PROGRAMS += tests/long/sweep tests/structure/frames
 tests_long_sweep_SOURCES = tests/long/sweep.c tests/unit/number/oracle.c \
 	tests/unit/number/oracle.h tests/unit/common/wire.h
 tests_long_sweep_CPPFLAGS = $(UNIT_CPPFLAGS) $(MPFR_CFLAGS)
@@ -31,13 +31,13 @@ check-report: all
 	APS_TEST_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 	    TESTS=tests/e2e/t-report-size.sh
 if HAVE_MPFR
-check-long: check-conformance check-random check-dist check-history \
+check-long: check-conformance check-random check-dist check-frames check-history \
     check-rendezvous check-report check-roofline check-tags check-trees \
     tests/long/sweep tests/unit/number/cast
 	tests/long/sweep
 	APS_TEST_LONG=1 tests/unit/number/cast
 else
-check-long: check-conformance check-random check-dist check-history \
+check-long: check-conformance check-random check-dist check-frames check-history \
     check-rendezvous check-report check-roofline check-tags check-trees
 	@echo "1..0 # SKIP the sweep's oracle needs MPFR"
 endif

@@ -12,6 +12,23 @@ interface_files = \
 	tests/structure/interface/structs
 EXTRA_DIST += $(interface_files) tests/structure/interface.c \
 	tests/structure/structure.py
+tests_structure_frames_SOURCES = tests/structure/frames.c
+tests_structure_frames_CPPFLAGS = $(TEST_CPPFLAGS) $(MPI_CFLAGS)
+tests_structure_frames_LDADD = $(MPI_LIBS)
+dist_check_SCRIPTS += tests/structure/t-frames.sh
+
+# Frames and plans of a blocking call, in a build without optimization.
+.PHONY: check-frames
+check-frames:
+	$(MKDIR_P) O0
+	cd O0 && \
+	    if [ ! -f Makefile ]; then \
+	        eval "set -- `../config.status --config`" && \
+	        $(SHELL) $(abs_top_srcdir)/configure -q "$$@" \
+	            CFLAGS='-O0 -g' >configure.log; \
+	    fi && \
+	    $(MAKE) $(AM_MAKEFLAGS) libapsmpi.la tests/structure/frames
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS=tests/structure/t-frames.sh
 
 # The interface has changed on purpose.
 .PHONY: update-interface
