@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Allreduce: what is eligible is identified, planned, reduced and sampled;
- * everything else goes on to MPI unchanged.
+ * MPI_Allreduce: identifies, plans, reduces and samples eligible calls. All
+ * other calls go to MPI unchanged.
  */
 #include "config.h"
 
@@ -23,25 +23,25 @@
 #include "call/collective.h"
 #include "device/bounce.h"
 
-/*
- * What this thread has passed of late, by count. A call that is like one of them
- * passes for the same reason, which holds for good, and then costs next to
- * nothing. Such a call is never numbered, whichever way it goes (allreduce.h).
- */
+/* Cache of the calls that this thread recently passed through, indexed by
+ * count. A call equal to a cached one passes for the same reason, at almost
+ * no cost. Such a call is never numbered, with or without the cache
+ * (allreduce.h). */
 struct passed {
     int64_t count; /* 0: none yet */
     MPI_Comm comm;
     MPI_Datatype type;
     MPI_Op op;
-    unsigned deaths; /* of contexts, by then: comm may be another since */
+    unsigned deaths; /* deletions of contexts so far: after another one comm may
+                        be a new communicator */
     enum aps_reason reason;
 };
 #define PASSED_BITS 4
 static _Thread_local struct passed passed[1 << PASSED_BITS]
     __attribute__((tls_model("initial-exec"), aligned(64)));
 
-/* Does what is true of this call hold for good of those that are like it? Of no
- * candidate only where its type or operation say so. */
+/* True if all later calls with the same arguments pass for the same reason. An
+ * ineligible call qualifies only through its type or operation. */
 static bool allreduce_holds_for_good(const struct aps_call *call,
                                      enum aps_reason reason)
 {
@@ -52,7 +52,8 @@ static bool allreduce_holds_for_good(const struct aps_call *call,
     case APS_PASSED_SMALL:
     case APS_PASSED_RULE:
     case APS_PASSED_AUTO:
-    case APS_PASSED_SINGLE: /* its context says so, as in what follows */
+    case APS_PASSED_SINGLE: /* the reason comes from the context, as in the next
+                               cases */
     case APS_PASSED_INTER:
     case APS_PASSED_DISAGREED:
     case APS_PASSED_UNRULED:
@@ -81,8 +82,8 @@ static void allreduce_remember(const struct aps_call *call,
         };
 }
 
-/* Is the call like one of those, and is nothing of ours under way? Then it may
- * pass, unless its buffers are in a GPU's memory. */
+/* True if the call equals a cached one, and the library has nothing under way.
+ * Such a call may pass, unless a buffer is in GPU memory. */
 static inline bool allreduce_may_pass_again(const struct passed *like,
                                             int64_t count, MPI_Datatype type,
                                             MPI_Op op, MPI_Comm comm)
@@ -105,8 +106,8 @@ static inline int allreduce_pass_again(const struct passed *like,
                          comm);
 }
 
-/* True if the plan that follows from the count alone leaves such calls to MPI for good.
- * *apart: `reduce: auto` decides that, now or later. */
+/* True if the plan that follows from the count alone leaves such calls to MPI
+ * for good. *apart: true if `reduce: auto` decides that, now or later. */
 static bool allreduce_plan_passes(const struct aps_context *context,
                                   size_t count, struct aps_plan *plan,
                                   enum aps_reason *reason, bool *apart)
@@ -119,12 +120,10 @@ static bool allreduce_plan_passes(const struct aps_context *context,
     return !plan->rewrite && !plan->shadow;
 }
 
-/*
- * If the policy needs no step, a call's plan follows from its count and from settled
- * choices of `reduce: auto`. Counts that pass are kept in context->passed_counts, a
- * cache that changes only the time. The plan of other counts is handed on to
- * aps_call_plan.
- */
+/* If the policy needs no step, the plan of a call follows from its count and
+ * from settled choices of `reduce: auto`. Counts that pass are kept in
+ * context->passed_counts, a cache that changes only the time. aps_call_plan
+ * gets the plan of all other counts. */
 static bool allreduce_passes_by_count(struct aps_call *call, bool *apart)
 {
     struct aps_context *context = call->context;
@@ -149,7 +148,7 @@ static bool allreduce_passes_by_count(struct aps_call *call, bool *apart)
     return true;
 }
 
-/* Gives the call its number among those of the communicator. */
+/* Numbers the call on its communicator. */
 static void allreduce_advance(struct aps_call *call, bool apart)
 {
     struct aps_context *context = call->context;
@@ -360,7 +359,8 @@ const struct aps_collective aps_collective_allreduce = {
     .reference = allreduce_reference,
 };
 
-/* What may not pass at once. (Cold: out of the way of what may.) */
+/* Handles calls that cannot pass at once. Cold: kept away from the code of the
+ * others. */
 static __attribute__((noinline, cold)) int
 allreduce_handle(const struct passed *like, const void *send, void *receive,
                  int64_t count, bool large, MPI_Datatype type, MPI_Op op,
@@ -401,10 +401,9 @@ static inline int allreduce_pass_or_handle(const void *send, void *receive,
                                   comm);
 }
 
-/*
- * A short call takes 3 us: what passes again may cost 10 ns, in caches that are
- * full of MPI's. Hence few instructions, and few cache lines (base/hot.h).
- */
+/* A short call takes 3 us, and a call that passes by the cache may cost 10 ns,
+ * although MPI's code and data fill the processor's caches. Hence few
+ * instructions, and few cache lines (base/hot.h). */
 #define STRAIGHT __attribute__((flatten, hot))
 
 STRAIGHT int aps_allreduce(const void *send, void *receive, int count,

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All-reduces: which are rewritten, and how they are numbered.
+ * All-reduces: which of them are rewritten, and how they are numbered.
  *
  * INVARIANT. Numbers decide which calls are sampled, and where a step begins;
- * all ranks take part in a sample. So what advances a number (aps_steps_advance,
- * aps_other_state_number) is decided by values that are equal on all ranks:
- * the sequence of counts on the communicator, the policy, MPI_Pcontrol's level.
- * Never by what a thread or a rank did last, by time, or by what is cached. A
- * call that is left to MPI for its count alone, by the policy or by what
- * `reduce: auto` has settled on, which all ranks know from the same call on, is
- * never numbered, on no path: a rank may pass it by whatever shortcut. Calls that
- * auto may leave to MPI are numbered apart, so that the numbers of all others, and
- * with them their random bits, are the same in every run.
+ * all ranks take part in a sample. Therefore values that are equal on all ranks
+ * decide whether a number advances (aps_steps_advance, aps_other_state_number):
+ * the sequence of counts on the communicator, the policy, the level of
+ * MPI_Pcontrol. The last action of a thread or a rank, the time, and caches
+ * never decide it.
+ *
+ * A call that is left to MPI for its count alone, by the policy or by a settled
+ * choice of `reduce: auto`, is never numbered, on no path: a rank may pass it
+ * by any shortcut. All ranks know a settled choice from the same call on. Calls
+ * that auto may leave to MPI are numbered apart, so that the numbers of all
+ * other calls, and their random bits, are the same in every run.
  */
 #ifndef APS_PMPI_CALL_ALLREDUCE_H
 #define APS_PMPI_CALL_ALLREDUCE_H
@@ -23,11 +25,9 @@
 #include "job/job.h"
 #include "steps/steps.h"
 
-/*
- * COLLECTIVE over comm. The program's MPI_Allreduce and MPI_Allreduce_c:
- * rewritten, or passed through, as all are of an MPI that we were not built
- * for.
- */
+/* COLLECTIVE over comm. Rewrites the program's MPI_Allreduce or
+ * MPI_Allreduce_c, or passes it through. If the program runs with an MPI that
+ * the library was not built for, every call passes through. */
 int aps_allreduce(const void *send, void *receive, int count, MPI_Datatype type,
                   MPI_Op op, MPI_Comm comm);
 int aps_allreduce_c(const void *send, void *receive, int64_t count,

@@ -23,12 +23,12 @@
 #include "policy/choice.h"
 #include "roundoff/event.h"
 
-/* A layer while it is measured. */
+/* A layer that is being measured. */
 struct measured {
     struct aps_subject subject;
     const struct aps_auto_format *formats;
     struct aps_auto_layer *layer;
-    /* On rank 0, of each of the formats. */
+    /* On rank 0: the measurements of each format. */
     struct aps_trial trials[APS_SHADOW_MAX];
 };
 
@@ -44,7 +44,7 @@ bool aps_auto_format_is_due(const struct aps_context *context,
     return !known || layer->number >= known->due;
 }
 
-/* --- what is said of it, by rank 0 ---------------------------------------- */
+/* --- reports of rank 0 ---------------------------------------------------- */
 
 static const char *format_name(const struct measured *this, int chosen)
 {
@@ -52,7 +52,7 @@ static const char *format_name(const struct measured *this, int chosen)
                       : this->formats->formats.plans[chosen].format.name;
 }
 
-/* The error in the unit of the target. */
+/* Returns the error of format i in the unit of the target. */
 static double format_quality(const struct measured *this, int i)
 {
     const double error = this->trials[i].error;
@@ -71,7 +71,7 @@ static void add_quality(char *line, size_t size, const struct measured *this,
                   aps_real_round(format_quality(this, i), 6, text));
 }
 
-/* The least error of all formats; -1: none was measured. */
+/* Returns the format with the least error, or -1 if none was measured. */
 static int format_best(const struct measured *this)
 {
     int best = -1;
@@ -83,7 +83,8 @@ static int format_best(const struct measured *this)
     return best;
 }
 
-/* An event of the log: "auto run=... layer=3 ... from=e5m2 to=e4m3 snr=24.1". */
+/* Writes an event to the log: "auto run=... layer=3 ... from=e5m2 to=e4m3
+ * snr=24.1". */
 static void format_write_event(const struct measured *this, int before)
 {
     const struct aps_context *context = this->subject.context;
@@ -129,8 +130,8 @@ static void format_write_event(const struct measured *this, int before)
     aps_job_log_event(log, 0, line);
 }
 
-/* "MPI_COMM_WORLD: layer 3 (conv1), 4096 elements, step 500: e4m3 instead of e5m2,
- * with snr 24.1; the target is snr 20dB" */
+/* Prints "MPI_COMM_WORLD: layer 3 (conv1), 4096 elements, step 500: e4m3
+ * instead of e5m2, with snr 24.1dB (target snr 20dB)". */
 static void format_tell(const struct measured *this, int before)
 {
     static atomic_ullong times, left;
@@ -178,7 +179,8 @@ static void format_tell(const struct measured *this, int before)
         aps_auto_format_target(this->formats, target, sizeof target), others);
 }
 
-/* For the summary and the policy that is written at the end. */
+/* Records the choice for the summary and for the policy that is written at the
+ * end. */
 static void format_note(const struct measured *this)
 {
     const struct aps_layer *layer = &this->subject.layer;
@@ -201,9 +203,10 @@ static void format_note(const struct measured *this)
     aps_chosen_formats_note(&note);
 }
 
-/* --- the verdict ---------------------------------------------------------- */
+/* --- the decision --------------------------------------------------------- */
 
-/* The reference is finite. Where it is 0, INF and NaN count as well. */
+/* Returns the error; the reference is finite here. An INF or a NaN in the
+ * result, even where the reference is 0, makes the error infinite. */
 static double format_error(const struct aps_auto_format *formats,
                            const struct aps_measure *measure)
 {
@@ -213,8 +216,8 @@ static double format_error(const struct aps_auto_format *formats,
                                              : aps_measure_mean(measure);
 }
 
-/* Rank 0's. Sums that are zero, or not finite (a loss scaler skips such steps), say
- * nothing of a format. */
+/* Returns rank 0's decision. Sums that are zero or not finite allow no decision
+ * (a loss scaler skips such steps). */
 static int format_judge(struct measured *this)
 {
     const struct aps_subject *subject = &this->subject;
@@ -243,7 +246,7 @@ static int format_judge(struct measured *this)
                : choice;
 }
 
-/* On all ranks. */
+/* Applies the decision. Runs on all ranks. */
 static void format_take(struct measured *this, int verdict)
 {
     struct aps_auto_layer *layer = this->layer;
@@ -263,7 +266,7 @@ static void format_take(struct measured *this, int verdict)
     layer->chose = true;
 }
 
-/* The next call of the layer that is measured. */
+/* Sets which call of the layer is measured next. */
 static void format_put_off(struct measured *this, bool says_something)
 {
     struct aps_auto_layer *layer = this->layer;
@@ -282,7 +285,8 @@ static void format_put_off(struct measured *this, bool says_something)
 
 /* --- one layer ------------------------------------------------------------ */
 
-/* COLLECTIVE. All formats, one after the other, and the verdict. */
+/* COLLECTIVE. Measures all formats, one after the other, and applies the
+ * decision. */
 static void format_try(struct measured *this)
 {
     struct aps_context *context = this->subject.context;
@@ -302,7 +306,8 @@ static void format_try(struct measured *this)
               (unsigned long long)(aps_clock_ns(CLOCK_MONOTONIC) - begin));
 }
 
-/* COLLECTIVE. Measures a layer whose turn it is; its plan says auto. */
+/* COLLECTIVE. Measures a layer that is due and whose plan says `format:
+ * auto`. */
 static void format_measure(const struct aps_call *call,
                            const struct aps_layer *layer)
 {

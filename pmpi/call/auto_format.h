@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Formats that are chosen while the program runs (format: {auto: ...}): on a layer's
- * first call, and then once in so many steps, each of them reduces the same inputs, and
- * the cheapest that meets the target is the layer's from that call on.
+ * Formats that are chosen while the program runs (format: {auto: ...}). On a
+ * layer's first call, and later at regular numbers of calls, each format
+ * reduces the same inputs. From that call on the layer has the cheapest format
+ * that meets the target.
  */
 #ifndef APS_PMPI_CALL_AUTO_FORMAT_H
 #define APS_PMPI_CALL_AUTO_FORMAT_H
@@ -13,14 +14,14 @@
 #include "comm/context.h"
 #include "steps/steps.h"
 
-/* Local, in the order in which calls are carried out. True if it is the turn of a layer
- * with such a plan to be measured. The same on all ranks. */
+/* Local, the same on all ranks, in the order in which calls are carried out.
+ * True if a layer with such a plan is due to be measured. */
 bool aps_auto_format_is_due(const struct aps_context *context,
                             const struct aps_layer *layer);
 
-/* COLLECTIVE over the context's communicator, when a call is about to be carried out,
- * with all its inputs: measures the layers whose turn it is, and gives each layer with
- * such a plan the format that it has now. */
+/* COLLECTIVE over the context's communicator, just before a call is carried
+ * out, with all its inputs. Measures the layers that are due, and gives each
+ * layer with such a plan its present format. */
 void aps_auto_format_call(struct aps_call *call);
 
 #endif

@@ -20,7 +20,8 @@ static void blocking_drain(MPI_Comm comm)
     struct aps_context *context =
         aps_abi_is_communicator(comm) ? aps_context_existing(comm) : NULL;
 
-    /* Other ranks may have nothing under way, and not come here. */
+    /* Use an existing context only: other ranks may have nothing under way, and
+     * then do not call this function. */
     if (context)
         aps_context_drain(context);
 }
@@ -34,8 +35,8 @@ bool aps_blocking_enter_pending(MPI_Comm comm)
     return helped;
 }
 
-/* Of a request that this file has started: to send, or to receive a message that
- * is matched. Where it fails, MPI calls the error handler that it likes. */
+/* Waits for a request that this file has started, to send or to receive a
+ * matched message. If it fails, MPI chooses which error handler it calls. */
 static int blocking_await(int rc, MPI_Request *request, MPI_Status *status)
 {
     long begin = 0;
@@ -71,18 +72,19 @@ int aps_blocking_send(enum aps_send_kind kind, const void *bytes, int64_t count,
     return blocking_await(rc, &request, MPI_STATUS_IGNORE);
 }
 
-/* Arguments for which MPI_Recv fails at once, whatever comes. */
+/* True for arguments with which MPI_Recv fails at once, whatever message
+ * arrives. */
 static bool blocking_is_wrong(int64_t count, MPI_Datatype type)
 {
     return count < 0 || type == MPI_DATATYPE_NULL;
 }
 
 /*
- * Not by MPI_Irecv: MPICH raises the error of a request, such as that of a
- * message which is too long, on MPI_COMM_WORLD. MPI_Recv raises it on `comm`, and
- * does not wait for a message that is there. (Unless another thread takes the
- * message: then any other message that matches will do, and a progress thread
- * drives what is under way.)
+ * Does not use MPI_Irecv: MPICH raises the error of a request, such as a
+ * message that is too long, on MPI_COMM_WORLD. MPI_Recv raises it on `comm`,
+ * and does not wait if the message is there. If another thread takes that
+ * message, MPI_Recv waits for any other message that matches, and a progress
+ * thread drives what is under way.
  */
 int aps_blocking_receive(void *bytes, int64_t count, MPI_Datatype type,
                          int from, int tag, MPI_Comm comm, MPI_Status *status)
@@ -102,7 +104,7 @@ int aps_blocking_receive(void *bytes, int64_t count, MPI_Datatype type,
     return rc;
 }
 
-/* Not by MPI_Isendrecv, whose status MPICH (4.0.2) leaves empty. */
+/* Does not use MPI_Isendrecv: MPICH (4.0.2) leaves its status empty. */
 int aps_blocking_exchange(const void *send, int64_t send_count,
                           MPI_Datatype send_type, int to, int send_tag,
                           void *receive, int64_t receive_count,
@@ -127,7 +129,7 @@ int aps_blocking_exchange(const void *send, int64_t send_count,
     return rc == MPI_SUCCESS ? sent : rc;
 }
 
-/* Elements packed in copy[size], of which *packed are used. */
+/* Packs the elements into copy[size]; *packed: number of bytes used. */
 static int blocking_pack(const void *bytes, int64_t count, MPI_Datatype type,
                          void *copy, aps_sized size, aps_sized *packed,
                          MPI_Comm comm)

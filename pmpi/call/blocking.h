@@ -2,10 +2,10 @@
 /*
  * Blocking calls of the program while nonblocking reductions are under way.
  *
- * Every MPI call that blocks drives MPI's nonblocking calls, so it has to drive
- * the library's, too. Otherwise a rank that waits in MPI_Recv for another rank,
- * which waits for a reduction, would wait for ever. The functions below take the
- * place of MPI's while something is under way, with the same arguments and
+ * Every MPI call that blocks drives MPI's nonblocking calls, so it must also
+ * drive the library's. Otherwise a rank that waits in MPI_Recv for another
+ * rank, which waits for a reduction, would wait for ever. While something is
+ * under way, the functions below replace MPI's, with the same arguments and
  * results; otherwise MPI's own are called (entry/blocking.c).
  */
 #ifndef APS_PMPI_CALL_BLOCKING_H
@@ -19,11 +19,11 @@
 #include "queue/queue.h"
 
 /*
- * The program calls a function of MPI that blocks and cannot be taken apart, a
- * collective one; `comm` may be no communicator at all. Until
- * aps_blocking_leave(the result) the progress thread drives what is under way.
- * Where there can be no such thread, the calls that all ranks have started on
- * `comm` before are carried out first.
+ * Call this before a collective function of MPI that blocks, which the library
+ * cannot split; `comm` may be an invalid handle. The progress thread drives
+ * what is under way until aps_blocking_leave(the result). If no such thread is
+ * possible, the function first carries out the calls that all ranks have
+ * started on `comm`.
  */
 bool aps_blocking_enter_pending(MPI_Comm comm);
 static inline bool aps_blocking_enter(MPI_Comm comm)

@@ -33,14 +33,16 @@ enum aps_form { APS_BLOCKING, APS_NONBLOCKING, APS_PERSISTENT };
 /* The arguments of a call of the program, as entry/ has got them. */
 struct aps_call_arguments {
     const struct aps_collective *collective;
-    enum aps_form form; /* what MPI_Start starts is APS_PERSISTENT */
-    bool large;         /* it came by the _c variant, and goes on by it */
+    enum aps_form form; /* form of the call; APS_PERSISTENT for MPI_Start */
+    bool large;         /* the program called the _c variant; so does the
+                           library */
     const void *send;   /* or MPI_IN_PLACE */
     void *receive;
-    MPI_Count count; /* of an element of `type`: MPI's count or recvcount */
+    MPI_Count count; /* elements of `type`: MPI's count or recvcount */
     MPI_Datatype type;
     MPI_Op op;
-    MPI_Comm comm; /* the program's; it may be gone when a queued call runs */
+    MPI_Comm comm; /* communicator of the program; may be freed before a queued
+                      call runs */
     const void *counts;   /* MPI_Reduce_scatter: recvcounts, int or MPI_Count; a
                                queued call has a copy */
     MPI_Count send_count; /* MPI_Allgather */
@@ -54,8 +56,8 @@ struct aps_layer {
     struct aps_plan
         plan;        /* resolved once; aps_layer_choose may change it later */
     long number;     /* among layers like it, for samples */
-    long generation; /* of the steps */
-    long drops;      /* MPI_Pcontrol(4) before the call */
+    long generation; /* generation of the steps */
+    long drops;      /* number of MPI_Pcontrol(4) before the call */
     int choice;      /* the chosen format of the rule (aps_layer_choice) */
     bool sampled;
     enum aps_way {
@@ -63,55 +65,56 @@ struct aps_layer {
         APS_WAY_REDUCE /* the library carries it out by `plan` */
     } way;
     const float *in;
-    float *out;                      /* all that this rank receives */
-    const struct aps_memory *memory; /* of both */
+    float *out;                      /* receives all elements of this rank */
+    const struct aps_memory *memory; /* memory that `in` and `out` are in */
     size_t count; /* elements of the whole vector, the same on all ranks */
     size_t
         own;   /* elements that end on this rank alone (a share), or start there
                      (a block); all-reduce: `count` */
     bool good; /* this rank can do its part (collective.h: agree) */
-    int exponent; /* of an all-gather's or a broadcast's blocks, as agreed on */
+    int exponent; /* agreed scale exponent of the blocks of an all-gather or a
+                     broadcast */
     int rc;       /* MPI error code of that agreement */
-    unsigned long long fp32_bytes; /* sent for it, had they been FP32 */
+    unsigned long long fp32_bytes; /* bytes to send for the layer in FP32 */
 };
 
 struct aps_call {
     struct aps_call_arguments arguments;
     struct aps_gpu_buffers gpu;
     struct aps_pcontrol control; /* level and epoch when the call was made */
-    bool
-        part; /* one of several parts of the program's call: buffers in GPU memory
-                  that cannot be copied are only counted, since the others follow */
+    bool part; /* true if this is one of several parts of the program's call: a
+                 failed copy of a buffer in GPU memory is then only counted,
+                 since the other parts follow */
 
-    /* aps_call_identify */
+    /* The following fields are set by aps_call_identify. */
     struct aps_context *context;
     struct aps_step_position position;
     enum aps_reason reason; /* why the call passes, if it does */
     bool planned; /* the plan follows from the count: context->plan_by_count */
 
-    /* aps_call_plan */
+    /* The following fields are set by aps_call_plan. */
     bool
         may_pass; /* a layer may still go to MPI when the call is carried out */
     long count;
     struct aps_layer *layers; /* [count] */
 
-    /* aps_call_start */
+    /* The following fields are set by aps_call_start. */
     struct aps_operation operation;
     struct aps_request *request; /* NULL: a blocking call */
     bool fusable;                /* the call may now share a batch (fuse.h) */
-    int parts;                   /* runs of layers that MPI has got */
-    MPI_Request *passing;        /* [parts] */
+    int parts;                   /* number of runs of layers that went to MPI */
+    MPI_Request *passing;        /* [parts]: requests of those runs */
     int passing_rc;              /* MPI error code of starting them */
 
     unsigned long
-        failures; /* aps_context_failures when the call began, and those of
-                               formats that were measured since */
+        failures; /* aps_context_failures at the beginning of the call, plus the
+                     failures during measurements of formats since */
     int rc;       /* MPI error code: the first error so far */
-    bool handler_called; /* the program's error handler knows of `rc` */
+    bool handler_called; /* the program's error handler was called with `rc` */
 };
 
-/* True if elements of the type are FP32. Without Fortran MPI_REAL is no type at all,
- * and a Fortran built with 8-byte reals has another MPI_REAL. */
+/* True if elements of the type are FP32. Without Fortran MPI_REAL is not a
+ * type, and a Fortran built with 8-byte reals has another MPI_REAL. */
 static inline bool aps_call_is_float(const struct aps_job *job,
                                      MPI_Datatype type)
 {

@@ -14,7 +14,7 @@
 
 /* --- one candidate -------------------------------------------------------- */
 
-/* "e4m3, scale aps, reduce ring" */
+/* Writes "e4m3, scale aps, reduce ring". */
 static void candidates_describe(const struct aps_plan *plan, char *text,
                                 size_t size)
 {
@@ -22,7 +22,8 @@ static void candidates_describe(const struct aps_plan *plan, char *text,
              aps_scale_name(&plan->scale), aps_reduce_name(plan->reduce));
 }
 
-/* Rank 0's codes, had all its values one scale. NaN: there are none. */
+/* Returns the entropy of rank 0's codes, as if all its values had one scale.
+ * NaN: the plan has no codes. */
 static double candidates_entropy(const struct aps_plan *plan,
                                  const struct aps_layer *layer,
                                  const struct aps_cost *cost)
@@ -46,7 +47,8 @@ static double candidates_entropy(const struct aps_plan *plan,
                              &options);
 }
 
-/* Local, on rank 0. */
+/* Local, on rank 0. Compares the result with the reference, and writes a row of
+ * the log. */
 static void candidates_write(struct aps_subject *subject,
                              const struct aps_plan *plan, size_t i,
                              const struct aps_cost *cost, int64_t taken)
@@ -73,8 +75,8 @@ static void candidates_write(struct aps_subject *subject,
     aps_context_row(context, &layer->key, plan, subject->function, &sampled);
 }
 
-/* COLLECTIVE. Reduces by candidate i, unless it is impossible here, which it is then on
- * all ranks. */
+/* COLLECTIVE. Reduces by candidate i, unless it is impossible here; then it is
+ * impossible on all ranks. */
 static void candidates_try(struct aps_subject *subject, size_t i)
 {
     struct aps_context *context = subject->context;
@@ -120,8 +122,9 @@ static void candidates_try(struct aps_subject *subject, size_t i)
         candidates_write(subject, &plan, i, &cost, taken);
 }
 
-/* Local, for the summary. Without steps all calls of a size are one layer; and so they
- * are where a step of one call was found, of which the program may make several. */
+/* Local. Records for the summary that several layers may be measured as one:
+ * without steps all calls of a size are one layer, and with a step of one call
+ * the program may make several such calls. */
 static void candidates_note_merged(const struct aps_subject *subject)
 {
     const struct aps_plan_key *key = &subject->layer.key;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A layer's inputs, reduced by several plans, one after the other, beside what the
- * program gets: what each of them loses against FP32.
+ * Reduces a layer's inputs by several plans, one after the other, in addition
+ * to the program's own call, and measures the error of each against FP32.
  */
 #ifndef APS_PMPI_CALL_CANDIDATES_H
 #define APS_PMPI_CALL_CANDIDATES_H
@@ -13,35 +13,34 @@
 #include "comm/candidates.h"
 #include "comm/context.h"
 
-/* What was measured of one of them, on rank 0. */
+/* Measurement of one candidate, on rank 0. */
 struct aps_candidate_result {
-    bool measured; /* otherwise it cannot run here, or failed */
+    bool measured; /* false if the candidate cannot run here, or failed */
     struct aps_measure measure;
     unsigned long long wire_bytes, fp32_bytes;
 };
 
-/* A layer to be measured. */
+/* A layer whose candidates are measured. */
 struct aps_subject {
     struct aps_context *context;
-    struct aps_candidates *candidates; /* what they keep */
+    struct aps_candidates *candidates; /* state of the candidates */
     const struct aps_shadow *plans;
-    const char *what;       /* for messages: "shadow" */
-    const char *function;   /* that the program called */
-    struct aps_layer layer; /* its inputs in the host's memory */
-    int ready;              /* on rank 0: the reference is there */
-    struct aps_candidate_result results[APS_CANDIDATES_MAX]; /* are written */
+    const char *what;       /* prefix of messages: "shadow" */
+    const char *function;   /* function that the program called */
+    struct aps_layer layer; /* the layer, with its inputs in host memory */
+    int ready;              /* on rank 0: 1 if the reference was computed */
+    /* output */
+    struct aps_candidate_result results[APS_CANDIDATES_MAX];
 };
 
-/*
- * COLLECTIVE over the context's communicator, which has resources, and where the
- * candidates are equipped for the layer, in the environment of base/fpenv.h. Reduces by
- * all of them. Rank 0 writes a row of the log for each. After an MPI error
- * context->failed is set.
- */
+/* COLLECTIVE over the context's communicator. The context has resources, the
+ * candidates are equipped for the layer, and the environment of base/fpenv.h is
+ * in force. Reduces by all candidates. Rank 0 writes a row of the log for each.
+ * After an MPI error context->failed is set. */
 void aps_candidates_measure(struct aps_subject *subject);
 
-/* Local. A copy of the layer's inputs, in the host's memory, which the caller frees;
- * NULL: none. */
+/* Local. Returns a copy of the layer's inputs in host memory, which the caller
+ * frees, or NULL if memory is missing or the copy failed. */
 float *aps_layer_copy(const struct aps_layer *layer);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The collectives that may be rewritten: one row each, in a file of its own, with
- * all that differs between them. What they have in common is written once, in
- * plan.c, call.c, start.c and pass.c.
+ * The collectives that may be rewritten: one row each, in a file of its own,
+ * with all that differs between them. The code that they share is in plan.c,
+ * run.c, start.c and pass.c.
  */
 #ifndef APS_PMPI_CALL_COLLECTIVE_H
 #define APS_PMPI_CALL_COLLECTIVE_H
@@ -16,15 +16,16 @@
 #include "policy/policy.h"
 
 struct aps_collective {
-    enum aps_call_kind which; /* as a policy knows it */
-    enum aps_counted counted; /* as the counters do */
-    const char *name;         /* MPI's */
-    const char *nonblocking;  /* MPI's name of the nonblocking form, or NULL */
-    bool fuses;               /* nonblocking calls may share a batch (fuse.h) */
+    enum aps_call_kind which; /* name of the collective in a policy */
+    enum aps_counted counted; /* index of its counters */
+    const char *name;         /* name of the MPI function */
+    const char *nonblocking; /* name of the nonblocking MPI function, or NULL */
+    bool fuses;              /* nonblocking calls may share a batch (fuse.h) */
 
-    /* Local. True if a call with these arguments may be rewritten, if it is long enough
-     * (aps_call_is_empty). Depends only on what is equal on all ranks of a correct
-     * program. A call with wrong arguments is not eligible: MPI reports them. */
+    /* Local. True if a call with these arguments may be rewritten, provided it
+     * is long enough (aps_call_is_empty). Depends only on values that are equal
+     * on all ranks of a correct program. A call with wrong arguments is not
+     * eligible: MPI reports them. */
     bool (*is_eligible)(const struct aps_job *job,
                         const struct aps_call_arguments *arguments);
 
@@ -35,20 +36,22 @@ struct aps_collective {
     int (*start)(const struct aps_call_arguments *arguments,
                  MPI_Request *request);
 
-    /* Local. Number of elements of its buffers that the call reads and writes. */
+    /* Local. Returns the number of elements of its buffers that the call reads
+     * and writes. */
     void (*count_elements)(const struct aps_call_arguments *arguments,
                            MPI_Count *sent, MPI_Count *received);
 
     /* Local, once for each eligible call in the order of the calls. Fills in
-     * call->position; false: the call passes for call->reason. (allreduce.h says what
-     * this may depend on.) */
+     * call->position. Returns false if the call passes for call->reason.
+     * (allreduce.h says what this may depend on.) */
     bool (*number)(struct aps_call *call);
 
-    /* Local. A blocking call passes for this reason. May be NULL. */
+    /* Local. Notes that a blocking call passes for this reason. May be NULL. */
     void (*note_passed)(const struct aps_call *call, enum aps_reason reason);
 
-    /* Local. Fills in what the call moves: all of its only layer but key, number and
-     * plan. False: its arguments are wrong. NULL: all-reduce. */
+    /* Local. Fills in what the call moves: all of its only layer except key,
+     * number and plan. Returns false if the arguments are wrong. May be NULL
+     * (all-reduce). */
     bool (*measure)(const struct aps_call *call, struct aps_layer *layer);
 
     /* Local. Fills in layer i of the call, which begins at element `offset`, without
@@ -56,36 +59,39 @@ struct aps_collective {
     void (*describe)(const struct aps_call *call, long i, size_t offset,
                      struct aps_layer *layer);
 
-    /* COLLECTIVE. True if the plan can be carried out here. Makes what it needs on
-     * first use; if that fails on any rank, the plan is impossible on all ranks. */
+    /* COLLECTIVE. True if the plan can be carried out here. Makes the necessary
+     * state on first use; if that fails on any rank, the plan is impossible on
+     * all ranks. */
     bool (*prepare)(struct aps_call *call, const struct aps_plan *plan);
 
-    /* COLLECTIVE. *good: all ranks can take part, which only the ranks together know.
-     * NULL: they can. An MPI error is in layer->rc: other ranks may know nothing of it,
-     * so this rank runs the layer, too, which fails. */
+    /* COLLECTIVE. *good: true if all ranks can take part, which no rank can
+     * decide alone. May be NULL. An MPI error is stored in layer->rc. Since
+     * other ranks may not know of the error, this rank runs the layer, too,
+     * and that fails. */
     void (*agree)(struct aps_call *call, struct aps_layer *layer, bool *good);
 
-    /* Local. A nonblocking call is about to wait in a queue: *arguments gets copies of
-     * what may not outlive the call (hold, an MPI error code); release drops them. May
-     * be NULL. */
+    /* Local. Called before a nonblocking call waits in a queue: replaces those
+     * of *arguments that may not outlive the call by copies. Returns an MPI
+     * error code; release frees the copies. May be NULL. */
     int (*hold)(struct aps_call_arguments *arguments);
     void (*release)(struct aps_call_arguments *arguments);
 
-    /* COLLECTIVE. Carries the elements of a queued call unchanged, by messages of the
-     * library, when `agree` has said no. Only of collectives with `agree`. */
+    /* COLLECTIVE. If `agree` has refused, carries the elements of a queued
+     * call unchanged, by messages of the library. Only for collectives with
+     * `agree`. */
     int (*run_unchanged)(struct aps_call *call, const struct aps_layer *layer);
 
-    /* COLLECTIVE. Reduces the layer by its plan, which is prepared. */
+    /* COLLECTIVE. Reduces the layer by its plan, which has been prepared. */
     int (*run)(struct aps_call *call, const struct aps_layer *layer,
                struct aps_cost *cost);
 
     /* COLLECTIVE. Computes the FP32 result of this rank before the inputs are
-     * overwritten; *ready: it is there. */
+     * overwritten. *ready: 1 if it was computed. */
     int (*reference)(struct aps_call *call, const struct aps_layer *layer,
                      int *ready);
 
-    /* Every rank measures its own part of a sample, and rank 0 merges them; otherwise
-     * rank 0 has all of it. */
+    /* true if every rank measures its own part of a sample and rank 0 merges
+     * the parts; otherwise rank 0 measures all of it */
     bool merges;
 };
 

@@ -39,7 +39,8 @@ static void other_key(const struct aps_call *call, size_t count,
     };
 }
 
-/* Numbers a call that the policy names. False: it passes at this step. */
+/* Numbers a call that the policy names. Returns false if it passes at this
+ * step. */
 static bool other_advance(struct aps_call *call, size_t count)
 {
     struct aps_context *context = call->context;

@@ -15,20 +15,20 @@
 #include "message/wait.h"
 
 /* MPICH declares the statuses as an array, and its MPI_STATUSES_IGNORE is the
- * address 1: GCC 12 takes that for an overflow. */
+ * address 1, which GCC 12 reports as an overflow. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
-/* The requests that MPI is to complete, in the place of the program's. */
+/* The requests that MPI completes, in place of the program's. */
 struct substitutes {
-    MPI_Request *given; /* [count], the program's */
-    MPI_Request *used;  /* [count], MPI's turn */
+    MPI_Request *given; /* [count]: requests of the program */
+    MPI_Request *used;  /* [count]: requests for MPI */
     int count;
     MPI_Request few[16];
 };
 
-/* 0, or -1: out of memory. */
+/* Returns 0, or -1 if memory is missing. */
 static int completion_substitute(struct substitutes *this, int count,
                                  MPI_Request *requests)
 {
@@ -48,7 +48,8 @@ static int completion_substitute(struct substitutes *this, int count,
     return 0;
 }
 
-/* After MPI's turn. A persistent request stays what it is. */
+/* Stores the requests after MPI has tested them. The program keeps its
+ * persistent requests. */
 static void completion_take_back(struct substitutes *this)
 {
     if (this->used == this->given)
@@ -65,13 +66,13 @@ static void completion_take_back(struct substitutes *this)
         free(this->used);
 }
 
-/* What the four kinds of completion have in common. */
+/* Fields of all four kinds of completion. */
 struct completion {
     int (*test)(const struct completion *this, MPI_Request requests[],
                 int *done);
     int count;
     int *index;         /* or indices */
-    int *some;          /* how many are done */
+    int *some;          /* number of requests that are complete */
     MPI_Status *status; /* or statuses */
 };
 
@@ -99,7 +100,7 @@ static int completion_test_some(const struct completion *this,
     int rc = PMPI_Testsome(this->count, requests, this->some, this->index,
                            this->status);
 
-    /* MPI_UNDEFINED: none is active. */
+    /* MPI_UNDEFINED: no request is active. */
     *done = rc != MPI_SUCCESS || *this->some != 0;
     return rc;
 }
@@ -110,8 +111,8 @@ static int completion_no_memory(void)
     return MPI_ERR_NO_MEM;
 }
 
-/* A wait has lasted since `since`: once a process, some ranks of a large job say what
- * is not complete after ten seconds. */
+/* Reports once in each process, on some ranks of a large job, which calls are
+ * not complete after ten seconds. `since`: begin of the wait, in ns. */
 static void completion_tell_late(int64_t since)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -166,8 +167,8 @@ int aps_completion_wait(MPI_Request *request, MPI_Status *status)
     return completion_complete(&this, request, &done, true);
 }
 
-/* One after the other: MPICH's Testall fails with some requests of its own
- * collectives (4.0.2), its Test does not. */
+/* Completes one request after the other, because MPICH's Testall (4.0.2) fails
+ * with some requests of its own collectives, and its Test does not. */
 int aps_completion_waitall(int count, MPI_Request *requests,
                            MPI_Status statuses[])
 {

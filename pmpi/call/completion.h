@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI's completion calls, with the same arguments and results. They complete the
- * nonblocking call behind a persistent request in that request's place. While
- * they wait, they drive the queues, and give the core away.
+ * MPI's completion calls, with the same arguments and results. In place of a
+ * persistent request they complete the nonblocking call that it has started.
+ * While they wait, they drive the queues and yield the core.
  */
 #ifndef APS_PMPI_CALL_COMPLETION_H
 #define APS_PMPI_CALL_COMPLETION_H
@@ -13,7 +13,8 @@
 #include "call/persistent.h"
 #include "queue/queue.h"
 
-/* Do these requests need the completion calls below, and not MPI's own? */
+/* Local. True if the requests need the completion calls below instead of
+ * MPI's. */
 static inline bool aps_completion_is_ours(int count,
                                           const MPI_Request requests[])
 {

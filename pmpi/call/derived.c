@@ -19,8 +19,8 @@ bool aps_derived_is_missing(const struct aps_job *job, const void *buffer,
             first == 0);
 }
 
-/* MPI_Pack of MPICH (4.0.2) does not take MPI_BOTTOM: the buffer then begins where
- * the elements do. */
+/* MPI_Pack of MPICH (4.0.2) does not take MPI_BOTTOM, so the buffer then begins
+ * at the first element. */
 int aps_derived_hold(const void **buffer, MPI_Datatype *type)
 {
     MPI_Aint first, length, back;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Buffers of derived types, which are not rewritten but may have to wait in a queue
- * for that answer: they are kept until then, and carried as bytes.
+ * Buffers of derived types. A call with such a type is not rewritten, but may
+ * wait in a queue until the ranks have agreed on that. Until then the type is
+ * kept, and then the elements travel as bytes.
  */
 #ifndef APS_PMPI_CALL_DERIVED_H
 #define APS_PMPI_CALL_DERIVED_H
@@ -12,16 +13,18 @@
 
 #include "job/job.h"
 
-/* Local. Is there no buffer? From MPI_BOTTOM on there may be one, of a type with
- * addresses of its own. */
+/* Local. True if there is no buffer. A type with absolute addresses may have
+ * one at MPI_BOTTOM. */
 bool aps_derived_is_missing(const struct aps_job *job, const void *buffer,
                             MPI_Datatype type);
 
-/* Local. Keep a type that the program may free while its call waits: *type is ours
- * then, for MPI_Type_free, and *buffer is not MPI_BOTTOM. An MPI error code. */
+/* Local. Replaces *type by a copy, since the program may free the type while
+ * its call waits. The caller frees the copy by MPI_Type_free. Afterwards
+ * *buffer is not MPI_BOTTOM. Returns an MPI error code. */
 int aps_derived_hold(const void **buffer, MPI_Datatype *type);
 
-/* Local. Elements in host memory as packed[size], and back. An MPI error code. */
+/* Local. Packs elements in host memory into packed[size], and unpacks them.
+ * Returns an MPI error code. */
 int aps_derived_pack(const void *from, MPI_Count count, MPI_Datatype type,
                      unsigned char *packed, size_t size, MPI_Comm comm);
 int aps_derived_unpack(const unsigned char *packed, size_t size, void *to,

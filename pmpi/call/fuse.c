@@ -18,33 +18,37 @@
 #include "base/fpenv.h"
 #include "scale/exponent.h"
 
-/* Calls of a group at most. */
+/* Maximum number of calls of a group. */
 #define GROUP_MAX 128
 
-/* So long after its last call a program gets a shorter group. */
+/* Nanoseconds after the last call at which a group closes without more
+ * calls. */
 #define PATIENCE_NS 1000000L
 
 struct group {
     struct aps_context *context;
     struct aps_call *calls[GROUP_MAX];
-    int count;          /* calls that have come and may belong to it */
-    bool closed;        /* with the last of them, by their sequence alone */
-    size_t bytes;       /* FP32, of those that fuse */
-    unsigned long lost; /* aps_context_failures until the ranks had agreed */
-    bool scaled[GROUP_MAX]; /* these needed to know how great values are ... */
-    struct aps_magnitude magnitudes[GROUP_MAX]; /* ... which they do */
+    int count;          /* number of calls that have arrived and may belong to
+                           it */
+    bool closed;        /* the sequence of calls alone ends it with the last of
+                           them */
+    size_t bytes;       /* FP32 bytes of the calls that fuse */
+    unsigned long lost; /* failures from the first call of the group until the
+                           ranks had agreed */
+    bool scaled[GROUP_MAX]; /* layers that needed magnitudes */
+    struct aps_magnitude magnitudes[GROUP_MAX]; /* magnitudes of those layers */
 };
 
-/* What the ranks agree on, by MAX. */
+/* The ranks agree on this record by MAX. */
 struct agreement {
-    int count; /* of the calls, negated */
+    int count; /* number of calls, negated */
     int exponents[GROUP_MAX];
 };
 #define AGREEMENT_INTS (int)(sizeof(struct agreement) / sizeof(int))
 
 _Static_assert(GROUP_MAX <= APS_VECTORS_MAX, "a group is reduced at a time");
 
-/* Is it the last layer of its step? */
+/* True if the call has the last layer of its step. */
 static bool fuse_ends_step(const struct aps_call *call)
 {
     const struct aps_step_position *position = &call->position;
@@ -53,16 +57,18 @@ static bool fuse_ends_step(const struct aps_call *call)
            position->layer + position->segments == position->layers;
 }
 
-/* True if the call may share a batch: one layer, which is not sampled. */
+/* True if the call may share a batch: it has one layer, which is not
+ * sampled. */
 static bool fuse_is_single(const struct aps_call *call)
 {
     return call->arguments.collective->fuses && call->count == 1 &&
            !call->layers->sampled;
 }
 
-/* Decides whether the next call may belong to the group, as things stand before the
- * group: the same on all ranks, since the calls before it have been carried out. What
- * the group's own calls change is seen when its turn comes (fuse_choose). */
+/* Decides whether the next call may belong to the group, from the state before
+ * the group. The result is the same on all ranks, since the calls before the
+ * group have been carried out. fuse_choose considers the changes by calls of
+ * the group. */
 static void fuse_look(const struct group *group, struct aps_call *call)
 {
     call->fusable = fuse_is_single(call);
@@ -72,7 +78,7 @@ static void fuse_look(const struct group *group, struct aps_call *call)
     aps_layer_choose(call, call->layers);
 }
 
-/* Its turn has come. */
+/* Returns the plan of a call that is about to be carried out. */
 static const struct aps_plan *fuse_choose(struct aps_call *call)
 {
     if (call->layers->plan.auto_format)
@@ -80,14 +86,14 @@ static const struct aps_plan *fuse_choose(struct aps_call *call)
     return &call->layers->plan;
 }
 
-/* True if a queued operation is a call, like the first of the group. */
+/* True if a queued operation is a call, like the first one of the group. */
 static bool fuse_is_call(const struct group *group,
                          const struct aps_operation *operation)
 {
     return operation->run == group->calls[0]->operation.run;
 }
 
-/* Take in what has come since. */
+/* Adds the calls that have arrived since. */
 static void fuse_gather(struct group *group)
 {
     const size_t fuse = aps_policy_fuse(group->context->job->policy);
@@ -107,7 +113,7 @@ static void fuse_gather(struct group *group)
         }
         if ((size_t)group->count > behind)
             return;
-        /* The end of the queue, or what is no call: the group ends before it. */
+        /* An operation that is not a call ends the group. */
         if (!fuse_is_call(group, waiting[group->count - 1])) {
             group->closed = true;
             return;
@@ -124,9 +130,9 @@ static void fuse_gather(struct group *group)
     }
 }
 
-/* Does the program wait, so that it may make no more calls before these are
- * complete? One that only tests is given some time, as is one that we do not
- * see because a thread does the work. */
+/* True if the program waits, and may make no more calls before these are
+ * complete. A program that only tests gets PATIENCE_NS, and so does one whose
+ * wait is not visible because a thread does the work. */
 static bool fuse_is_waited_for(const struct group *group)
 {
     const struct aps_queue *queue = group->context->queue;
@@ -139,7 +145,7 @@ static bool fuse_is_waited_for(const struct group *group)
     return false;
 }
 
-/* Does the group need to know how great the values of this layer are? */
+/* True if the group needs the magnitude of this layer's values. */
 static bool fuse_is_scaled(const struct aps_call *call)
 {
     const struct aps_plan *plan = &call->layers->plan;
@@ -215,8 +221,8 @@ static struct aps_vector fuse_layer_of(const struct group *group,
     };
 }
 
-/* COLLECTIVE. Layers of one plan, together: each gets what it would get
- * alone. */
+/* COLLECTIVE. Reduces layers of one plan together; each gets the result that it
+ * would get alone. */
 static int fuse_run_batch(struct aps_context *context,
                           const struct aps_plan *plan, int count,
                           const struct aps_place places[],
@@ -242,9 +248,9 @@ static int fuse_run_batch(struct aps_context *context,
     return rc;
 }
 
-/* Does the call go by a state, or a choice of its format, that an earlier call of the
- * group, from calls[first] on, changes? Then it comes after that call, as it would
- * alone. Nobody knows the layers of a call that does not fuse yet. */
+/* True if call i uses a state or a chosen format that one of calls[first..i)
+ * may change; call i then runs after that call. The library has not planned the
+ * layers of a call that cannot be fused yet. */
 static bool fuse_follows_another(const struct group *group, int first, int i)
 {
     const struct aps_call *call = group->calls[i];
@@ -267,8 +273,8 @@ static bool fuse_follows_another(const struct group *group, int first, int i)
     return false;
 }
 
-/* COLLECTIVE. The layers from calls[first] on that share its plan, which are
- * taken out of the group. */
+/* COLLECTIVE. Reduces the layers from calls[first] on that have the same plan,
+ * and removes them from the group. */
 static void fuse_run_alike(struct group *group,
                            const struct agreement *agreement, int first)
 {
@@ -302,7 +308,8 @@ static void fuse_run_alike(struct group *group,
         together.arguments.collective->prepare(&together, &plan)) {
         aps_context_begin_call(context, aps_call_function(&together),
                                &batch[0]->layers->key, &plan, layers[0].memory);
-        /* Of other batches, and of formats that were measured, it knows nothing. */
+        /* Failures of other batches, and of measurements of formats, are not
+         * counted. */
         rc = fuse_run_batch(context, &plan, length, places, layers,
                             aps_context_failures() - group->lost);
         for (int i = 0; i < length; i++) {
@@ -315,7 +322,7 @@ static void fuse_run_alike(struct group *group,
         aps_call_finish(batch[i]);
 }
 
-/* COLLECTIVE. The calls that the ranks have agreed on. */
+/* COLLECTIVE. Carries out the calls that the ranks have agreed on. */
 static void fuse_run_group(struct group *group,
                            const struct agreement *agreement)
 {
@@ -340,7 +347,7 @@ void aps_fuse_run(struct aps_call *first)
     fuse_look(&group, first);
     if (first->fusable)
         group.bytes = first->layers->count * sizeof(float);
-    /* On every rank it goes alone, whatever follows. */
+    /* Such a call runs alone on every rank, whatever follows. */
     if (!first->fusable || fuse_ends_step(first) ||
         group.bytes >= aps_policy_fuse(context->job->policy)) {
         aps_call_finish(first);
@@ -352,7 +359,7 @@ void aps_fuse_run(struct aps_call *first)
     rc = fuse_agree(&group, &agreement);
     group.lost = aps_context_failures() - group.lost;
     (void)aps_context_fail(context, aps_call_function(first), rc);
-    /* This call, and those that stay in the queue, end with the error. */
+    /* This call, and the calls that stay in the queue, end with the error. */
     if (rc != MPI_SUCCESS) {
         aps_call_finish(first);
         return;

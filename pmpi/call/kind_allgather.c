@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Allgather and MPI_Iallgather. Ranks may describe the same elements by
- * different types, and only together they know whether all of them have types
- * that are for us: a call is a candidate by what its elements are made of
- * (signature.h), and the ranks agree on the rest when it is its turn. A
- * nonblocking call that is not for us after all is carried by messages of ours,
- * unrounded.
+ * MPI_Allgather and MPI_Iallgather.
+ *
+ * Ranks may describe the same elements by different types, and only together
+ * they know whether all types are supported. A call is eligible by the contents
+ * of its elements (signature.h), and the ranks agree on the rest when the call
+ * is carried out. If they refuse a nonblocking call, the library's messages
+ * carry its elements unrounded.
  */
 #include "config.h"
 
@@ -47,8 +48,8 @@ static void gather_count_elements(const struct aps_call_arguments *arguments,
     *received = ranks * arguments->count;
 }
 
-/* Of a nonblocking call, what MPI finds wrong at once: the ranks come together
- * too late for its message. */
+/* True for arguments of a nonblocking call that MPI rejects at once. The ranks
+ * agree on the call too late for MPI's message. */
 static bool gather_is_wrong(const struct aps_job *job,
                             const struct aps_call_arguments *arguments)
 {
@@ -73,14 +74,14 @@ static bool gather_is_eligible(const struct aps_job *job,
              gather_is_wrong(job, arguments));
 }
 
-/* A rank with a type or an argument that is not for us says so to the others
- * (`good`). */
+/* Fills in the layer. A rank with an unsupported type or argument clears `good`,
+ * which refuses the call for all ranks. */
 static bool gather_measure(const struct aps_call *call, struct aps_layer *layer)
 {
     const struct aps_job *job = call->context->job;
     const size_t floats = aps_signature_floats(job, call->arguments.type);
     const bool in_place = call->arguments.send == MPI_IN_PLACE;
-    float *place = NULL; /* for our own block */
+    float *place = NULL; /* position of this rank's block */
 
     *layer = (struct aps_layer){.out = call->arguments.receive};
     if (!aps_other_elements(call->arguments.count, (MPI_Count)floats,
@@ -145,7 +146,7 @@ static void gather_release(struct aps_call_arguments *arguments)
         PMPI_Type_free(&arguments->send_type);
 }
 
-/* The block of this rank as packed[size]. */
+/* Packs this rank's block into packed[size]. */
 static int gather_pack(const struct aps_call *call, size_t size,
                        unsigned char *packed)
 {
@@ -169,7 +170,7 @@ static int gather_pack(const struct aps_call *call, size_t size,
         size, vcomm->comm);
 }
 
-/* packed[size] of every rank, to where the program wants it. */
+/* Unpacks the packed[size] of every rank into the program's buffer. */
 static int gather_unpack(const struct aps_call *call, size_t size,
                          const unsigned char *packed)
 {
@@ -187,8 +188,8 @@ static int gather_unpack(const struct aps_call *call, size_t size,
     return rc;
 }
 
-/* What this rank cannot do is an error of all: they get empty messages. MPI packs
- * in host memory. */
+/* If this rank fails, the call fails on all ranks: the others get empty
+ * messages. MPI packs in host memory. */
 static int gather_run_unchanged(struct aps_call *call,
                                 const struct aps_layer *layer)
 {

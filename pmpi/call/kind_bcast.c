@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Bcast and MPI_Ibcast. The root encodes, and all ranks, the root too, get what
- * the others decode: the root's buffer is rounded, so that the ranks hold the same
- * bits. MPI leaves the root's buffer alone, and a program may broadcast from memory
- * that it cannot write: such a call is not for us. That only the root knows; and as
- * in an all-gather ranks may describe the elements by different types. So the ranks
+ * MPI_Bcast and MPI_Ibcast.
+ *
+ * The root encodes, and all ranks, including the root, decode: the root's
+ * buffer is rounded, so that all ranks hold the same bits. MPI does not write
+ * the root's buffer, and a program may broadcast from memory that it cannot
+ * write; such a call is not rewritten. Only the root knows that, and ranks may
+ * describe the elements by different types, as in an all-gather. So the ranks
  * agree at every call.
  */
 #include "config.h"
@@ -17,7 +19,7 @@
 #include "call/common.h"
 #include "call/signature.h"
 
-/* Does this rank send? Of an intercommunicator the root says so itself. */
+/* True if this rank sends. On an intercommunicator the root passes MPI_ROOT. */
 static bool bcast_sends(const struct aps_call_arguments *arguments)
 {
     int rank = MPI_PROC_NULL, inter = 0;
@@ -27,7 +29,7 @@ static bool bcast_sends(const struct aps_call_arguments *arguments)
     return arguments->root == (inter ? MPI_ROOT : rank);
 }
 
-/* The buffer for MPI. A bounce buffer takes the place of `send` on the root, and of
+/* Returns the buffer for MPI. A bounce buffer replaces `send` on the root, and
  * `receive` on other ranks. */
 static void *bcast_buffer(const struct aps_call_arguments *arguments)
 {
@@ -51,7 +53,7 @@ static int bcast_start(const struct aps_call_arguments *arguments,
                          arguments->comm, request);
 }
 
-/* On the root's side of an intercommunicator the others take no part. */
+/* In the root's group of an intercommunicator the other ranks take no part. */
 static void bcast_count_elements(const struct aps_call_arguments *arguments,
                                  MPI_Count *sent, MPI_Count *received)
 {
@@ -95,8 +97,8 @@ static bool bcast_measure(const struct aps_call *call, struct aps_layer *layer)
     return true;
 }
 
-/* The root, which alone has values of its own: can it write them? GPUs have no
- * memory that is only read. */
+/* The root checks that it can write its values. GPUs have no read-only
+ * memory. */
 static void bcast_agree(struct aps_call *call, struct aps_layer *layer,
                         bool *good)
 {
@@ -137,8 +139,9 @@ static void bcast_release(struct aps_call_arguments *arguments)
         PMPI_Type_free(&arguments->type);
 }
 
-/* What this rank cannot do is an error of all that it sends to: they get empty
- * messages. MPI packs in host memory. The program's communicator may be gone. */
+/* If this rank fails, the call fails on all ranks that it sends to: they get
+ * empty messages. MPI packs in host memory. The program's communicator may be
+ * freed. */
 static int bcast_run_unchanged(struct aps_call *call,
                                const struct aps_layer *layer)
 {

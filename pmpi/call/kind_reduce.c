@@ -36,8 +36,8 @@ static void reduce_count_elements(const struct aps_call_arguments *arguments,
                 : arguments->count;
 }
 
-/* One buffer for both, or a root that is none, is an error, of one rank
- * perhaps. */
+/* The same buffer for both, or an invalid root, is an error, perhaps of one
+ * rank only. */
 static bool reduce_is_eligible(const struct aps_job *job,
                                const struct aps_call_arguments *arguments)
 {

@@ -10,7 +10,7 @@
 
 #include "call/common.h"
 
-/* How many elements go to rank i. */
+/* Returns the number of elements of rank i's share. */
 static MPI_Count scatter_share(const struct aps_call_arguments *arguments,
                                int i)
 {
@@ -83,7 +83,7 @@ scatter_is_eligible_block(const struct aps_job *job,
            (arguments->count == 0 || arguments->send != arguments->receive);
 }
 
-/* A share may be empty, and then its place may be anything, as Open MPI has it. */
+/* If a share is empty, its buffer may be any address; Open MPI allows that. */
 static bool scatter_measure(const struct aps_call *call,
                             struct aps_layer *layer)
 {
@@ -116,8 +116,8 @@ static bool scatter_measure(const struct aps_call *call,
                          call->arguments.send != call->arguments.receive));
 }
 
-/* MPI has read the counts when such a call returns, and programs let them go
- * then, although they must not. */
+/* MPI has read the counts when such a call returns. Programs free them then,
+ * although the standard forbids it. */
 static int scatter_hold(struct aps_call_arguments *arguments)
 {
     const size_t size = arguments->large ? sizeof(MPI_Count) : sizeof(int);
@@ -138,7 +138,8 @@ static void scatter_release(struct aps_call_arguments *arguments)
     free((void *)(uintptr_t)arguments->counts);
 }
 
-/* Where the shares begin, and the last one ends. */
+/* Returns the index of the first element of each share, and the end of the
+ * last. */
 static const size_t *scatter_bounds_of(const struct aps_call *call)
 {
     size_t *bounds = call->context->other_collectives.bounds;

@@ -8,15 +8,16 @@
 #include "device/bounce.h"
 #include "queue/queue.h"
 
-/* Needs the call a bounce buffer? */
+/* True if the call needs a bounce buffer: a buffer is in GPU memory, MPI is not
+ * CUDA-aware, and `comm` looks like a communicator handle. */
 static bool pass_bounces(const struct aps_call *call)
 {
     return aps_bounce_is_wanted_by(call->gpu) &&
            aps_abi_is_communicator(call->arguments.comm);
 }
 
-/* *bounced is the call for MPI. After an error, of which the error handler
- * knows, there is nothing to end. */
+/* *bounced: the call for MPI. After an error the program's error handler has
+ * been called, and pass_end_bounce must not follow. */
 static int pass_begin_bounce(const struct aps_call *call,
                              struct aps_bounce *bounce,
                              struct aps_call_arguments *bounced)
@@ -39,7 +40,8 @@ static int pass_begin_bounce(const struct aps_call *call,
     return rc;
 }
 
-/* Of a part of a call a copy that failed is only counted: the others follow. */
+/* If the call is a part of the program's call, a failed copy is only counted,
+ * since the other parts follow. */
 static int pass_end_bounce(const struct aps_call *call,
                            struct aps_bounce *bounce, int rc)
 {
@@ -90,7 +92,7 @@ int aps_call_pass_because(const struct aps_call *call, enum aps_reason reason)
     return aps_call_pass(call);
 }
 
-/* Elements of an all-reduce. */
+/* Returns a call for `count` elements of an all-reduce. */
 static struct aps_call pass_part_of(const struct aps_call *call, size_t offset,
                                     size_t count)
 {

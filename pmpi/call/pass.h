@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Passing a call on to the next library in line: with bounce buffers where its
- * MPI does not take a GPU's memory, and with somebody to drive what is under way
- * while it blocks.
+ * Passes a call to the next MPI library: with bounce buffers if that MPI does
+ * not accept GPU memory, and with a progress thread that drives what is under
+ * way while the call blocks.
  */
 #ifndef APS_PMPI_CALL_PASS_H
 #define APS_PMPI_CALL_PASS_H
@@ -11,31 +11,35 @@
 
 #include "call/call.h"
 
-/* Local. A call is not rewritten: count it with the reason. */
+/* Local. Counts a call that is not rewritten, with the reason. */
 void aps_call_count_passed(const struct aps_call *call, enum aps_reason reason);
 
-/* COLLECTIVE over the call's communicator. The whole call. An MPI error code, of
- * which the error handler knows. */
+/* COLLECTIVE over the call's communicator. Passes the whole call. Returns an
+ * MPI error code; after an error the program's error handler has been
+ * called. */
 int aps_call_pass(const struct aps_call *call);
 
-/* COLLECTIVE. The same, counted with the reason. */
+/* COLLECTIVE. Counts the call with the reason, and passes it like
+ * aps_call_pass. */
 int aps_call_pass_because(const struct aps_call *call, enum aps_reason reason);
 
-/* COLLECTIVE. `count` elements of an all-reduce from `offset` on; none:
- * nothing. */
+/* COLLECTIVE. Passes `count` elements of an all-reduce, from `offset` on; does
+ * nothing if `count` is 0. */
 int aps_call_pass_part(const struct aps_call *call, size_t offset,
                        size_t count);
 
-/* Local. The whole call in its nonblocking form; *request is the program's. */
+/* Local. Passes the whole call in its nonblocking form; *request is the
+ * program's. */
 int aps_call_pass_start(const struct aps_call *call, MPI_Request *request);
 
-/* Local. The same, counted with the reason. */
+/* Local. Counts the call with the reason, and passes it like
+ * aps_call_pass_start. */
 int aps_call_start_because(const struct aps_call *call, MPI_Request *request,
                            enum aps_reason reason);
 
-/* Local. `count` elements from `offset` on. After an error, of which the error
- * handler knows, *request is MPI_REQUEST_NULL, and *rc the error unless it is
- * one already. */
+/* Local. Passes `count` elements from `offset` on in the nonblocking form.
+ * After an error the program's error handler has been called, *request is
+ * MPI_REQUEST_NULL, and *rc is the error unless it held one before. */
 void aps_call_start_part(const struct aps_call *call, size_t offset,
                          size_t count, MPI_Request *request, int *rc);
 

@@ -18,12 +18,13 @@
 #include "queue/queue.h"
 
 struct persistent {
-    struct persistent *next; /* in its bucket */
-    MPI_Request handle;      /* MPI's; it lives as long as this */
-    MPI_Request inner;       /* MPI_REQUEST_NULL: inactive */
+    struct persistent *next; /* next request in the bucket */
+    MPI_Request handle; /* MPI's request; freed together with this record */
+    MPI_Request inner;  /* MPI_REQUEST_NULL: inactive */
     struct aps_call_arguments arguments;
-    bool passes;            /* it is MPI's own, and its starts are counted */
-    enum aps_reason reason; /* for which it passes */
+    bool passes;            /* the request is MPI's own, and its starts are
+                               counted */
+    enum aps_reason reason; /* reason why the call passes */
 };
 
 #define BUCKET_BITS 8
@@ -33,8 +34,8 @@ atomic_int aps_persistent_passing;
 static struct persistent *table[1 << BUCKET_BITS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Where the pointer to the request with this handle is, or would be. The lock
- * is held. */
+/* Returns the place of the pointer to the request with this handle, or the
+ * place to insert it. The caller holds the lock. */
 static struct persistent **persistent_place_of(MPI_Request handle)
 {
     struct persistent **place =
@@ -57,7 +58,7 @@ static struct persistent *persistent_find_any(MPI_Request handle)
     return found;
 }
 
-/* The request, if it is not MPI's own. */
+/* Returns the request, or NULL if it is MPI's own. */
 static struct persistent *persistent_find(MPI_Request handle)
 {
     struct persistent *found = persistent_find_any(handle);
@@ -107,7 +108,8 @@ static void persistent_keep(struct persistent *persistent)
 
     pthread_mutex_lock(&lock);
     place = persistent_place_of(persistent->handle);
-    stale = *place; /* freed where we did not see it */
+    stale = *place; /* left over from a request that was freed without the
+                       library */
     if (stale) {
         persistent->next = stale->next;
         atomic_fetch_sub(persistent_counter(stale), 1);
@@ -128,7 +130,7 @@ static int persistent_init(const struct aps_call_arguments *arguments,
 
 #define STRICT_ORDER "mpi_assert_strict_persistent_collective_ordering"
 
-/* Whether the info asserts the order of starts. It must do so on all ranks, or
+/* True if the info asserts the order of starts. It must do so on all ranks or
  * on none (MPI 4.1, info keys of communicators). */
 static bool persistent_info_asserts(MPI_Info info)
 {
@@ -156,11 +158,12 @@ static bool persistent_comm_asserts(MPI_Comm comm)
 }
 
 /*
- * Local, and the same on all ranks: whether the ranks of comm have agreed on a
- * policy, in MPI_Init or in an earlier blocking call on comm. A rank's own
- * policy does not count, because the others may have none of their own.
- * *context is that of comm if so, otherwise NULL with *reason. An MPI error code,
- * for which the program's error handler has been called.
+ * Local, the same on all ranks. Finds out whether the ranks of comm have agreed
+ * on a policy, in MPI_Init or in an earlier blocking call on comm. If so,
+ * *context is the context of comm; otherwise it is NULL, and *reason is set. A
+ * rank's own policy does not count, because the others may have none of their
+ * own. Returns an MPI error code, for which the program's error handler has
+ * been called.
  */
 static int persistent_find_policy(MPI_Comm comm, struct aps_context **context,
                                   enum aps_reason *reason)
@@ -177,12 +180,10 @@ static int persistent_find_policy(MPI_Comm comm, struct aps_context **context,
     return rc;
 }
 
-/*
- * Ranks may start their persistent requests in different orders, but what
- * MPI_Start starts (a queued reduction, or a nonblocking call of MPI) meets that
- * of the other ranks by the order of starts. Only the program can say that
- * this order is one.
- */
+/* True if the program asserts the order of starts. Ranks may start persistent
+ * requests in different orders, but MPI_Start starts a queued reduction or a
+ * nonblocking call, which ranks match by the order of starts. Only the program
+ * can say that all ranks have the same order. */
 static bool persistent_is_ordered(struct aps_context *context,
                                   const struct aps_call_arguments *arguments,
                                   MPI_Info info)
@@ -212,7 +213,8 @@ int aps_persistent_init(const struct aps_call_arguments *arguments,
 
     if (aps_job()->foreign)
         return persistent_init(arguments, info, request);
-    /* All before MPI's own, so that nothing has to be undone. */
+    /* Prepare everything before MPI's own call, so that nothing has to be
+     * undone. */
     if (request && arguments->collective->is_eligible(aps_job(), arguments))
         reason = aps_call_is_empty(arguments) ? APS_PASSED_SMALL
                                               : APS_PASSED_PERSISTENT;
@@ -231,7 +233,7 @@ int aps_persistent_init(const struct aps_call_arguments *arguments,
         free(persistent); /* without memory its starts are not counted */
         return rc;
     }
-    /* Now MPI has found the info to be one. */
+    /* By now MPI has checked that the info is valid. */
     persistent->passes =
         !context || !persistent_is_ordered(context, arguments, info);
     persistent->reason = reason;
@@ -249,7 +251,7 @@ void aps_persistent_leave_to_mpi(bool leave)
 
 #endif
 
-/* Its start, if it is MPI's own; NULL: nothing. */
+/* Counts the start of a request if it is MPI's own. NULL is allowed. */
 static void persistent_count_start(const struct persistent *persistent)
 {
     if (!persistent || !persistent->passes)
@@ -293,12 +295,9 @@ int aps_persistent_startall(int count, MPI_Request requests[])
     return MPI_SUCCESS;
 }
 
-/*
- * MPICH 4.0.2 completes a persistent collective, and may be about to look at it
- * once more in another thread, ours, when the program frees it (its pull
- * request 6255 says how, and is in 4.0.3). Who has looked at messages after
- * that has waited for such a thread.
- */
+/* MPICH 4.0.2 completes a persistent collective, and may read it once more in
+ * the progress thread while the program frees it (fixed by its pull request
+ * 6255, in 4.0.3). A call that looks for messages waits for such a thread. */
 static void persistent_let_threads_pass(void)
 {
     int initialized = 0, flag;

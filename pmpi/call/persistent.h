@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Persistent all-reduces: MPI_Allreduce_init, MPI_Start and what follows.
+ * Persistent all-reduces: MPI_Allreduce_init, MPI_Start and the calls that
+ * follow.
  *
- * The program holds MPI's own persistent request, which is never started. Instead
- * MPI_Start starts a nonblocking all-reduce, which the completion calls
- * (completion.h) complete in the place of the persistent request.
+ * The program holds MPI's own persistent request, which is never started.
+ * Instead MPI_Start starts a nonblocking all-reduce, which the completion calls
+ * (completion.h) complete in place of the persistent request.
  *
- * That is right only if all ranks start the requests of a communicator in one
- * order, which MPI does not ask for. So a request stays MPI's own unless the
- * program asserts that order, by mpi_assert_strict_persistent_collective_ordering
- * in the info of the request or of its communicator. A request that a program
- * makes by mpi_f08 stays MPI's own, too, because its other calls come by
- * functions that the library does not see (entry/f08.c).
+ * That is correct only if all ranks start the requests of a communicator in the
+ * same order, which MPI does not require. So a request stays MPI's own unless
+ * the program asserts that order, by
+ * mpi_assert_strict_persistent_collective_ordering in the info of the request
+ * or of its communicator. A request that a program makes by mpi_f08 stays MPI's
+ * own, too, because the library does not see the functions that start it
+ * (entry/f08.c).
  */
 #ifndef APS_PMPI_CALL_PERSISTENT_H
 #define APS_PMPI_CALL_PERSISTENT_H
@@ -26,19 +28,21 @@
 int aps_persistent_init(const struct aps_call_arguments *arguments,
                         MPI_Info info, MPI_Request *request);
 
-extern atomic_int aps_persistent_requests; /* that live */
+extern atomic_int aps_persistent_requests; /* number of requests that the
+                                              library starts */
 
-/* Is any request perhaps ours? */
+/* Local. True if the library starts any request. */
 static inline bool aps_persistent_any(void)
 {
     return atomic_load_explicit(&aps_persistent_requests,
                                 memory_order_relaxed) > 0;
 }
 
-/* Starts of requests that are MPI's own are counted for the summary. */
-extern atomic_int aps_persistent_passing; /* such requests that live */
+/* Number of requests that are MPI's own, whose starts are counted for the
+ * summary. */
+extern atomic_int aps_persistent_passing;
 
-/* Is any request kept, ours or MPI's own? */
+/* Local. True if any request is recorded, of the library or of MPI. */
 static inline bool aps_persistent_any_kept(void)
 {
     return aps_persistent_any() ||
@@ -46,29 +50,30 @@ static inline bool aps_persistent_any_kept(void)
                0;
 }
 
-/* Local. MPI itself starts this request: count it, if it is a persistent
+/* Local. Counts a start by MPI itself, if the request is a persistent
  * all-reduce. */
 void aps_persistent_count_start(MPI_Request request);
 
-/* Does one of requests[count] have something behind it? NULL: no. */
+/* Local. True if the library starts one of requests[count], which may be NULL. */
 bool aps_persistent_holds(int count, const MPI_Request requests[]);
 
-/* From now on, or no longer: what this thread initialises is MPI's own. */
+/* Local. `leave`: requests that this thread initialises from now on are MPI's
+ * own; false ends that. */
 void aps_persistent_leave_to_mpi(bool leave);
 
-/* As MPI_Start, MPI_Startall and MPI_Request_free; other requests go to MPI. */
+/* MPI_Start, MPI_Startall and MPI_Request_free; requests of other kinds go to
+ * MPI. */
 int aps_persistent_start(MPI_Request *request);
 int aps_persistent_startall(int count, MPI_Request requests[]);
 int aps_persistent_free(MPI_Request *request);
 
-/* It is freed elsewhere. */
+/* Local. Forgets a request that the program frees by another call. */
 void aps_persistent_forget(MPI_Request request);
 
-/*
- * *inner, an MPI_Request, is what stands behind `request` and is to be
- * completed in its place, MPI_REQUEST_NULL if it is inactive; false: `request`
- * is MPI's own. Afterwards aps_persistent_set takes what *inner has become.
- */
+/* Local. *inner: the nonblocking request, an MPI_Request, to be completed in
+ * place of `request`, or MPI_REQUEST_NULL if it is inactive. Returns false if
+ * `request` is MPI's own. After completion pass the new *inner to
+ * aps_persistent_set. */
 bool aps_persistent_get(MPI_Request request, MPI_Request *inner);
 void aps_persistent_set(MPI_Request request, const MPI_Request *inner);
 

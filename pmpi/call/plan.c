@@ -44,8 +44,9 @@ static bool plan_find_context(struct aps_call *call)
                                  : aps_context_why_none(comm));
 }
 
-/* True if the ranks have agreed that there are no tags. They know that together only
- * as long as there is no queue, whose thread finds it out at a time of its own. */
+/* True if the ranks have agreed that there are no tags. They know it together
+ * only while there is no queue, because the queue's thread finds it out at a
+ * time of its own. */
 static bool plan_lacks_tags(const struct aps_call *call)
 {
     const struct aps_context *context = call->context;
@@ -70,8 +71,8 @@ bool aps_call_identify(struct aps_call *call)
         return plan_passes(call, APS_PASSED_SMALL);
     if (!plan_find_context(call))
         return false;
-    /* A call that no rule names passes queued calls, as calls do that the library does
-     * not know. */
+    /* A call that no rule names overtakes queued calls, like calls that the
+     * library does not intercept. */
     if (call->may_pass && call->context->queue &&
         aps_policy_names(call->context->job->policy, collective->which))
         aps_context_drain(call->context);
@@ -107,8 +108,9 @@ static const struct aps_memory *plan_memory(const struct aps_call *call)
                : &aps_memory_host;
 }
 
-/* `reduce: auto` of a layer whose format is known: settled calls get the choice.
- * Nonblocking calls run at the same time, so none of them can be timed. */
+/* Applies `reduce: auto` to a layer whose format is known: settled classes get
+ * the choice. Nonblocking calls run at the same time, so none of them can be
+ * timed. */
 static void plan_reduction(const struct aps_call *call, struct aps_layer *layer)
 {
     struct aps_plan *plan = &layer->plan;
@@ -121,8 +123,8 @@ static void plan_reduction(const struct aps_call *call, struct aps_layer *layer)
         plan->reduce = APS_REDUCE_DIRECT;
 }
 
-/* A nonblocking call with `format: auto` keeps FP32 for the library, because MPI
- * cannot get the call any more. */
+/* If the present format is FP32, the library reduces the layer of a nonblocking call
+ * in FP32 itself, because MPI cannot get that call any more. */
 void aps_layer_choose(const struct aps_call *call, struct aps_layer *layer)
 {
     const struct aps_policy *policy = call->context->job->policy;

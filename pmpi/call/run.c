@@ -24,7 +24,8 @@
 #include "message/agree.h"
 #include "message/wait.h"
 
-/* An error of MPI's own call, of which the program's error handler knows. */
+/* Records the result of MPI's own call; after an error the program's error
+ * handler has been called. */
 static void call_note_passed(struct aps_call *call, int rc)
 {
     call->handler_called |= rc != MPI_SUCCESS;
@@ -150,7 +151,7 @@ static bool call_agrees(struct aps_call *call, struct aps_layer *layer)
 
 /* --- all layers ---------------------------------------------------------- */
 
-/* COLLECTIVE. Candidates and formats of layers whose turn it is. */
+/* COLLECTIVE. Measures candidates and formats of the layers that are due. */
 static void call_measure(struct aps_call *call)
 {
     const unsigned long before = aps_context_failures();
@@ -163,8 +164,8 @@ static void call_measure(struct aps_call *call)
 }
 
 /* COLLECTIVE. True if the layer's plan can be carried out here. If it cannot, a
- * blocking call leaves the layer to MPI, and a queued one takes `direct`, which needs
- * nothing but memory. */
+ * blocking call leaves the layer to MPI, and a queued one uses `direct`, which
+ * needs only memory. */
 static bool call_prepare_layer(struct aps_call *call, struct aps_layer *layer)
 {
     const struct aps_collective *collective = call->arguments.collective;
@@ -184,7 +185,8 @@ static bool call_prepare_layer(struct aps_call *call, struct aps_layer *layer)
     return false;
 }
 
-/* COLLECTIVE. Prepares what the plans need. True if the library reduces a layer. */
+/* COLLECTIVE. Prepares the state of the plans. True if the library reduces a
+ * layer. */
 static bool call_prepare(struct aps_call *call)
 {
     bool any = false;
@@ -199,11 +201,11 @@ static bool call_prepare(struct aps_call *call)
     return any && call->rc == MPI_SUCCESS;
 }
 
-/* What the layers of a call have sent. */
+/* Totals of the layers of a call. */
 struct sent {
     size_t rewritten; /* elements of layers that the library reduced */
     size_t passed;    /* elements of layers that went to MPI */
-    unsigned long long fp32_bytes; /* of the former */
+    unsigned long long fp32_bytes; /* bytes to send for them in FP32 */
     bool any;                      /* the library reduced a layer */
 };
 
@@ -218,24 +220,25 @@ static void sent_add(struct sent *sent, const struct aps_layer *layer)
     sent->fp32_bytes += layer->fp32_bytes;
 }
 
-/* Counts the layers that passed. MPI's algorithm is not known; each of their elements
- * counts as an FP32 element of the other layers does. */
+/* Counts the layers that passed. MPI's algorithm is not known, so each element
+ * counts as one FP32 element of the rewritten layers. */
 static void sent_count(const struct sent *sent, struct aps_counters *counters)
 {
     unsigned long long bytes;
 
     if (sent->rewritten == 0 || sent->passed == 0)
         return;
-    /* In integers: the program's own floating-point environment is in force here. */
+    /* Integer arithmetic, because the program's floating-point environment is
+     * in force here. */
     bytes = (unsigned long long)((unsigned __int128)sent->fp32_bytes *
                                  sent->passed / sent->rewritten);
     aps_count(&counters->wire_bytes, bytes);
     aps_count(&counters->fp32_bytes, bytes);
 }
 
-/* COLLECTIVE. Not all ranks can take part: a blocking call is MPI's. A queued one
- * cannot go to MPI any more, since the program may have made others: its elements
- * travel as they are. */
+/* COLLECTIVE. Runs a layer in which some rank cannot take part. A blocking call
+ * goes to MPI. A queued call cannot, since the program may have made other
+ * calls: its elements travel unchanged. */
 static void call_run_unchanged(struct aps_call *call, struct aps_layer *layer)
 {
     int rc;
@@ -250,8 +253,8 @@ static void call_run_unchanged(struct aps_call *call, struct aps_layer *layer)
     aps_call_count_passed(call, APS_PASSED_OTHER);
 }
 
-/* COLLECTIVE. Runs of layers that MPI gets go to it in a blocking call; in a queued one
- * they have been started before. */
+/* COLLECTIVE. Passes a run of layers to MPI in a blocking call; in a queued
+ * call such runs were started before. */
 static void call_pass_run(struct aps_call *call, size_t end, size_t *waiting)
 {
     if (call->may_pass && *waiting > 0)
@@ -260,14 +263,14 @@ static void call_pass_run(struct aps_call *call, size_t end, size_t *waiting)
     *waiting = 0;
 }
 
-/* COLLECTIVE. All layers are gone through also after an error of one, because other
- * ranks may know nothing of it. */
+/* COLLECTIVE. Runs all layers, even after an error, because other ranks may not
+ * know of it. */
 static void call_run(struct aps_call *call)
 {
     struct aps_counters *counters = aps_call_counters(call);
     struct sent sent = {0};
     size_t offset = 0,
-           waiting = 0; /* elements before `offset` that are MPI's */
+           waiting = 0; /* elements before `offset` that go to MPI */
 
     for (long i = 0; i < call->count; i++) {
         struct aps_layer *layer = &call->layers[i];
@@ -294,8 +297,9 @@ static void call_run(struct aps_call *call)
         aps_count(&counters->nonblocking, 1);
 }
 
-/* Local. The first error of the call that is none of its layers': a buffer in GPU
- * memory that could not be read or written, and what ended the communicator's use. */
+/* Local. Records errors that belong to no layer: a buffer in GPU memory
+ * could not be read or written, or the library's use of the communicator has
+ * ended. */
 static void call_check(struct aps_call *call)
 {
     struct aps_context *context = call->context;
@@ -310,9 +314,9 @@ static void call_check(struct aps_call *call)
     aps_call_note(call, context->failed);
 }
 
-/* COLLECTIVE over the context's communicator, when it is the call's turn. Measures
- * layers whose turn it is, prepares what the plans need, and reduces the layers or
- * leaves them to MPI. The first error is in call->rc. */
+/* COLLECTIVE over the context's communicator, when the call is due. Measures
+ * the layers that are due, prepares the state of the plans, and reduces the
+ * layers or leaves them to MPI. The first error is in call->rc. */
 static void call_carry_out(struct aps_call *call)
 {
     struct aps_context *context = call->context;
@@ -363,10 +367,10 @@ void aps_call_finish(struct aps_call *call)
 
 /* --- a blocking call ----------------------------------------------------- */
 
-/* The call that this thread is in. */
+/* Call that this thread carries out. */
 static _Thread_local const struct aps_call *the_call;
 
-/* Once a process, by some ranks of a large job: another rank may also be late. */
+/* Reports a late rank once in each process, on some ranks of a large job. */
 static void call_report_late(void)
 {
     static atomic_flag reported = ATOMIC_FLAG_INIT;

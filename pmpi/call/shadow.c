@@ -19,16 +19,17 @@
 #include "queue/progress_thread.h"
 #include "queue/queue.h"
 
-/* Where time decides, ranks know at different moments which step is the next to be
- * sampled, since samples of nonblocking calls wait in a queue: only every so many
- * steps are copied for it. */
+/* Steps between sampled steps with nonblocking calls, if time decides. Their
+ * samples wait in a queue, so ranks learn at different moments which step is
+ * the next to be sampled. Inputs are therefore copied only at multiples of this
+ * number. */
 #define NONBLOCKING_EVERY 16
 
-/* Copies of so many bytes may wait in a queue; where there are more, or one alone has
- * more, samples are lost. */
+/* Maximum bytes of copies that may wait in a queue. Samples with more are
+ * lost. */
 #define COPIES_MAX ((size_t)1 << 30)
 
-/* --- when ----------------------------------------------------------------- */
+/* --- layers that are due -------------------------------------------------- */
 
 static bool shadow_is_stated(const struct aps_context *context)
 {
@@ -43,8 +44,8 @@ static size_t shadow_class(const struct aps_context *context,
                : 0;
 }
 
-/* Where the calls of a communicator are carried out in their order, the same on all
- * ranks. */
+/* True if the layer is due to be sampled. Called in the order in which the
+ * calls of a communicator are carried out, which is the same on all ranks. */
 static bool shadow_is_due(struct aps_context *context,
                           const struct aps_layer *layer)
 {
@@ -66,7 +67,7 @@ static bool shadow_is_due(struct aps_context *context,
 
 /* --- one layer ------------------------------------------------------------ */
 
-/* Local. The first sample of the job: what it is and what it needs. */
+/* Local. Reports the first sample of the job, and the memory that it needs. */
 static void shadow_tell_first(const struct aps_subject *subject)
 {
     const struct aps_context *context = subject->context;
@@ -92,7 +93,6 @@ static void shadow_tell_first(const struct aps_subject *subject)
                 log ? log->path : "no log");
 }
 
-/* Local. */
 static void shadow_write_exponents(const struct aps_subject *subject)
 {
     const struct aps_layer *layer = &subject->layer;
@@ -105,8 +105,8 @@ static void shadow_write_exponents(const struct aps_subject *subject)
                                 subject->function, &binades);
 }
 
-/* COLLECTIVE. Reduces by all candidates, one after the other. `well`: this rank has the
- * inputs. */
+/* COLLECTIVE. Reduces by all candidates, one after the other. `well`: this rank
+ * has the inputs. */
 static void shadow_measure(struct aps_subject *subject, bool well)
 {
     struct aps_context *context = subject->context;
@@ -122,14 +122,15 @@ static void shadow_measure(struct aps_subject *subject, bool well)
         return;
     aps_fpenv_enter(&environment);
     shadow_tell_first(subject);
-    /* All ranks have come: the time does not hold the wait for a late one. */
+    /* All ranks have arrived, so the time excludes the wait for a late rank. */
     begin = aps_clock_ns(CLOCK_MONOTONIC);
     shadow_write_exponents(subject);
     aps_candidates_measure(subject);
     taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
     aps_count(&aps_counters.shadowed, 1);
     aps_count(&aps_counters.shadow_ns, (unsigned long long)taken);
-    /* In this environment, too: what is computed there is the same on all ranks. */
+    /* The floating-point environment is still set, so all ranks compute the
+     * same. */
     aps_shadows_end(context, class, layer->number, taken);
     aps_fpenv_leave(&environment);
 }
@@ -152,7 +153,7 @@ static void shadow_layer(const struct aps_call *call,
     free(copy);
 }
 
-/* True if it is the turn of a blocking call's layer. If a step has nonblocking calls,
+/* True if a layer of a blocking call is due. If a step has nonblocking calls,
  * too, it is sampled in the steps in which their inputs are copied. */
 static bool shadow_is_its_turn(struct aps_context *context,
                                const struct aps_layer *layer)
@@ -182,10 +183,10 @@ void aps_shadow_call(const struct aps_call *call)
 struct shadow {
     struct aps_operation operation;
     struct aps_subject subject;
-    float *copy; /* of its inputs; NULL: there was no room for it */
+    float *copy; /* copy of the inputs, or NULL if there was no memory */
 };
 
-/* COLLECTIVE, in the queue. */
+/* COLLECTIVE. Measures the copied layer in the queue. */
 static void shadow_run(struct aps_operation *operation)
 {
     struct shadow *this = operation->owner;
@@ -202,7 +203,7 @@ static void shadow_run(struct aps_operation *operation)
     free(this);
 }
 
-/* Local. True if it may be the layer's turn, as far as its number shows. */
+/* Local. True if the layer may be due, as far as its number shows. */
 static bool shadow_may_be_due(const struct aps_context *context,
                               const struct aps_layer *layer)
 {
@@ -212,8 +213,8 @@ static bool shadow_may_be_due(const struct aps_context *context,
     return layer->count <= APS_SAMPLE_MAX && layer->number % every == 0;
 }
 
-/* Local. All ranks learn that a sample is lost if its inputs are not copied. Returns an
- * MPI error code. */
+/* Local. Queues the sample even if its inputs are not copied, so that all ranks
+ * learn that it is lost. Returns an MPI error code. */
 static int shadow_push(const struct aps_call *call,
                        const struct aps_layer *layer)
 {

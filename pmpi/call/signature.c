@@ -9,8 +9,8 @@
 #include "native/abi.h"
 #include "call/call.h"
 
-/* Since MPI 4 types may have been made with large counts, which only these two
- * can tell of. */
+/* Since MPI 4 types may have large counts, which only these two functions
+ * report. */
 #ifdef HAVE_PMPI_TYPE_GET_CONTENTS_C
 
 static int signature_get_envelope(MPI_Datatype type, MPI_Count count[4],
@@ -55,7 +55,8 @@ static int signature_get_contents(MPI_Datatype type, const MPI_Count count[4],
 }
 #endif
 
-/* Are types of this kind, as the contents of another, ours to free? */
+/* True if types of this kind, returned as the contents of another type, must be
+ * freed. */
 static bool signature_is_new_handle(int combiner)
 {
     return combiner != MPI_COMBINER_NAMED &&
@@ -64,7 +65,8 @@ static bool signature_is_new_handle(int combiner)
            combiner != MPI_COMBINER_F90_INTEGER;
 }
 
-/* A named type of FP32 values: MPI says that MPI_2REAL is two MPI_REALs. */
+/* True for a named type of FP32 values. By MPI's definition MPI_2REAL is two
+ * MPI_REALs. */
 static bool signature_is_named(const struct aps_job *job, MPI_Datatype type)
 {
     return aps_call_is_float(job, type) ||
@@ -75,8 +77,8 @@ static bool signature_is_named(const struct aps_job *job, MPI_Datatype type)
 static bool signature_is_of_floats(const struct aps_job *job,
                                    MPI_Datatype type);
 
-/* Does part i of a type add nothing to it? A type without elements does not, nor a
- * member of a structure of which there are none. */
+/* True if part i of a type adds nothing to it: the part has no elements, or is
+ * a member of a structure with count 0. */
 static bool signature_adds_nothing(MPI_Datatype part, int combiner,
                                    const MPI_Count count[4],
                                    const int integers[],
@@ -95,7 +97,7 @@ static void *signature_allocate(MPI_Count count, size_t size)
     return malloc((size_t)count * size + 1);
 }
 
-/* Do the types that it was made from hold nothing but FP32 values? */
+/* True if the types that `type` was made from hold only FP32 values. */
 static bool signature_parts_are_floats(const struct aps_job *job,
                                        MPI_Datatype type, int combiner,
                                        const MPI_Count count[4])
@@ -112,8 +114,8 @@ static bool signature_parts_are_floats(const struct aps_job *job,
                                types) != MPI_SUCCESS)
         goto free_contents;
     good = count[3] > 0;
-    /* Each of a row of equal ones would be looked at, in structures of structures
-     * exponentially often. */
+    /* Equal types in a row are examined once; otherwise structures of
+     * structures would take exponential time. */
     for (MPI_Count i = 0; i < count[3] && good; i++) {
         if (types[i] == known ||
             signature_adds_nothing(types[i], combiner, count, integers, large,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a datatype is made of. In an all-gather ranks may describe the same
- * elements by different types: what ranks decide must follow from the elements.
+ * Contents of a datatype. In an all-gather ranks may describe the same elements
+ * by different types, so decisions of the ranks must follow from the elements.
  */
 #ifndef APS_PMPI_CALL_SIGNATURE_H
 #define APS_PMPI_CALL_SIGNATURE_H
@@ -11,10 +11,8 @@
 
 #include "job/job.h"
 
-/*
- * How many FP32 values an element of `type` holds, wherever they lie; 0 when it
- * holds others, or none, or is no datatype.
- */
+/* Local. Returns the number of FP32 values in an element of `type`, wherever
+ * they lie; 0 if it holds other values or none, or is not a datatype. */
 size_t aps_signature_floats(const struct aps_job *job, MPI_Datatype type);
 
 #endif

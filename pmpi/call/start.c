@@ -17,7 +17,7 @@
 #include "comm/report.h"
 #include "queue/progress_thread.h"
 
-/* --- its turn has come --------------------------------------------------- */
+/* --- run of a queued call ------------------------------------------------ */
 
 static void start_take_turn(struct aps_operation *operation)
 {
@@ -30,9 +30,9 @@ static void start_take_turn(struct aps_operation *operation)
         aps_call_finish(call);
 }
 
-/* --- the call is made ---------------------------------------------------- */
+/* --- start --------------------------------------------------------------- */
 
-/* Runs of layers that MPI gets. */
+/* Returns the number of runs of layers that go to MPI. */
 static int start_count_parts(const struct aps_call *call)
 {
     int parts = 0;
@@ -43,11 +43,11 @@ static int start_count_parts(const struct aps_call *call)
     return parts;
 }
 
-/* Local. Starts the runs of layers that MPI gets. */
+/* Local. Starts the runs of layers that go to MPI. */
 static void start_parts(struct aps_call *call)
 {
     size_t offset = 0,
-           waiting = 0; /* elements before `offset` that are MPI's */
+           waiting = 0; /* elements before `offset` that go to MPI */
     int part = 0;
 
     for (long i = 0; i <= call->count; i++) {
@@ -108,13 +108,13 @@ static int start_enqueue(const struct aps_call *call, MPI_Request *request)
         (struct aps_operation){.owner = kept, .run = start_take_turn};
     start_parts(kept);
     aps_queue_push(kept->context->queue, &kept->operation);
-    /* Its first messages leave now. */
+    /* Send its first messages now. */
     aps_queue_drive();
     aps_progress_thread_notice();
     return MPI_SUCCESS;
 }
 
-/* A call that the library carries out, in whole or in part. */
+/* Queues a call that the library carries out, in whole or in part. */
 static void start_queued(struct aps_call *call, MPI_Request *request)
 {
     struct aps_context *context = call->context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A nonblocking or persistent call: started when the program makes it, carried out
- * when its turn in the queue of its communicator has come.
+ * Starts a nonblocking or persistent call when the program makes it. The call
+ * is carried out when it is due in the queue of its communicator.
  */
 #ifndef APS_PMPI_CALL_START_H
 #define APS_PMPI_CALL_START_H
@@ -12,11 +12,12 @@
 
 /*
  * Local, never waits. Starts a nonblocking call of the program, or a persistent
- * all-reduce for MPI_Start: plans it, and starts the layers that MPI gets. The others
- * are queued after the earlier calls of the communicator. *request completes by all of
- * MPI's completion calls; counts[] need not stay until then. Calls of an MPI that the
- * library was not built for pass. Returns an MPI error code; after an error the
- * program's error handler has been called.
+ * all-reduce for MPI_Start: plans it, and starts the layers that go to MPI. The
+ * other layers are queued after the earlier calls of the communicator. All of
+ * MPI's completion calls complete *request; counts[] need not outlive this
+ * call. If the program runs with an MPI that the library was not built for, the
+ * call passes. Returns an MPI error code; after an error the program's error
+ * handler has been called.
  */
 int aps_call_start(const struct aps_call_arguments *arguments,
                    MPI_Request *request);
