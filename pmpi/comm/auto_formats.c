@@ -29,7 +29,7 @@ static void formats_remove(struct aps_auto_formats *formats,
     free(layer);
 }
 
-/* All, or only the layers that no step tells apart. */
+/* Drops all layers, or only those that are keyed by count. */
 static void formats_clear(struct aps_auto_formats *formats, bool keyed_by_count)
 {
     for (int i = 0; i < APS_AUTO_BUCKETS; i++) {
@@ -55,7 +55,8 @@ void aps_auto_formats_destroy(struct aps_auto_formats *formats)
 
 /* --- layers --------------------------------------------------------------- */
 
-/* Where the layer hangs, or would. */
+/* Returns the place of the pointer to the layer's record, or the place to
+ * insert it. */
 static struct aps_auto_layer **formats_place(struct aps_auto_formats *formats,
                                              const struct aps_place *place)
 {
@@ -109,11 +110,11 @@ struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
     return layer;
 }
 
-/* --- verdicts ------------------------------------------------------------- */
+/* --- decisions ------------------------------------------------------------ */
 
 int aps_auto_formats_agree(struct aps_context *context, int verdict)
 {
-    /* By MAX, which is rank 0's. */
+    /* Other ranks contribute the minimum, so MAX gives rank 0's decision. */
     int agreed = context->rank == 0 ? verdict : APS_VERDICT_NONE;
 
     (void)aps_context_fail(

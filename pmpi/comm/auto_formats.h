@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The formats that layers of a communicator have got while the program runs (format:
- * {auto: ...}). All here but `past`, by which rank 0 alone decides, is the same
- * on all ranks: it follows from the order of the calls and from verdicts that the ranks
- * have agreed on.
+ * Formats that were chosen for the layers of a communicator while the program
+ * runs (format: {auto: ...}). All fields are the same on all ranks, since they
+ * follow from the order of the calls and from decisions that the ranks have
+ * agreed on. Only `past`, from which rank 0 decides, is not.
  */
 #ifndef APS_PMPI_COMM_AUTO_FORMATS_H
 #define APS_PMPI_COMM_AUTO_FORMATS_H
@@ -15,23 +15,25 @@
 #include "comm/place.h"
 #include "policy/choice.h"
 
-/* A program whose counts vary from call to call would get layers without end: all that
- * no step tells apart are dropped when there are so many, on all ranks at the same
- * call. */
+/* Maximum number of layers keyed by count. A program whose counts vary from
+ * call to call would add layers without end, so all of them are dropped at this
+ * number, on all ranks at the same call. */
 #define APS_AUTO_LAYERS_MAX 4096
 
-/* What one rule knows of a layer. */
+/* Record of a layer under one rule. */
 struct aps_auto_layer {
     struct aps_auto_layer *next; /* in its bucket */
     long layer;
     size_t count;
     int rule;
-    long generation; /* of the steps: in another one it is another layer */
-    int chosen;      /* -1: FP32 */
-    bool chose;      /* by measurements; otherwise none has said anything yet */
+    long generation; /* generation of the steps, in which `layer` identifies the
+                        layer */
+    int chosen;      /* index of the format; -1: FP32 */
+    bool chose;      /* true once measurements have chosen a format */
     long due;        /* number of the next call to be measured */
-    long pause;      /* numbers until the next one, if this one says nothing */
-    struct aps_auto_past past; /* on rank 0 */
+    long pause;      /* calls until the next measurement if this one allows no
+                        decision */
+    struct aps_auto_past past; /* history of the decisions, on rank 0 */
 };
 
 #define APS_AUTO_BUCKET_BITS 8
@@ -39,34 +41,35 @@ struct aps_auto_layer {
 struct aps_auto_formats {
     struct aps_candidates candidates;
     struct aps_auto_layer *buckets[APS_AUTO_BUCKETS];
-    long generation;    /* of all layers */
-    int keyed_by_count; /* layers that no step tells apart */
-    bool lost;          /* a measurement, for lack of memory: it is said */
+    long generation;    /* generation of the steps of all layers */
+    int keyed_by_count; /* number of layers that are keyed by count */
+    bool lost;          /* true once it was reported that a measurement failed
+                           for lack of memory */
 };
 
-/* Local. NULL: out of memory. */
+/* Local. Returns NULL if memory is missing. */
 struct aps_auto_formats *aps_auto_formats_create(void);
 void aps_auto_formats_destroy(
-    struct aps_auto_formats *formats); /* NULL: nothing */
+    struct aps_auto_formats *formats); /* Local. NULL is allowed. */
 
-/* Local. What is known of the layer at `place`, under the place's rule; NULL: nothing
- * yet, or of another generation. */
+/* Local. Returns the record of the layer at `place` under the rule of `place`,
+ * or NULL if there is none of this generation. */
 struct aps_auto_layer *
 aps_auto_formats_find(const struct aps_auto_formats *formats,
                       const struct aps_place *place);
 
-/* Local. Returns the record of the layer at `place`, and makes it if there is none.
- * Drops records of other generations of the steps. NULL: out of memory. */
+/* Local. Returns the record of the layer at `place`, and makes it if there is
+ * none. Drops records of other generations of the steps. Returns NULL if memory
+ * is missing. */
 struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
                                             const struct aps_place *place);
 
-/* What a measurement says: a format, -1 for FP32, or nothing. */
+/* A decision is the index of a format, -1 for FP32, or this value if the
+ * measurement allows none. */
 #define APS_VERDICT_NONE (-2)
 
-/*
- * COLLECTIVE over the context's communicator. Returns the verdict of rank 0 on all
- * ranks. After an MPI error context->failed is set.
- */
+/* COLLECTIVE over the context's communicator. Returns rank 0's decision on all
+ * ranks. After an MPI error context->failed is set. */
 int aps_auto_formats_agree(struct aps_context *context, int verdict);
 
 #endif

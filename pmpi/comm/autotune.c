@@ -9,8 +9,8 @@
 #include "message/agree.h"
 #include "wire/pipeline_sizes.h"
 
-/* Trials of every candidate. The first trial is slower, since memory and
- * connections are new. The times of short calls vary more, and trials of them
+/* Number of trials of each algorithm. The first trial is slower, since memory
+ * and connections are new. Times of short calls vary more, and their trials
  * cost less. */
 #define TRIALS 4
 #define TRIALS_SHORT 16
@@ -64,8 +64,8 @@ void aps_autotune_apply(const struct aps_autotune *choice, size_t count,
     plan->reduce = candidates[choice->classes[i].chosen].reduce;
 }
 
-/* COLLECTIVE over the resources. Lists the candidates that can run on them. Returns an
- * MPI error code. */
+/* COLLECTIVE over the resources. Lists the algorithms that can run on them.
+ * Returns an MPI error code. */
 static int autotune_list_candidates(struct aps_autotune_class *class,
                                     struct aps_comm_resources *resources,
                                     const struct aps_plan *plan, size_t count)
@@ -114,15 +114,15 @@ aps_autotune_begin(struct aps_autotune *choice,
     class = &choice->classes[i];
     *candidate = class->list[class->trials % class->candidates];
     plan->reduce = candidates[*candidate].reduce;
-    /* The time must not contain the wait for a late rank. (The agreement brings our
-     * code and the connections into the caches, but not those of MPI: hence
-     * APS_AUTO_GAIN_US.) */
+    /* The time must not contain the wait for a late rank. The agreement brings
+     * the library's code and the connections into the caches, but not MPI's
+     * code: hence APS_AUTO_GAIN_US. */
     if (*rc == MPI_SUCCESS)
         *rc = aps_agree_all(aps_comm_resources_vcomm(resources), &good);
     return class;
 }
 
-/* The place in `list` of the fastest by the times that the ranks have agreed on. */
+/* Returns the index in `list` of the fastest algorithm by the agreed times. */
 static int autotune_fastest(const struct aps_autotune_class *class)
 {
     int fastest = 0;
@@ -133,7 +133,7 @@ static int autotune_fastest(const struct aps_autotune_class *class)
     return fastest;
 }
 
-/* Choose by these times. */
+/* Chooses an algorithm by the agreed times. */
 static void autotune_settle(struct aps_autotune_class *class)
 {
     const int fastest = autotune_fastest(class);

@@ -32,7 +32,7 @@ static void candidates_count(const struct aps_context *context,
         atomic_store(candidates->needed, bytes);
 }
 
-/* Local. What the reference needs. */
+/* Local. Makes the memory for the reference. */
 static bool candidates_prepare(struct aps_context *context,
                                struct aps_sample *sample, size_t n)
 {
@@ -43,7 +43,7 @@ static bool candidates_prepare(struct aps_context *context,
     return context->rank != 0 || aps_sample_reserve(sample, n) == 0;
 }
 
-/* Whatever this rank has, the others have the same room afterwards. */
+/* All ranks have the same room afterwards, whatever this rank had before. */
 bool aps_candidates_equip(struct aps_context *context,
                           struct aps_candidates *candidates, size_t n,
                           bool well)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What reducing one layer's inputs by several plans needs: what each of them keeps of
- * layers from sample to sample, as the calls that are rewritten keep theirs, and
- * scratch.
+ * State for reducing one layer's inputs by several plans: the carried state of
+ * each plan, kept from sample to sample like that of rewritten calls, and
+ * scratch memory.
  */
 #ifndef APS_PMPI_COMM_CANDIDATES_H
 #define APS_PMPI_COMM_CANDIDATES_H
@@ -13,29 +13,29 @@
 
 #include "comm/communicator.h"
 
-/* A rule's own plan may stand before its candidates. */
+/* Maximum number of candidates: the candidates of a rule, and perhaps the
+ * rule's own plan before them. */
 #define APS_CANDIDATES_MAX (APS_SHADOW_MAX + 1)
 
-/* Zeros: nothing yet. */
+/* {0} is empty. */
 struct aps_candidates {
     struct aps_carried_state kept[APS_CANDIDATES_MAX];
-    bool warned_rules[APS_CANDIDATES_MAX]; /* it cannot run here: it is said */
-    float *out;                            /* [room], of candidates */
+    bool warned_rules[APS_CANDIDATES_MAX]; /* candidates for which "cannot run
+                                              here" was printed */
+    float *out;                            /* [room]: result of a candidate */
     size_t room;
     atomic_ullong
-        *needed; /* counts the bytes of `out` and of the reference, of all
-                              communicators the most; NULL: nobody asks */
-    struct aps_sample sample; /* the reference */
+        *needed; /* maximum over all communicators of the bytes of `out` and of
+                    the reference; NULL: not counted */
+    struct aps_sample sample; /* memory of the reference */
 };
 
-/* Local. Free all of it; zeros: nothing. */
+/* Local. Frees all memory. {0} is allowed. */
 void aps_candidates_clear(struct aps_candidates *candidates);
 
-/*
- * COLLECTIVE over the context's communicator. Room for n elements; all ranks have come
- * when it returns. The same on all ranks: false if any of them is not `well`, or has
- * no memory.
- */
+/* COLLECTIVE over the context's communicator. Makes room for n elements. All
+ * ranks have arrived when it returns. Returns the same value on all ranks:
+ * false if any rank is not `well`, or lacks memory. */
 bool aps_candidates_equip(struct aps_context *context,
                           struct aps_candidates *candidates, size_t n,
                           bool well);

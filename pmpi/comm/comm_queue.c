@@ -8,8 +8,8 @@
 #include "queue/progress_thread.h"
 #include "queue/queue_pool.h"
 
-/* COLLECTIVE over the communicator. The first operation of every queue
- * completes the resources. */
+/* COLLECTIVE over the communicator. Completes the resources; the first
+ * operation of every queue. */
 static void comm_queue_run_start(struct aps_operation *operation)
 {
     struct aps_context *context = operation->owner;
@@ -18,8 +18,8 @@ static void comm_queue_run_start(struct aps_operation *operation)
         aps_context_complete_resources(context);
 }
 
-/* Whether the policy asks for a progress thread, or this MPI needs one. The
- * same on all ranks. */
+/* Local, the same on all ranks. True if the policy asks for a progress thread,
+ * or this MPI needs one. */
 static bool comm_queue_wants_thread(const struct aps_job *job)
 {
 #ifndef HAVE_PMPIX_GREQUEST_START
@@ -31,10 +31,9 @@ static bool comm_queue_wants_thread(const struct aps_job *job)
 #endif
 }
 
-/* Print what follows for the queue if no progress thread is possible on this
- * rank. Ranks may have different thread levels, for instance where only one of
- * them holds the policy: the line that warns of a hang comes from each rank
- * concerned. */
+/* Reports how the queue advances if this rank cannot have a progress thread.
+ * Ranks may have different thread levels, for instance if only one of them has
+ * the policy, so each such rank prints the line that warns of a hang. */
 static void comm_queue_tell_driver(struct aps_context *context, bool wanted)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -64,7 +63,8 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
     if (!thread)
         comm_queue_tell_driver(context, wanted);
     if (!context->job->begun && aps_progress_thread_is_possible())
-        aps_progress_thread_expect_threads(); /* MPI_Init was not seen */
+        aps_progress_thread_expect_threads(); /* the library did not see
+                                                 MPI_Init */
     context->queue = aps_queue_pool_take(thread, context->label);
     if (!context->queue)
         rc = aps_context_fail(context, "a nonblocking call", MPI_ERR_NO_MEM);

@@ -17,35 +17,38 @@
 
 #define BUCKET_BITS 8
 
-/* A program without steps whose counts vary from call to call would get memories
- * without end: all are dropped when there are so many, on all ranks at the same
- * call. They hold no more than numbers of calls: what a rule remembers of layers
- * asks for steps. */
+/* Maximum number of layers keyed by count. A program without steps whose counts
+ * vary from call to call would add records without end, so all are dropped at
+ * this number, on all ranks at the same call. Without steps a record holds only
+ * a number of calls, since other state needs steps. */
 #define MEMORIES_MAX 4096
 
-/* What is kept of a layer. */
+/* Record of a layer. */
 struct memory {
     struct memory *next; /* in its bucket */
     struct aps_place key;
-    struct aps_plan plan; /* of its last call */
-    uint64_t calls;       /* so far */
-    float *error;         /* [key.count], or NULL: no feedback */
-    float *kept;          /* [kept_floats], or NULL */
+    struct aps_plan plan; /* plan of its last call */
+    uint64_t calls;       /* number of calls so far */
+    float *error;         /* [key.count]: error memory; NULL: no feedback */
+    float *kept;          /* [kept_floats]: state of the compressor; or NULL */
     size_t kept_floats;
 };
 
 struct aps_compressions {
     struct memory *buckets[1 << BUCKET_BITS];
     int count;
-    long generation;                  /* of all memories */
-    long drops;                       /* the same */
-    struct aps_scratch_array *spares; /* for what is to be remembered */
+    long generation;                  /* generation of all records */
+    long drops;                       /* number of MPI_Pcontrol(4) before all
+                                         records */
+    struct aps_scratch_array *spares; /* arrays for new error memories */
     float *scratch;
     size_t scratch_floats;
     struct aps_exchange
-        exchange; /* of compressors with messages of their own */
-    struct aps_group_exchanges *by_group; /* of those that go by groups */
-    int outcome;                          /* of all their messages */
+        exchange; /* exchange of compressors with messages of their own */
+    struct aps_group_exchanges *by_group; /* exchanges of compressors that use
+                                             groups */
+    int outcome;                          /* MPI error code of all their
+                                             messages */
 };
 
 /* The layers of one call. */
@@ -55,7 +58,7 @@ struct run {
     const struct aps_plan *plan;
     struct aps_compressed_ranks ranks;
     const struct aps_groups *groups;      /* NULL: the compressor needs none */
-    struct aps_group_exchanges *by_group; /* of these; NULL: none */
+    struct aps_group_exchanges *by_group; /* exchanges of `groups`, or NULL */
     int count;
     const struct aps_place *places;
     struct aps_vector *vectors;
@@ -65,9 +68,9 @@ struct run {
     unsigned char *messages;
 };
 
-/* --- the memories --------------------------------------------------------- */
+/* --- records of layers ---------------------------------------------------- */
 
-/* Bytes of all communicators, now; the counters have the most. */
+/* Present bytes of all communicators; the counters hold their maximum. */
 static atomic_ullong compressions_bytes;
 
 static void compressions_count(size_t floats)
@@ -82,7 +85,7 @@ static void compressions_count(size_t floats)
         ;
 }
 
-/* So many floats; NULL: nothing. */
+/* Frees memory[floats]. NULL is allowed. */
 static void compressions_forget(float *memory, size_t floats)
 {
     if (memory)
@@ -124,7 +127,8 @@ void aps_compressions_destroy(struct aps_compressions *compressions)
     free(compressions);
 }
 
-/* Where the memory of that layer hangs, or would. */
+/* Returns the place of the pointer to the layer's record, or the place to
+ * insert it. */
 static struct memory **compressions_find(struct aps_compressions *compressions,
                                          const struct aps_place *place)
 {
@@ -136,8 +140,8 @@ static struct memory **compressions_find(struct aps_compressions *compressions,
     return link;
 }
 
-/* Returns so many zeros, or NULL: out of memory. calloc's pages are the system's
- * until they are written. */
+/* Returns zeros[floats], or NULL if memory is missing. The system provides
+ * pages of calloc when they are written. */
 static float *compressions_zeros(size_t floats)
 {
     float *zeros = calloc(floats, sizeof *zeros);
@@ -147,7 +151,8 @@ static float *compressions_zeros(size_t floats)
     return zeros;
 }
 
-/* May what the last call of the layer has kept not be gone on from, as it is? */
+/* True if the compressor cannot use the state that the layer's last call has
+ * left. */
 static bool compressions_is_new(const struct memory *memory,
                                 const struct aps_plan *plan, size_t floats)
 {
@@ -160,8 +165,8 @@ static bool compressions_is_new(const struct memory *memory,
             strcmp(memory->plan.format.name, plan->format.name) != 0);
 }
 
-/* Makes what the compressor keeps under the plan: of the last call, or anew. False:
- * out of memory. */
+/* Makes the compressor's state for the plan, from that of the last call if
+ * possible. Returns false if memory is missing. */
 static bool compressions_change(const struct run *run, struct memory *memory)
 {
     const struct aps_plan *plan = run->plan;
@@ -191,9 +196,9 @@ static bool compressions_change(const struct run *run, struct memory *memory)
     return true;
 }
 
-/* The memory of a layer under the plan; NULL: out of memory. A rule that keeps
- * less, or something else, takes over what was left out, which is the layer's,
- * and the compressor begins anew unless it can go on. */
+/* Returns the record of a layer under the plan, or NULL if memory is missing.
+ * If another rule keeps less state, or a different kind, the layer keeps its
+ * error memory, and the compressor starts again unless it can carry on. */
 static struct memory *compressions_get(const struct run *run,
                                        const struct aps_place *place)
 {
@@ -225,9 +230,9 @@ static struct memory *compressions_get(const struct run *run,
     return memory;
 }
 
-/* Floats of scratch: for the copy of a layer, which is used, and takes memory, if its
- * values are not in the host's, and for what the compressor needs. Multiples of a
- * cache line. */
+/* Rounds a number of floats up to whole cache lines. Scratch has the
+ * compressor's floats, and room for a copy of the layer, which is used, and
+ * takes memory, only if the values are not in host memory. */
 static size_t compressions_line(size_t floats)
 {
     return (floats + 15) / 16 * 16;
@@ -243,7 +248,7 @@ static size_t compressions_scratch(const struct run *run, int i)
                aps_compressed_scratch(ops, run->plan, matrix, &run->ranks));
 }
 
-/* The same for the messages of all ranks. */
+/* Returns the floats of scratch for the messages of all ranks. */
 static size_t compressions_messages(const struct run *run)
 {
     const struct aps_compressed_ops *ops = aps_compressed_ops_of(run->plan);
@@ -251,12 +256,13 @@ static size_t compressions_messages(const struct run *run)
 
     for (int i = 0; i < run->count && ops->message; i++)
         bytes += ops->message(run->plan, &run->places[i].matrix, &run->ranks);
-    /* Any number of bytes. */
+    /* The messages may have any number of bytes. */
     return compressions_line(
         (size_t)run->context->size * bytes / sizeof(float) + 1);
 }
 
-/* What the messages of compressors need. NULL: out of memory. */
+/* Makes the exchange for the messages of compressors. Returns NULL if memory is
+ * missing. */
 static struct aps_compressions *compressions_create(const struct run *run)
 {
     struct aps_compressions *compressions = calloc(1, sizeof *compressions);
@@ -270,7 +276,7 @@ static struct aps_compressions *compressions_create(const struct run *run)
     return NULL;
 }
 
-/* The groups that the compressor goes by, and how many ranks they have. */
+/* Finds the groups that the compressor uses, and their numbers of ranks. */
 static void compressions_find_groups(struct run *run)
 {
     run->ranks.all = run->context->size;
@@ -283,7 +289,7 @@ static void compressions_find_groups(struct run *run)
     run->ranks.largest = run->groups->largest;
 }
 
-/* Local. Makes memories and scratch. False: out of memory. */
+/* Local. Makes records and scratch. Returns false if memory is missing. */
 static bool compressions_equip(struct run *run)
 {
     struct aps_compressions *compressions = run->kept->compressions;
@@ -318,7 +324,8 @@ static bool compressions_equip(struct run *run)
     }
     if (floats > compressions->scratch_floats) {
         free(compressions->scratch);
-        /* `floats` are whole cache lines. */
+        /* aligned_alloc needs a multiple of 64 bytes: `floats` are whole cache
+         * lines. */
         compressions->scratch =
             aligned_alloc(64, floats * sizeof *compressions->scratch);
         compressions->scratch_floats = compressions->scratch ? floats : 0;
@@ -359,7 +366,7 @@ static void compressions_present(struct run *run)
     run->messages = (unsigned char *)scratch;
 }
 
-/* The square of the norm of x[n], or of x[n] + y[n]. */
+/* Returns the square of the norm of x[n], or of x[n] + y[n]. */
 static double compressions_square(const float *x, const float *y, size_t n)
 {
     double square = 0;
@@ -372,8 +379,9 @@ static double compressions_square(const float *x, const float *y, size_t n)
     return square;
 }
 
-/* Of all layers together: what the call is given, or what it has left out. NaN:
- * one has no feedback, or was reduced whole. */
+/* Returns the norm over all layers of the call's inputs with their error
+ * memory, or of the new error memory. NaN: a layer has no feedback, or was
+ * reduced in FP32. */
 static double compressions_norm(const struct run *run, bool given)
 {
     double square = 0;
@@ -391,7 +399,8 @@ static double compressions_norm(const struct run *run, bool given)
     return sqrt(square);
 }
 
-/* The layer remembers what was left in the spare array. */
+/* The layer takes the array with its new error memory, and leaves its old
+ * one. */
 static void compressions_remember(struct memory *memory,
                                   struct aps_scratch_array *spare)
 {
@@ -417,7 +426,7 @@ static void compressions_settle(struct run *run)
     }
 }
 
-/* FP32 would have sent the values to their owners, and the sums back. */
+/* Returns the bytes in FP32: the values to their owners, and the sums back. */
 static unsigned long long compressions_fp32(const struct run *run)
 {
     const size_t ranks = (size_t)run->context->size;

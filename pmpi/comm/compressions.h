@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What compressors keep of each layer of a communicator from call to call: what
- * they have left out (error feedback), and what they go on from.
+ * State that compressors keep for each layer of a communicator from call to
+ * call: error memory (error feedback), and the state that they continue from
+ * (warm start).
  *
- * A layer has a memory on all ranks or on none. What was left out is each rank's own,
- * also what an owner's rounding of sums has left out. PowerSGD's Q is the same on all
- * ranks. A memory belongs to one generation of the steps: after a desync a layer
- * number may mean another layer. The program drops all memories by MPI_Pcontrol(4).
+ * A layer has such state on all ranks or on none. Each rank has its own error
+ * memory, which includes the error of an owner's rounding of sums. PowerSGD's Q
+ * is the same on all ranks. The state belongs to one generation of the steps:
+ * after a desync a layer number may mean another layer. The program drops the
+ * state of all layers by MPI_Pcontrol(4).
  */
 #ifndef APS_PMPI_COMM_COMPRESSIONS_H
 #define APS_PMPI_COMM_COMPRESSIONS_H
@@ -16,19 +18,17 @@
 #include "comm/communicator.h"
 #include "comm/place.h"
 
-/*
- * COLLECTIVE over the context's communicator, which has resources, and where
- * the plan is prepared. Reduces layers that the plan's compressor takes; none of
- * the places follows another; they go on from what is kept. Returns an MPI error
- * code.
- */
+/* COLLECTIVE over the context's communicator, which has resources, and for
+ * which the plan is prepared. Reduces layers that the plan's compressor takes,
+ * and updates their state. No place may follow another one (aps_place_follows).
+ * Returns an MPI error code. */
 int aps_compressions_run(struct aps_context *context,
                          struct aps_carried_state *kept,
                          const struct aps_plan *plan, int count,
                          const struct aps_place places[],
                          struct aps_vector vectors[], struct aps_cost *cost);
 
-/* Local. Free all memories. NULL: nothing. */
+/* Local. Frees the state of all layers. NULL is allowed. */
 void aps_compressions_destroy(struct aps_compressions *compressions);
 
 #endif

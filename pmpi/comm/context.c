@@ -19,8 +19,8 @@
 #include "queue/progress_thread.h"
 #include "queue/queue_pool.h"
 
-/* Discovery lists layers that are as small as biases, but no losses or metrics,
- * which are smaller. */
+/* Minimum number of elements of a layer in discovery. Biases may be as small;
+ * losses and metrics are smaller. */
 #define DISCOVER_MIN_COUNT 8
 
 _Thread_local struct aps_context_recent aps_context_recent;
@@ -82,8 +82,9 @@ static int context_delete_callback(MPI_Comm comm, int key, void *value,
 
 /* --- creation ------------------------------------------------------------- */
 
-/* Is there a key for contexts, made by the first thread that comes? No lock is held
- * across a call of MPI: of two that come together one gives its key back. */
+/* Makes the key for contexts, in the first thread that calls this. Returns true
+ * if there is a key. No lock is held across a call of MPI: if two threads make
+ * a key, one of them frees its own. */
 static bool context_make_keyval(void)
 {
     int own, none = MPI_KEYVAL_INVALID;
@@ -98,12 +99,10 @@ static bool context_make_keyval(void)
     return true;
 }
 
-/*
- * The name that the program gave the communicator, or one that no other
- * communicator of the job has: of the process that is its rank 0, and of a count
- * of its own. The other processes do not know that count, and need no name: rank
- * 0 alone writes the log.
- */
+/* Sets the label: the name that the program gave the communicator, or a name
+ * that is unique in the job, from the rank of this process in the job and a
+ * count. Only rank 0 of the communicator makes such a name, because other ranks
+ * do not know its count, and do not write the log. */
 static void context_make_label(struct aps_context *context, MPI_Comm comm)
 {
     static atomic_uint serial;
@@ -124,8 +123,8 @@ static void context_make_label(struct aps_context *context, MPI_Comm comm)
     }
 }
 
-/* Whether comm is an intercommunicator or has a single rank: every call passes,
- * and context->reason says why. */
+/* True if comm is an intercommunicator or has a single rank. Every call then
+ * passes for context->reason. */
 static bool context_is_plain(struct aps_context *context, MPI_Comm comm)
 {
     int inter = 0;
@@ -137,8 +136,8 @@ static bool context_is_plain(struct aps_context *context, MPI_Comm comm)
     return context->size < 2;
 }
 
-/* Local. Allocates what the agreed policy needs. 0, or -1: out of memory; then the
- * caller destroys the context. */
+/* Local. Allocates the state for the agreed policy. Returns 0, or -1 if memory
+ * is missing; the caller then destroys the context. */
 static int context_equip(struct aps_context *context)
 {
     static const struct aps_policy_steps discover = {.kind = APS_STEPS_AUTO};
@@ -177,11 +176,10 @@ static int context_equip(struct aps_context *context)
                : -1;
 }
 
-/*
- * COLLECTIVE over comm. A world for comm alone; or, where other ranks of it are
- * in MPI_Init, the job's: then comm is MPI_COMM_WORLD, and the calls of these
- * ranks find the job's world, too. Returns what aps_hidden_comm_create returns.
- */
+/* COLLECTIVE over comm. Makes a hidden communicator for comm alone. If other
+ * ranks of comm are in MPI_Init, comm is MPI_COMM_WORLD, and the new hidden
+ * communicator becomes the job's, so that the calls of these ranks find it,
+ * too. Returns the value of aps_hidden_comm_create. */
 static int context_make_world(struct aps_context *context, MPI_Comm comm,
                               struct aps_hidden_comm **world)
 {
@@ -197,12 +195,11 @@ static int context_make_world(struct aps_context *context, MPI_Comm comm,
     return rc;
 }
 
-/*
- * Find the world of comm's ranks: the job's, or a world of comm's own. Local if
- * the job's world has all of comm's ranks, or without `make`; otherwise
- * COLLECTIVE over comm, to make a world. context->world is NULL on all ranks if
- * they have no world. 0, or -1: this rank is out of memory, or MPI failed on it.
- */
+/* Finds the hidden communicator of comm's ranks: the job's, or one that is
+ * made for comm. Local if the job's has all of comm's ranks, or if `make` is
+ * false; otherwise COLLECTIVE over comm. context->world is NULL on all ranks
+ * if they have none. Returns 0, or -1 if memory is missing or MPI failed on
+ * this rank. */
 static int context_find_world(struct aps_context *context, MPI_Comm comm,
                               bool make)
 {
@@ -215,7 +212,7 @@ static int context_find_world(struct aps_context *context, MPI_Comm comm,
     if (no_memory)
         return -1;
     if (!context->ranks && make) {
-        world = NULL; /* the new one is held by this context alone */
+        world = NULL; /* only this context refers to the new one */
         if (context_make_world(context, comm, &world) > 0)
             return -1;
         if (world)
@@ -229,7 +226,7 @@ static int context_find_world(struct aps_context *context, MPI_Comm comm,
     return no_memory ? -1 : 0;
 }
 
-/* Print what the ranks of comm's own world found out, or stop the job. */
+/* Reports the agreement of comm's own hidden communicator, or stops the job. */
 static void context_tell_world(struct aps_context *context)
 {
     const struct aps_handshake *agreed = &context->world->agreed;
@@ -242,11 +239,9 @@ static void context_tell_world(struct aps_context *context)
                           agreed->cause);
 }
 
-/*
- * Local, or, with `make`, COLLECTIVE over comm if comm needs a world of its
- * own. Without `make` *created stays NULL, on all ranks, if comm needs one. 0,
- * or -1: this rank is out of memory.
- */
+/* Local, unless `make` is true and comm needs a hidden communicator of its own;
+ * then COLLECTIVE over comm. If `make` is false and comm needs one, *created is
+ * NULL on all ranks. Returns 0, or -1 if memory is missing on this rank. */
 static int context_create(MPI_Comm comm, bool make,
                           struct aps_context **created)
 {
@@ -322,7 +317,7 @@ int aps_context_find_local(MPI_Comm comm, struct aps_context **context)
     int rc = context_find(comm, false, context);
 
 #ifndef HAVE_PMPIX_GREQUEST_START
-    /* Threads alone can drive a queue. */
+    /* Only threads can drive a queue. */
     if (*context && (*context)->world && !(*context)->world->agreed.threads)
         *context = NULL;
 #endif
@@ -345,7 +340,7 @@ enum aps_reason aps_context_why_none(MPI_Comm comm)
     return aps_context_existing(comm) ? APS_PASSED_THREADS : APS_PASSED_EARLY;
 }
 
-/* --- buffer and resources ------------------------------------------------- */
+/* --- resources ------------------------------------------------------------ */
 
 int aps_context_begin_resources(struct aps_context *context, MPI_Comm comm)
 {

@@ -13,8 +13,8 @@
 
 atomic_bool aps_first_call_seen;
 
-/* ", reduce: hierarchical in 2 groups of 4 ranks (group: node)". The other
- * collectives have one algorithm each. */
+/* Writes ", reduce: hierarchical in 2 groups of 4 ranks (group: node)". The
+ * other collectives have one algorithm each. */
 static void first_call_write_reduction(const struct aps_context *context,
                                        const struct aps_plan_key *key,
                                        const struct aps_plan *plan, char *text,
@@ -42,7 +42,7 @@ static void first_call_write_reduction(const struct aps_context *context,
              aps_plural(groups->groups), ranks);
 }
 
-/* Behind the name of the instruction set. */
+/* Returns the text that follows the name of the instruction set. */
 static const char *first_call_kernels(const struct aps_memory *memory)
 {
     if (memory == &aps_memory_host)

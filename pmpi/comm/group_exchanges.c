@@ -22,7 +22,7 @@ void aps_group_exchanges_clear(struct aps_group_exchanges **first)
     }
 }
 
-/* 0, or -1: out of memory. */
+/* Returns 0, or -1 if memory is missing. */
 static int group_exchanges_init(struct aps_group_exchanges *exchanges,
                                 const struct aps_groups *groups, int *outcome)
 {

@@ -6,7 +6,7 @@
 #include "comm/compressions.h"
 #include "comm/scales.h"
 
-/* Layers of a call that go the same way. */
+/* Layers of a call that are reduced in the same way. */
 struct part {
     int count;
     struct aps_place places[APS_VECTORS_MAX];
@@ -20,8 +20,8 @@ static void layers_add(struct part *part, const struct aps_place *place,
     part->vectors[part->count++] = *vector;
 }
 
-/* COLLECTIVE over the context's communicator. Their values. Where nothing is cast,
- * a state needs no message, and learns nothing. */
+/* COLLECTIVE over the context's communicator. Reduces the values. Without a
+ * cast a state needs no message, and learns nothing. */
 static int layers_reduce_values(struct aps_context *context,
                                 struct aps_carried_state *kept,
                                 const struct aps_plan *plan, int count,
@@ -44,8 +44,8 @@ static int layers_reduce_values(struct aps_context *context,
     return aps_scales_run(context, kept, plan, count, places, vectors, cost);
 }
 
-/* COLLECTIVE over the context's communicator. By the compressor, which takes
- * some of them, depending on their shapes alone. */
+/* COLLECTIVE over the context's communicator. Reduces the layers that the
+ * compressor takes, which depends only on their shapes, and then the others. */
 static __attribute__((noinline)) int
 layers_compress(struct aps_context *context, struct aps_carried_state *kept,
                 const struct aps_plan *plan, int count,
@@ -65,7 +65,7 @@ layers_compress(struct aps_context *context, struct aps_carried_state *kept,
     if (taken.count > 0)
         rc = aps_compressions_run(context, kept, plan, taken.count,
                                   taken.places, taken.vectors, cost);
-    /* Also after an error, of which other ranks may know nothing. */
+    /* Run these after an error, too, since other ranks may not know of it. */
     if (left.count > 0)
         now = layers_reduce_values(context, kept, &rest, left.count,
                                    left.places, left.vectors, cost);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Layers of a communicator, reduced: where a plan's compressor takes them by it,
- * where its scale keeps a state by that, and the others as they are.
+ * Reduces layers on a communicator: through the plan's compressor if it takes
+ * the layer, with the scale's state if the scale keeps one, and directly
+ * otherwise.
  */
 #ifndef APS_PMPI_COMM_LAYERS_H
 #define APS_PMPI_COMM_LAYERS_H
@@ -9,12 +10,10 @@
 #include "comm/communicator.h"
 #include "comm/place.h"
 
-/*
- * COLLECTIVE over the context's communicator, which has resources, and where
- * the plan is prepared for vectors of that length. All have the plan, and none of
- * the places follows another (aps_place_follows); they go on from what is kept. An
- * MPI error code.
- */
+/* COLLECTIVE over the context's communicator, which has resources, and for
+ * which the plan is prepared for vectors of that length. Reduces layers of one
+ * plan, and updates their carried state. No place may follow another one
+ * (aps_place_follows). Returns an MPI error code. */
 int aps_context_reduce(struct aps_context *context,
                        struct aps_carried_state *kept,
                        const struct aps_plan *plan, int count,

@@ -9,7 +9,7 @@
 #include "base/bucket.h"
 #include "wire/pipeline_sizes.h"
 
-/* Local. Make what calls of this kind need anew. */
+/* Local. Makes the state for calls of this kind, in place of the old one. */
 static bool other_state_make(struct aps_other_state *related,
                              const struct aps_vcomm *vcomm,
                              enum aps_call_kind kind, size_t granule)

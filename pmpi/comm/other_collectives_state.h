@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a communicator needs for reduce, reduce-scatter, all-gather and broadcast. It
- * is made when a plan rewrites such a call for the first time, and kept until the
- * program frees the communicator.
+ * State of a communicator for reduce, reduce-scatter, all-gather and broadcast.
+ * It is made when a plan first rewrites such a call, and kept until the program
+ * frees the communicator.
  */
 #ifndef APS_PMPI_COMM_OTHER_COLLECTIVES_STATE_H
 #define APS_PMPI_COMM_OTHER_COLLECTIVES_STATE_H
@@ -17,8 +17,8 @@
 #include "gather/reduce_root.h"
 #include "gather/reduce_scatter.h"
 
-/* The log numbers calls of the same kind and count. The numbers lie in a hash
- * table of 2^6 places; two counts may share a place, and then a number. */
+/* The log numbers calls of the same kind and count. The numbers are in a hash
+ * table of 2^6 slots; two counts may share a slot, and then a number. */
 #define APS_OTHER_STATE_BITS 6
 
 /* {0} is an empty state. */
@@ -27,8 +27,9 @@ struct aps_other_state {
     struct aps_reduce_root *rooted;
     struct aps_allgather *gather;
     struct aps_broadcast *broadcast;
-    size_t *bounds; /* [ranks + 1]: of the parts of a reduce-scatter */
-    size_t granules[APS_CALL_KINDS]; /* that they are made for; 0: not made */
+    size_t *bounds; /* [ranks + 1]: bounds of the parts of a reduce-scatter */
+    size_t granules[APS_CALL_KINDS]; /* granules that the state was made for; 0:
+                                        not made */
     long numbers[APS_CALL_KINDS][1 << APS_OTHER_STATE_BITS];
 };
 
@@ -42,7 +43,7 @@ int aps_other_state_prepare(struct aps_other_state *related,
                             enum aps_call_kind kind,
                             const struct aps_format *format);
 
-/* The number of the next call of that kind and count, from 0. */
+/* Local. Returns the number of the next call of that kind and count, from 0. */
 long aps_other_state_number(struct aps_other_state *related,
                             enum aps_call_kind kind, size_t count);
 

@@ -5,8 +5,9 @@
 
 #include "number/philox.h"
 
-/* The state of a rule changes between two steps alone, where another rule may go on
- * with it. */
+/* True if a call at `place` uses a scale state that a call at `before` changes. The
+ * state of a rule changes only between two steps, when another rule may continue
+ * it. */
 static bool place_follows_scale(const struct aps_scale *scale,
                                 const struct aps_place *before,
                                 const struct aps_place *place)
@@ -19,8 +20,8 @@ static bool place_follows_scale(const struct aps_scale *scale,
     return aps_place_same_layer(before, place);
 }
 
-/* A desync, or MPI_Pcontrol(4), drops what compressors keep of all layers, at the
- * first call behind it. */
+/* True if a call at `place` uses compressor state that a call at `before` changes. A
+ * desync, or MPI_Pcontrol(4), drops that state of all layers, at the next call. */
 static bool place_follows_compressor(const struct aps_plan *plan,
                                      const struct aps_place *before,
                                      const struct aps_place *place)

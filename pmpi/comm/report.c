@@ -113,7 +113,8 @@ int aps_context_fail(struct aps_context *context, const char *what, int rc)
 int aps_context_check(const struct aps_context *context, const char *call,
                       unsigned long failures, int rc)
 {
-    static _Atomic unsigned long told; /* the backend's, when last printed */
+    static _Atomic unsigned long told; /* failures of the backend at the last
+                                          report */
     static atomic_ullong times;
     char cause[256] = "";
     unsigned long now;
@@ -121,7 +122,8 @@ int aps_context_check(const struct aps_context *context, const char *call,
     if (rc != MPI_SUCCESS || aps_context_failures() == failures)
         return rc;
     now = aps_device_failures(cause, sizeof cause);
-    /* If the count is the same, a bounce buffer failed and printed a line. */
+    /* If the count is unchanged, a bounce buffer has failed, and its line is
+     * printed. */
     if (atomic_exchange(&told, now) != now &&
         aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
         aps_message(context->rank,
@@ -131,7 +133,7 @@ int aps_context_check(const struct aps_context *context, const char *call,
     return MPI_ERR_OTHER;
 }
 
-/* The texts of a row that stand nowhere else. */
+/* Texts of a row that are stored only here. */
 struct report_texts {
     char call[32];
     char rule[16];
@@ -140,7 +142,7 @@ struct report_texts {
     char compress[APS_COMPRESSOR_TEXT_MAX];
 };
 
-/* "MPI_Iallreduce" as "iallreduce". */
+/* Writes "MPI_Iallreduce" as "iallreduce". */
 static void report_write_call(const char *function, char *call, size_t size)
 {
     size_t used = 0;
@@ -151,7 +153,7 @@ static void report_write_call(const char *function, char *call, size_t size)
     call[used] = '\0';
 }
 
-/* What only some reductions and calls have: the rest stays NULL. */
+/* Fills in the fields of some reductions and calls. Other fields stay NULL. */
 static void report_fill_settings(const struct aps_plan_key *place,
                                  const struct aps_plan *plan,
                                  struct report_texts *texts,
@@ -171,7 +173,8 @@ static void report_fill_settings(const struct aps_plan_key *place,
                                               sizeof texts->accumulate);
 }
 
-/* A parameter of the plan's compressor; NaN: it has none of that name. */
+/* Returns a parameter of the plan's compressor, or NaN if it has none of that
+ * name. */
 static double report_parameter(const struct aps_plan *plan, const char *name)
 {
     const struct aps_compressor *compressor = &plan->compressor;
@@ -184,7 +187,7 @@ static double report_parameter(const struct aps_plan *plan, const char *name)
     return NAN;
 }
 
-/* What only layers have that were compressed. */
+/* Fills in the fields of compressed layers. */
 static void report_fill_compressor(const struct aps_plan *plan,
                                    struct report_texts *texts,
                                    struct aps_log_row *row)
@@ -308,7 +311,6 @@ void aps_context_write_step(struct aps_context *context)
     aps_context_event(context, "%s", said);
 }
 
-/* The communicator is being freed. */
 void aps_context_end_discovery(struct aps_context *context)
 {
     static atomic_ullong times;
@@ -317,7 +319,8 @@ void aps_context_end_discovery(struct aps_context *context)
 
     if (context->rank != 0 || !prefix)
         return;
-    /* A program may make a communicator for every call. */
+    /* A program may make a communicator for every call, so only some are
+     * reported. */
     if (aps_discovery_end(&context->discovery, context->steps))
         aps_context_write_step(context);
     else if (context->discovery.times == 0 && context->calls > 0 &&

@@ -9,47 +9,45 @@
 #include "comm/communicator.h"
 #include "roundoff/binades.h"
 
-/*
- * Report an event of this communicator. Local. Rank 0 prints a line on standard
- * error, and writes an event into the log if it has one; other ranks do
- * nothing.
- */
+/* Local. Reports an event of this communicator. Rank 0 prints a line on
+ * standard error, and writes an event into the log if it has one; other ranks
+ * do nothing. */
 void aps_context_event(struct aps_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same, unless it has been told: *told is set. */
+/* Local. Reports an event unless *told is set, and sets *told. */
 void aps_context_event_once(struct aps_context *context, bool *told,
                             const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/*
- * The memory backend for a call with a buffer in GPU memory. Local. The first
- * time that the plugin cannot serve such a buffer, a line says why.
- */
+/* Local. Returns the memory backend for a call with a buffer in GPU memory.
+ * Prints the reason the first time that the plugin cannot serve such a
+ * buffer. */
 const struct aps_memory *aps_context_gpu_memory(struct aps_context *context);
 
 /*
- * Local. The rule for failures: an MPI error inside the library, or a lack of memory,
- * ends the library's use of the communicator on this rank. The first error (`rc` is not
- * MPI_SUCCESS) prints a line that names the rank, `what` failed, and the cause, and
- * stays in context->failed: later calls that would be rewritten return it and send
- * nothing. The call in hand goes on to its end, because other ranks wait for its
- * messages. Returns rc.
+ * Local. The rule for failures: an MPI error inside the library, or a lack of
+ * memory, ends the library's use of the communicator on this rank. The first
+ * error (`rc` is not MPI_SUCCESS) prints a line with the rank, `what` failed,
+ * and the cause, and stays in context->failed. Later calls that would be
+ * rewritten return it and send nothing. The current call runs to its end,
+ * because other ranks wait for its messages. Returns rc.
  */
 int aps_context_fail(struct aps_context *context, const char *what, int rc);
 
 /*
- * Check a call that has ended with `rc`. `failures` is aps_context_failures
- * from before the call. If a buffer in GPU memory could not be read or written
- * since, print a line that names `call`, and return MPI_ERR_OTHER; otherwise
- * return rc. Failures are counted of the whole process: where another communicator's
- * copy fails during the call, the call gets the error, too. Local.
+ * Local. Checks a call that has ended with `rc`. `failures` is
+ * aps_context_failures from before the call. If a buffer in GPU memory could
+ * not be read or written since, prints a line that names `call`, and returns
+ * MPI_ERR_OTHER; otherwise returns rc. The whole process counts failures
+ * together: if a copy for another communicator fails during the call, the call
+ * gets the error, too.
  */
 unsigned long aps_context_failures(void);
 int aps_context_check(const struct aps_context *context, const char *call,
                       unsigned long failures, int rc);
 
-/* Add the bytes that a reduction has sent. */
+/* Local. Adds the bytes that a reduction has sent to the counters. */
 static inline void aps_count_cost(struct aps_counters *counters,
                                   const struct aps_cost *cost)
 {
@@ -68,41 +66,43 @@ static inline void aps_count_cost(struct aps_counters *counters,
         aps_count(&counters->streamed_bytes, cost->streamed_bytes);
 }
 
-/* What a row of the log says of a layer beside its place and its plan. */
+/* Fields of a row of the log in addition to the layer's key and plan. */
 struct aps_sampled {
     const struct aps_cost *cost;
     const struct aps_measure *measure;
-    int64_t taken;  /* nanoseconds */
-    int shadow;     /* the candidate, from 1; 0: what the program got */
-    double entropy; /* of codes; NAN: not known */
+    int64_t taken;  /* time of the reduction, in nanoseconds */
+    int shadow;     /* candidate, from 1; 0: result of the program */
+    double entropy; /* entropy of the codes; NAN: not known */
 };
 
-/* Write a row of the log, if this process has one: a call of `function` ("MPI_"
- * and so on) or one of its layers was carried out. Local; called on rank 0. */
+/* Local, on rank 0. Writes a row of the log, if this process has one, after a
+ * call of `function` ("MPI_..."), or one of its layers, was carried out. */
 void aps_context_row(struct aps_context *context,
                      const struct aps_plan_key *place,
                      const struct aps_plan *plan, const char *function,
                      const struct aps_sampled *sampled);
 
-/* Write the histogram of exponents of the layer's inputs, the same. */
+/* Local, on rank 0. Writes the histogram of exponents of the layer's inputs to
+ * the log, if this process has one. */
 void aps_context_write_exponents(struct aps_context *context,
                                  const struct aps_plan_key *place,
                                  const char *function,
                                  const struct aps_binades *binades);
 
-/* Discovery has found the step: rank 0 writes the policy and the layer table.
- * Local. */
+/* Local. Writes the policy and the layer table on rank 0, after discovery has
+ * found the step. */
 void aps_context_write_step(struct aps_context *context);
 
-/* A call broke the step: count it, and say whether it is worth a line. It is
- * the first time, and then at every power of two. Local. */
+/* Local. Counts a call that broke the step. True if the caller is to print a
+ * line: the first time, and then at each power of two. */
 bool aps_context_note_desync(struct aps_context *context);
 
-/* The communicator is being freed: report how often the step was lost, unless
- * the last line said so. Local. */
+/* Local. Called when the communicator is freed. Reports the number of desyncs,
+ * unless the last line gave it. */
 void aps_context_end_desyncs(struct aps_context *context);
 
-/* The communicator is being freed: report what discovery found. Local. */
+/* Local. Called when the communicator is freed. Reports the result of
+ * discovery. */
 void aps_context_end_discovery(struct aps_context *context);
 
 #endif

@@ -12,40 +12,44 @@
 #include "message/agree.h"
 #include "message/wait.h"
 
-/* Rank 0 offers one in so many of the blocks that it has and offers to no other
- * communicator, and at least one: other ranks may still use a block that rank 0 has
- * given back, or never use it again. MPICH's 8192 blocks are then enough for 3000
- * communicators whose agreements are under way at a time. */
+/* Rank 0 offers one in OFFERED of the free blocks that it offers to no other
+ * communicator, and at least one. Other ranks may still use a block that rank 0
+ * has given back, or never use it again. MPICH's 8192 blocks are then enough
+ * for 3000 communicators whose agreements are under way at the same time. */
 #define OFFERED 1024
 
-/* A world keeps at most so many resources that no communicator uses. */
+/* Maximum number of unused resources that a hidden communicator keeps. */
 #define KEPT_MAX 4
 
 #define WORDS (APS_HIDDEN_COMM_BLOCKS / 64)
 
-/* What the ranks agree on by AND: one bit for each block of rank 0. */
+/* The ranks agree on this record by AND; it has one bit for each block of rank
+ * 0. */
 struct masks {
     uint64_t kept[WORDS]; /* blocks of kept resources of the same ranks */
     uint64_t free[WORDS]; /* blocks that this rank does not use */
-    uint64_t number; /* of the communicator: rank 0's; all ones elsewhere */
+    uint64_t number; /* number of the communicator on rank 0; all ones on other
+                        ranks */
 };
 #define MASKS_COUNT ((int)(sizeof(struct masks) / sizeof(uint64_t)))
 
 struct aps_comm_resources {
-    struct aps_comm_resources *next; /* in the world's list */
+    struct aps_comm_resources *next; /* next in the list of the hidden
+                                        communicator */
     struct aps_hidden_comm *world;
     enum { AGREEING, USED, KEPT, LOST } state;
     bool offered; /* KEPT, and offered in an agreement that is not complete */
-    unsigned long released; /* KEPT: the lowest was released first */
-    int owner;  /* the rank in the world of rank 0, which owns the block */
-    int number; /* of the block; -1 while AGREEING */
+    unsigned long released; /* KEPT: order of release; the lowest was released
+                               first */
+    int owner;  /* rank in `world` of rank 0, which owns the block */
+    int number; /* number of the block; -1 while AGREEING */
     struct aps_vcomm vcomm;
     struct aps_reductions *reductions;
 
-    /* While AGREEING: */
+    /* The following fields are used while AGREEING. */
     MPI_Request request;
-    struct masks offer, agreed; /* what this rank offers; what all ranks do */
-    int last; /* on rank 0: the last block of these, going round */
+    struct masks offer, agreed; /* offer of this rank; offer of all ranks */
+    int last; /* on rank 0: last block of the offer, in cyclic order */
 };
 
 static bool resources_bit(const uint64_t mask[WORDS], int number)
@@ -61,7 +65,7 @@ static void resources_set_bit(uint64_t mask[WORDS], int number, bool value)
         value ? mask[number / 64] | bit : mask[number / 64] & ~bit;
 }
 
-/* The lowest block of the mask, or -1. */
+/* Returns the lowest block of the mask, or -1. */
 static int resources_lowest(const uint64_t mask[WORDS])
 {
     for (int i = 0; i < WORDS; i++)
@@ -77,10 +81,10 @@ static bool resources_same_ranks(const struct aps_vcomm *a,
            memcmp(a->ranks, b->ranks, (size_t)a->size * sizeof *a->ranks) == 0;
 }
 
-/* --- the world's list, under the world's lock ----------------------------- */
+/* --- list of the hidden communicator, under its lock ---------------------- */
 
-/* What this rank can agree to: blocks of the owner that this rank does not use,
- * and blocks of kept resources of the same ranks. */
+/* Fills in the offer of this rank: blocks of the owner that this rank does not
+ * use, and blocks of kept resources of the same ranks. */
 static void resources_fill_masks_locked(struct aps_comm_resources *new)
 {
     const struct aps_hidden_comm *world = new->world;
@@ -91,7 +95,8 @@ static void resources_fill_masks_locked(struct aps_comm_resources *new)
          other = other->next) {
         if (other->owner != new->owner || other->state == AGREEING)
             continue;
-        /* If the owner has not kept it, this rank need not. */
+        /* If the owner no longer keeps a block, this rank need not keep it
+         * either. */
         if (other->state != KEPT || new->vcomm.rank == 0)
             resources_set_bit(new->offer.free, other->number, false);
         if (other->state == KEPT && !other->offered &&
@@ -111,8 +116,8 @@ static int resources_count(const uint64_t mask[WORDS])
     return count;
 }
 
-/* On rank 0: take out the blocks that it offers to another communicator, and
- * all but the first few of the rest. */
+/* Runs on rank 0. Removes the blocks that rank 0 offers to another communicator,
+ * and all but the first few of the rest. */
 static void resources_limit_offer_locked(struct aps_comm_resources *new)
 {
     struct aps_hidden_comm *world = new->world;
@@ -124,8 +129,7 @@ static void resources_limit_offer_locked(struct aps_comm_resources *new)
             for (int i = 0; i < WORDS; i++)
                 new->offer.free[i] &= ~other->offer.free[i];
     offers = (resources_count(new->offer.free) + OFFERED - 1) / OFFERED;
-    /* Go round from next_block: the blocks given back longest ago come
-     * first. */
+    /* Start at next_block, so that blocks released longest ago come first. */
     new->last = world->next_block;
     for (int i = 0; i < world->blocks; i++) {
         const int number = (world->next_block + i) % world->blocks;
@@ -174,8 +178,9 @@ resources_find_kept_locked(const struct aps_comm_resources *new, int number)
     return other;
 }
 
-/* Unlist and return the resources that were released longest ago, if the world
- * keeps too many; otherwise NULL. */
+/* Removes the resources that were released longest ago from the list and
+ * returns them, if the hidden communicator keeps too many; otherwise returns
+ * NULL. */
 static struct aps_comm_resources *
 resources_evict_locked(struct aps_hidden_comm *world)
 {
@@ -206,8 +211,8 @@ static void resources_destroy(struct aps_comm_resources *resources)
         free(resources); /* otherwise MPI may still write to its masks */
 }
 
-/* A number for a communicator of which this process is rank 0: its rank in the
- * job, and how many communicators it has numbered before. */
+/* Returns a number for a communicator of which this process is rank 0: its rank
+ * in the job, and a count of the communicators that it has numbered. */
 static uint64_t resources_number(void)
 {
     static atomic_uint numbered;
@@ -249,9 +254,10 @@ int aps_comm_resources_begin(struct aps_hidden_comm *world, MPI_Comm comm,
     new->offer.number = members->rank == 0 ? resources_number() : UINT64_MAX;
     resources_list_locked(new);
     pthread_mutex_unlock(&world->lock);
-    /* The program's error handler stays: it ends a job that takes errors as fatal at
-     * once. Other threads may use comm now, and aps_errhandler_pop could not restore
-     * that a communicator of MPICH has no handler of its own. */
+    /* Keep the program's error handler: if errors are fatal, it ends the job
+     * at once. Other threads may use comm now, and aps_errhandler_pop could
+     * not restore the state of an MPICH communicator without a handler of
+     * its own. */
     new->agreed = new->offer;
     rc = aps_agree_comm_begin(comm, MASKS_COUNT, &new->agreed, MPI_UINT64_T,
                               MPI_BAND, &new->request);
@@ -267,8 +273,8 @@ int aps_comm_resources_begin(struct aps_hidden_comm *world, MPI_Comm comm,
     return rc;
 }
 
-/* Take the resources off the list that this rank has kept with a block which the
- * ranks have chosen as a free one, or NULL. */
+/* Returns the kept resources of this rank whose block the ranks have chosen as
+ * a free one, and removes them from the list; or NULL. */
 static struct aps_comm_resources *
 resources_drop_kept_locked(const struct aps_comm_resources *new, int number)
 {
@@ -281,7 +287,7 @@ resources_drop_kept_locked(const struct aps_comm_resources *new, int number)
     return other;
 }
 
-/* The agreement is complete: the resources that the ranks have agreed on, or
+/* Returns the resources that the ranks have agreed on, after the agreement, or
  * NULL if they have no block in common. */
 static struct aps_comm_resources *
 resources_choose_locked(struct aps_comm_resources *new,
@@ -302,7 +308,7 @@ resources_choose_locked(struct aps_comm_resources *new,
         new->number = number;
         new->vcomm.tag = aps_hidden_comm_tag(new->world, new->owner, number);
     } else {
-        /* The next communicator need not be offered the same ones. */
+        /* Offer other blocks to the next communicator. */
         if (new->vcomm.rank == 0)
             new->world->next_block = new->last + 1;
         chosen = NULL;
@@ -340,7 +346,8 @@ int aps_comm_resources_complete(struct aps_comm_resources **resources)
 void aps_comm_resources_release(struct aps_comm_resources *resources,
                                 bool failed)
 {
-    static atomic_ulong releases; /* worlds have locks of their own */
+    static atomic_ulong releases; /* one counter for all: each hidden
+                                     communicator has its own lock */
     struct aps_comm_resources *evicted = NULL;
     struct aps_hidden_comm *world;
 

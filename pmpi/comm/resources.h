@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The resources of a communicator of the program: a virtual communicator on the
- * world's hidden communicator, and the reductions that are prepared on it. They
- * are made when a plan rewrites a call for the first time. MPI makes no new
- * communicator for them.
+ * hidden communicator, and the reductions that are prepared on it. They are
+ * made when a plan first rewrites a call. MPI makes no new communicator for
+ * them.
  *
  * The messages of a virtual communicator use one block of tags. Its rank 0
  * offers some blocks, and its ranks agree on a block that none of them still
- * uses. When the program frees the communicator, each rank keeps the resources
- * for a while. A later communicator of the same ranks in the same order takes
- * them over with all prepared reductions, if all its ranks have kept them.
+ * uses. After the program has freed the communicator, each rank keeps the
+ * resources for a while. A later communicator of the same ranks in the same
+ * order takes them over with all prepared reductions, if all its ranks have
+ * kept them.
  */
 #ifndef APS_PMPI_COMM_RESOURCES_H
 #define APS_PMPI_COMM_RESOURCES_H
@@ -19,46 +20,46 @@
 #include "world/hidden_comm.h"
 #include "reduce/reduction.h"
 
-/* The ranks of a communicator of the program; all belong to one world. */
+/* The ranks of a communicator of the program; all belong to one hidden
+ * communicator. */
 struct aps_members {
     int rank;
     int size;
-    const int *ranks; /* [size]: ranks in the world */
+    const int *ranks; /* [size]: ranks in the hidden communicator */
 };
 
-/*
- * Begin to make the resources of comm. Local, but counts as a nonblocking
- * collective call on comm. aps_comm_resources_complete makes them usable. Returns an
- * MPI error code; *resources is set only on success.
- */
+/* Local, but counts as a nonblocking collective call on comm. Begins to make
+ * the resources of comm; aps_comm_resources_complete makes them usable. Returns
+ * an MPI error code; *resources is set only on success. */
 int aps_comm_resources_begin(struct aps_hidden_comm *world, MPI_Comm comm,
                              const struct aps_members *members,
                              struct aps_comm_resources **resources);
 
 /*
- * COLLECTIVE over the communicator. *resources may be replaced by resources
- * that the ranks have kept; it is NULL on all ranks if none of the blocks of tags
- * that rank 0 offers is free on all of them. Returns an MPI error code; after an error
- * *resources is NULL on this rank.
+ * COLLECTIVE over the communicator. Completes the resources, or replaces
+ * *resources by resources that the ranks have kept. *resources is NULL on all
+ * ranks if none of the blocks of tags that rank 0 offers is free on all of
+ * them. Returns an MPI error code; after an error *resources is NULL on this
+ * rank.
  */
 int aps_comm_resources_complete(struct aps_comm_resources **resources);
 
-/*
- * Local; may be called inside an attribute's delete callback. The communicator
- * does not use the resources any more. `failed`: a reduction failed, and may
- * have left messages behind; the tags are then never used again. NULL: nothing.
- */
+/* Local; may be called inside an attribute's delete callback. Ends the
+ * communicator's use of the resources. `failed`: a reduction failed, and may
+ * have left messages behind; the tags are then never used again. NULL is
+ * allowed. */
 void aps_comm_resources_release(struct aps_comm_resources *resources,
                                 bool failed);
 
-/* Local. Free all resources of a world that is about to be destroyed. */
+/* Local. Frees all resources of a hidden communicator before it is
+ * destroyed. */
 void aps_comm_resources_forget(struct aps_hidden_comm *world);
 
-/* As aps_reductions_are_exact. */
+/* Local. Calls aps_reductions_are_exact for the resources' reductions. */
 bool aps_comm_resources_are_exact(const struct aps_comm_resources *resources,
                                   const struct aps_plan *plan, size_t n);
 
-/* COLLECTIVE over the resources: aps_reductions_prepare and
+/* COLLECTIVE over the resources. Call aps_reductions_prepare and
  * aps_reductions_run. */
 int aps_comm_resources_prepare(struct aps_comm_resources *resources,
                                const struct aps_plan *plan, size_t n,
@@ -68,11 +69,11 @@ int aps_comm_resources_reduce(struct aps_comm_resources *resources,
                               struct aps_vector vectors[],
                               struct aps_cost *cost);
 
-/* The reductions themselves, which the resources own. */
+/* Returns the reductions, which the resources own. */
 struct aps_reductions *
 aps_comm_resources_reductions(struct aps_comm_resources *resources);
 
-/* As aps_reductions_number. */
+/* Local. Calls aps_reductions_number for the resources' reductions. */
 uint64_t aps_comm_resources_number(struct aps_comm_resources *resources,
                                    enum aps_call_kind call);
 

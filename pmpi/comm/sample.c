@@ -9,14 +9,14 @@
 
 #include "message/messages.h"
 
-/* The parts of a measure, which the ranks merge on rank 0. */
+/* Totals of a measure, which the ranks merge on rank 0. */
 struct totals {
     uint64_t counts[6];
     double sums[3];
     double max_relative;
 };
 
-/* The elements of one message. */
+/* Number of elements of one message. */
 #define CHUNK (32 * 1024)
 
 int aps_sample_init(struct aps_sample *sample)
@@ -57,7 +57,8 @@ static size_t sample_length_at(size_t begin, size_t n)
     return n - begin < CHUNK ? n - begin : CHUNK;
 }
 
-/* A copy of x[n], n <= CHUNK, in host memory, or x itself if it is there. */
+/* Returns x if it is in host memory; otherwise copies x[n], n <= CHUNK, to host
+ * memory and returns the copy. */
 static const float *sample_on_host(const struct aps_sample *sample,
                                    const struct aps_memory *memory,
                                    const float *x, size_t n)
@@ -68,12 +69,10 @@ static const float *sample_on_host(const struct aps_sample *sample,
     return sample->copy;
 }
 
-/*
- * COLLECTIVE over vcomm. The ranks merge their `mine` along a binomial tree, in
+/* COLLECTIVE over vcomm. The ranks merge their `mine` along a binomial tree, in
  * which the number of a rank is its distance from the root. On the root `mine`
  * is the result; on the others it is overwritten. `theirs` is scratch of the
- * same size. *outcome is as in messages.h.
- */
+ * same size. *outcome is as in messages.h. */
 static void sample_reduce(const struct aps_vcomm *vcomm, int root, void *mine,
                           void *theirs, size_t size,
                           void (*merge)(void *mine, const void *theirs,
@@ -134,8 +133,9 @@ int aps_sample_reference(struct aps_sample *sample,
         const size_t length = sample_length_at(begin, n);
         const float *values =
             sample_on_host(sample, memory, in + begin, length);
-        /* The root sums into the reference. Without room for the reference it
-         * sums into the chunk: the other ranks then send the same messages. */
+        /* The root sums into the reference, or into the chunk if it has no
+         * memory for the reference: the other ranks then send the same
+         * messages. */
         double *mine =
             keeps && room ? sample->reference + begin : sample->chunk;
 

@@ -13,7 +13,8 @@
 #include "message/vcomm.h"
 #include "roundoff/measure.h"
 
-/* Longer layers are not sampled, because a rank keeps 8 bytes an element. */
+/* Maximum number of elements of a sampled layer, because a rank keeps 8 bytes
+ * for each element. */
 #define APS_SAMPLE_MAX ((size_t)1 << 27)
 
 /* Scratch memory, kept from sample to sample. {0} is empty. */
@@ -25,38 +26,41 @@ struct aps_sample {
     size_t capacity;   /* elements of reference */
 };
 
-/* Local. Allocate what every rank needs. 0, or -1: out of memory. In the
- * functions below `memory` is the memory of in[] and out[]. */
+/* Local. Allocates the memory that every rank needs. Returns 0, or -1 if
+ * memory is missing. In the functions below `memory` is the memory of in[]
+ * and out[]. */
 int aps_sample_init(struct aps_sample *sample);
 void aps_sample_clear(struct aps_sample *sample);
 
-/* Local. Room for a reference of n elements, which the functions below need on the
- * rank that keeps it, and make where it lacks. 0, or -1: out of memory. */
+/* Local. Makes room for a reference of n elements, on the rank that keeps it.
+ * The functions below also do so if necessary. Returns 0, or -1 if memory is
+ * missing. */
 int aps_sample_reserve(struct aps_sample *sample, size_t n);
 
 /*
  * COLLECTIVE over vcomm, before the layer is reduced. Rank `root` keeps the
  * FP64 sum of in[n] over the ranks, which is always added in the same order. On
- * the root *ready becomes 0 if memory was short or a message failed, and
- * otherwise 1. An MPI error code: only the sample is lost then, and its messages
- * have been sent and received all the same.
+ * the root *ready becomes 1, or 0 if memory was missing or a message failed.
+ * Returns an MPI error code. After an error only the sample is lost: its
+ * messages have been sent and received.
  */
 int aps_sample_reference(struct aps_sample *sample,
                          const struct aps_vcomm *vcomm, int root,
                          const struct aps_memory *memory, const float *in,
                          size_t n, int *ready);
 
-/* Local. The same for an all-gather, which adds nothing: keeps in[n]. */
+/* Local. Keeps in[n] as the reference of an all-gather, which adds nothing. */
 void aps_sample_keep(struct aps_sample *sample, const struct aps_memory *memory,
                      const float *in, size_t n, int *ready);
 
 /* COLLECTIVE over vcomm. On rank 0 *measure becomes the measure of the parts of
- * all ranks, and *ready becomes 1 if no part is missing, otherwise 0. An MPI
- * error code, as above. */
+ * all ranks, and *ready becomes 1 if no part is missing, otherwise 0. Returns
+ * an MPI error code. After an error only the sample is lost: its messages have
+ * been sent and received. */
 int aps_sample_merge(const struct aps_vcomm *vcomm, struct aps_measure *measure,
                      int *ready);
 
-/* Local. On the rank that keeps the reference, after the reduction: compare
+/* Local, on the rank that keeps the reference, after the reduction. Compares
  * out[n] with the reference. */
 void aps_sample_compare(const struct aps_sample *sample,
                         const struct aps_memory *memory, const float *out,

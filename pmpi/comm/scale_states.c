@@ -9,7 +9,7 @@
 
 #include "base/bucket.h"
 
-/* Of the key of a rule's state. */
+/* Layer number in the key of a rule's state. */
 #define NO_LAYER (-2)
 
 void aps_scale_states_clear(struct aps_scale_states *states)
@@ -71,7 +71,8 @@ static void states_drop(struct aps_scale_states *states,
     states->count--;
 }
 
-/* Was a rule's state used later than the other one, or by an earlier rule? */
+/* True if a rule's state was used later than the other one, or in the same step
+ * by an earlier rule. */
 static bool states_is_later(const struct aps_scale_state *state,
                             const struct aps_scale_state *other)
 {
@@ -82,7 +83,7 @@ static bool states_is_later(const struct aps_scale_state *state,
     return state->key.rule < other->key.rule;
 }
 
-/* The state that a rule without one goes on with, or NULL. */
+/* Returns the state that a rule without a state continues, or NULL. */
 static const struct aps_scale_state *
 states_find_predecessor(const struct aps_scale_states *states,
                         const struct aps_scale *scale,
@@ -138,8 +139,9 @@ struct aps_scale_state *aps_scale_states_get(struct aps_scale_states *states,
     const struct aps_place key = states_key(scale, place);
     struct aps_scale_state *state = states_find(states, &key);
 
-    /* Another scale, or another layer by the same number: nothing is kept. Two
-     * rules may have parameters that differ, and so have states. */
+    /* Drop the state of another scale, or of another layer with the same
+     * number. Two rules may have different parameters, and so different
+     * states. */
     if (state && (state->key.generation != place->generation ||
                   state->key.choice != place->choice ||
                   !aps_scale_equal(&state->scale, scale))) {
@@ -166,7 +168,8 @@ void aps_scale_states_make_room(struct aps_scale_states *states,
 
 /* --- a call --------------------------------------------------------------- */
 
-/* Finite values alone count. */
+/* Updates the state. True if a finite value overflowed, although the scale is at
+ * its minimum, *least. */
 static bool states_learn(struct aps_scale_state *state,
                          const struct aps_format *format, int ranks,
                          const struct aps_scale_record *record, double *least)

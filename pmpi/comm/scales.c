@@ -14,18 +14,19 @@
 #include "message/agree.h"
 #include "scale/scale.h"
 
-/* Elements of a layer in another memory than the host's, at a time. */
+/* Number of elements that are copied at a time from memory other than the
+ * host's. */
 #define PART 4096
 
 struct aps_scales {
     struct aps_scale_states states;
-    /* Scratch, for struct aps_scale_call and for the moments of all ranks. */
+    /* Scratch for struct aps_scale_call and for the moments of all ranks. */
     unsigned char *pieces;
     size_t pieces_size;
     struct aps_scale_moments *moments;
     size_t moments_count;
-    unsigned long long at_least; /* overflows under a scale that can fall no
-                                    more */
+    unsigned long long at_least; /* number of overflows with the scale at its
+                                    minimum */
 };
 
 /* The layers of one call. */
@@ -38,11 +39,12 @@ struct run {
     struct aps_vector *vectors;
     struct aps_scale_state *states[APS_VECTORS_MAX];
     enum aps_scale_question questions[APS_VECTORS_MAX];
-    struct aps_scale_moments moments[APS_VECTORS_MAX]; /* of all ranks */
+    struct aps_scale_moments moments[APS_VECTORS_MAX]; /* over all ranks */
     struct aps_scale_call calls[APS_VECTORS_MAX];
 };
 
-/* The format that predictions must suit. */
+/* Returns the format that predictions must suit: the narrower one if sums have a
+ * format of their own. */
 static const struct aps_format *scales_format(const struct aps_plan *plan)
 {
     return plan->accumulate == APS_ACCUMULATE_FP32
@@ -60,8 +62,8 @@ void aps_scales_destroy(struct aps_scales *scales)
     free(scales);
 }
 
-/* Local. Finds or makes the states and the scratch of a call. False: out of
- * memory. */
+/* Local. Finds or makes the states and the scratch of a call. Returns false if
+ * memory is missing. */
 static bool scales_equip(struct run *run)
 {
     struct aps_scales *scales = run->kept->scales;
@@ -90,7 +92,7 @@ static bool scales_equip(struct run *run)
 
 /* --- a call --------------------------------------------------------------- */
 
-/* Local. A scale that can fall no more lets values overflow. */
+/* Local. Reports that values overflow although the scale is at its minimum. */
 static void scales_tell_least(const struct run *run, double least)
 {
     struct aps_context *context = run->context;
@@ -110,7 +112,7 @@ static void scales_tell_least(const struct run *run, double least)
             where);
 }
 
-/* The moments of this rank's values. */
+/* Returns the moments of this rank's values. */
 static struct aps_scale_moments scales_measure(const struct aps_vector *vector,
                                                enum aps_scale_question question)
 {
@@ -137,7 +139,8 @@ static struct aps_scale_moments scales_measure(const struct aps_vector *vector,
     return moments;
 }
 
-/* Local. Room for the moments of `layers` layers on each rank, or NULL. */
+/* Local. Returns room for the moments of `layers` layers on each rank, or NULL
+ * if memory is missing. */
 static struct aps_scale_moments *scales_make_moments(struct run *run,
                                                      size_t layers)
 {
@@ -152,12 +155,10 @@ static struct aps_scale_moments *scales_make_moments(struct run *run,
     return scales->moments;
 }
 
-/*
- * COLLECTIVE over the context's communicator if one of the states asks for something
- * that it has to know before the data, otherwise local; states are equal on all
- * ranks. Ranks add up their moments in rank order, so that sums have the same bits
- * everywhere. Returns an MPI error code.
- */
+/* COLLECTIVE over the context's communicator if one of the states needs moments
+ * before the data, otherwise local; states are equal on all ranks. Ranks add up
+ * the moments in rank order, so that sums have the same bits on all ranks.
+ * Returns an MPI error code. */
 static int scales_ask(struct run *run)
 {
     const struct aps_vcomm *vcomm =
@@ -187,7 +188,8 @@ static int scales_ask(struct run *run)
     return rc;
 }
 
-/* Sums that are kept in a format have the scale of what they are added from. */
+/* Returns the prediction. Sums that are kept in a format have the scale of
+ * their contributions. */
 static struct aps_scale_prediction
 scales_prediction(const struct run *run, const struct aps_scale_state *state)
 {
@@ -203,7 +205,7 @@ scales_prediction(const struct run *run, const struct aps_scale_state *state)
     return prediction;
 }
 
-/* Local. What the states say of the call. */
+/* Local. Fills in the exponents that the states predict for the call. */
 static void scales_predict(struct run *run)
 {
     const struct aps_scale *scale = &run->plan->scale;

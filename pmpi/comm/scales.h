@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scales that keep a state, on a communicator: the state of each layer, or of
- * each rule, and how a call goes by it.
+ * Scales that keep a state, on a communicator: the state of each layer or of
+ * each rule, and the calls that use and update it.
  *
- * A state depends on the calls of its key alone, in their order, and on numbers
- * that all ranks know; so it is the same on all ranks. It belongs to one generation of
- * the steps: after a desync a layer number may mean another layer.
+ * A state depends only on the calls of its key, in their order, and on numbers
+ * that are equal on all ranks; therefore it is the same on all ranks. It
+ * belongs to one generation of the steps: after a desync a layer number may
+ * mean another layer.
  *
- * After an error the states of ranks may differ; then no call uses them any more.
+ * After an error the states of ranks may differ; then no call uses them any
+ * more.
  */
 #ifndef APS_PMPI_COMM_SCALES_H
 #define APS_PMPI_COMM_SCALES_H
@@ -18,17 +20,18 @@
 #include "comm/place.h"
 
 /*
- * COLLECTIVE over the context's communicator, which has resources, and where
- * the plan, whose scale keeps a state, is prepared. Reduces the vectors, like
- * aps_comm_resources_reduce, with the exponents that the states predict; none of the
- * places follows another. Returns an MPI error code.
+ * COLLECTIVE over the context's communicator, which has resources, and for
+ * which the plan is prepared; its scale keeps a state. Reduces the vectors,
+ * like aps_comm_resources_reduce, with the exponents that the states predict.
+ * No place may follow another one (aps_place_follows). Returns an MPI error
+ * code.
  */
 int aps_scales_run(struct aps_context *context, struct aps_carried_state *kept,
                    const struct aps_plan *plan, int count,
                    const struct aps_place places[], struct aps_vector vectors[],
                    struct aps_cost *cost);
 
-/* Local. Free all states. NULL: nothing. */
+/* Local. Frees all states. NULL is allowed. */
 void aps_scales_destroy(struct aps_scales *scales);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Arrays of floats that are in_use for a call. A call writes what a layer is to
- * remember into a spare array, and in the end the layer takes that one and leaves
- * its old one in exchange: nothing is copied, and after an error the old one is as
- * it was. Layers of one length take turns with one spare array.
+ * Pool of float arrays. A call writes a layer's new error memory into an array
+ * of the pool and, if it succeeds, swaps that array with the layer's old one.
+ * Nothing is copied, and after an error the old one is unchanged. Layers of the
+ * same length use the same array one after the other.
  */
 #ifndef APS_PMPI_COMM_SCRATCH_POOL_H
 #define APS_PMPI_COMM_SCRATCH_POOL_H
@@ -14,15 +14,17 @@
 struct aps_scratch_array {
     struct aps_scratch_array *next;
     size_t count;
-    float *floats; /* [count], from malloc; may be exchanged for as many */
-    bool in_use;   /* until the borrower clears it */
+    float *floats; /* [count], from malloc; may be swapped with an array of the
+                      same length */
+    bool in_use;   /* true until the borrower clears it */
 };
 
-/* Lends an array of `count` floats of any value. Returns NULL if out of memory. */
+/* Local. Lends an array of `count` floats of any value. Returns NULL if memory
+ * is missing. */
 struct aps_scratch_array *
 aps_scratch_pool_take(struct aps_scratch_array **spares, size_t count);
 
-/* Free all, in_use ones, too. */
+/* Local. Frees all arrays, those in use, too. */
 void aps_scratch_pool_clear(struct aps_scratch_array **spares);
 
 #endif

@@ -10,12 +10,10 @@
 #include "number/bits.h"
 #include "message/agree.h"
 
-/*
- * Of what samples cost, this part is measured. The rest is what they leave behind (the
- * program's next steps find its data no longer in the caches) and what ranks wait
- * for each other. Seen with tests/bench/shadow.sh on a shared machine: 7 to 8 % in
- * all where 5 % were measured, 4 to 6 % where 3.3 % were.
- */
+/* Part of a sample's cost that is measured. The rest is the effect on the
+ * program's next steps, whose data is no longer in the caches, and the wait of
+ * ranks for each other. Observed with tests/bench/shadow.sh on a shared
+ * machine: 7 to 8 % in total with 5 % measured, 4 to 6 % with 3.3 %. */
 #define MEASURED 0.5
 
 struct aps_shadows *aps_shadows_create(double share)
@@ -53,7 +51,8 @@ bool aps_shadows_equip(struct aps_context *context, size_t n, size_t class,
     return false;
 }
 
-/* Positive floats have the order of their bits, taken as integers. */
+/* Returns the bits of a nonnegative float, which as integers have the same
+ * order. */
 static int shadows_bits(double seconds)
 {
     return (int)aps_float_bits(seconds > 0 ? (float)seconds : 0);
@@ -67,7 +66,7 @@ void aps_shadows_end(struct aps_context *context, size_t class, long number,
     const int64_t elapsed = aps_clock_ns(CLOCK_MONOTONIC) - shadows->begin;
     int values[VALUES];
 
-    /* MAX of the costs, MIN of the times. */
+    /* The ranks take the MAX of the costs and the MIN of the times. */
     values[COST] = shadows_bits(1e-9 * (double)taken);
     values[ELAPSED] = -shadows_bits(1e-9 * (double)elapsed);
     (void)aps_context_fail(
