@@ -57,9 +57,9 @@ static void agree_receive(struct aps_agreement *agreement, int from, int place)
                                      &agreement->requests[agreement->count]));
 }
 
-/* Complete the requests, some of which may be MPI_REQUEST_NULL. `rc` is the
- * first error so far. Messages that are under way are completed also after an
- * error: the next agreement must not find them. */
+/* Completes the requests, some of which may be MPI_REQUEST_NULL. `rc` is the
+ * first error so far. Completes messages under way also after an error, since
+ * the next agreement must not receive them. */
 static int agree_complete(int count, MPI_Request requests[], int rc)
 {
     const int waited =
@@ -88,9 +88,9 @@ static bool agree_is_direct(const struct aps_agreement *agreement)
     return agreement->vcomm->size <= APS_AGREEMENT_DIRECT;
 }
 
-/* With many ranks: after the round of distance d each rank has combined the
- * values of the 2 d ranks up to its own; some of them twice, which neither MAX
- * nor OR minds. */
+/* One round for more than APS_AGREEMENT_DIRECT ranks. After the round of
+ * distance d each rank has combined the values of the 2 d ranks up to its own.
+ * Combining a value twice changes neither MAX nor OR. */
 static void agree_post_round(struct aps_agreement *agreement, int distance)
 {
     const int rank = agreement->vcomm->rank, size = agreement->vcomm->size;
@@ -115,7 +115,8 @@ static void agree_post(struct aps_agreement *agreement)
         agree_send(agreement, (rank + i) % size);
 }
 
-/* To the end, also after an error: the other ranks wait for this one. */
+/* Finishes the agreement, also after an error, since other ranks wait for this
+ * rank. */
 static int agree_finish(struct aps_agreement *agreement)
 {
     const int size = agreement->vcomm->size;
@@ -157,7 +158,7 @@ int aps_agreement_end(struct aps_agreement *agreement)
     return agree_finish(agreement);
 }
 
-/* Any number of bytes, some at a time. */
+/* Agrees on any number of bytes, by one agreement after another. */
 static int agree_agree(const struct aps_vcomm *vcomm, void *values, size_t size,
                        void (*combine)(void *, const void *, size_t))
 {
@@ -204,7 +205,7 @@ int aps_agree_all(const struct aps_vcomm *vcomm, bool *good)
     return rc;
 }
 
-/* Under the sessions model, which has no MPI_COMM_WORLD, every process tells. */
+/* Under the sessions model, which has no MPI_COMM_WORLD, every process prints. */
 void aps_agree_report_missing(void)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -219,14 +220,14 @@ void aps_agree_report_missing(void)
                     "of the job");
 }
 
-/* Not more than an int can count. */
+/* Limits a size to a number that an int can count. */
 static int agree_part(size_t size)
 {
     return size < INT_MAX / 2 ? (int)size : INT_MAX / 2;
 }
 
-/* Receive exactly `size` bytes: fewer come from a rank that does not have
- * them. */
+/* Receives exactly `size` bytes; a rank that does not have them sends fewer,
+ * which is an error here. */
 static int agree_receive_bytes(const struct aps_vcomm *vcomm, int from,
                                void *bytes, int size)
 {
@@ -243,9 +244,10 @@ static int agree_receive_bytes(const struct aps_vcomm *vcomm, int from,
     return rc == MPI_SUCCESS && came != size ? MPI_ERR_OTHER : rc;
 }
 
-/* Down a binomial tree, in which a rank's number is its distance from the root:
- * from the rank that lacks its lowest bit, then to those with one more bit below
- * that. A rank that could not receive the bytes sends empty messages. */
+/* Broadcasts down a binomial tree, in which a rank's number is its distance
+ * from the root. A rank receives from the rank whose number lacks its lowest
+ * bit, then sends to those with one more bit below that. A rank that failed to
+ * receive sends empty messages. */
 static int agree_broadcast(const struct aps_vcomm *vcomm, int root, void *bytes,
                            int size)
 {
@@ -289,8 +291,8 @@ int aps_agree_bytes(const struct aps_vcomm *vcomm, int root, void *bytes,
     return rc;
 }
 
-/* Moves values [begin, begin + count), of `each` bytes, round the end of `values`,
- * to or from a rank: in one message or in two. */
+/* Moves values [begin, begin + count), of `each` bytes, to or from rank `peer`.
+ * The range wraps at the end of `values`, and then takes two messages. */
 static int agree_move(const struct aps_vcomm *vcomm, bool send, int peer,
                       int begin, int count, size_t each, unsigned char *values,
                       MPI_Request requests[])
@@ -316,8 +318,8 @@ static int agree_move(const struct aps_vcomm *vcomm, bool send, int peer,
 }
 
 /* Before the round of distance d a rank has the values of the d ranks from its
- * own on. A rank sends and receives to the end also after an error, when some of
- * its values are undefined. */
+ * own on. A rank sends and receives to the end also after an error, although
+ * some of its values are then undefined. */
 int aps_agree_gather_bytes(const struct aps_vcomm *vcomm, size_t each,
                            void *values)
 {
@@ -343,7 +345,7 @@ int aps_agree_gather_bytes(const struct aps_vcomm *vcomm, size_t each,
 
 int aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size)
 {
-    /* MAX of the negated rank is the lowest rank that has something to say. */
+    /* The MAX of the negated rank is the lowest rank that has a text. */
     int lowest = text[0] != '\0' ? -vcomm->rank : INT_MIN;
     const int rc = aps_agree_max(vcomm, 1, &lowest);
 
@@ -384,8 +386,8 @@ int aps_agree_comm_all(MPI_Comm comm, bool *good, void (*tell)(void))
     return rc;
 }
 
-/* Is it MPI_COMM_WORLD's error handler that ends the job? Where there is no
- * MPI_COMM_WORLD (sessions), yes. */
+/* True if MPI_COMM_WORLD's errors end the job, or if there is no MPI_COMM_WORLD
+ * (sessions). */
 static bool agree_world_is_fatal(void)
 {
     MPI_Errhandler handler;
@@ -401,9 +403,10 @@ static bool agree_world_is_fatal(void)
 }
 
 /*
- * MPICH gives communicators of MPI_Comm_create and others no error handler:
- * MPI_COMM_WORLD's acts for them, yet they show MPI_ERRORS_ARE_FATAL, which
- * must not be "put back" then.
+ * MPICH gives communicators of MPI_Comm_create and some others no error
+ * handler: the handler of MPI_COMM_WORLD acts for them.
+ * PMPI_Comm_get_errhandler then returns MPI_ERRORS_ARE_FATAL, which must not be
+ * restored.
  */
 MPI_Errhandler aps_errhandler_push(MPI_Comm comm)
 {

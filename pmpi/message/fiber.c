@@ -11,29 +11,29 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* MPI's progress runs on it, with whatever its transports need, and a GPU's
- * driver; pages that are never touched cost nothing. */
+/* MPI's progress, its transports and a GPU's driver run on this stack.
+ * Untouched pages cost no memory. */
 #define STACK_BYTES ((size_t)1024 * 1024)
 
 struct aps_fiber {
     ucontext_t self;
-    ucontext_t caller; /* of the last resume */
+    ucontext_t caller; /* context of the last resume */
     void (*run)(void *argument);
     void *argument;
-    char *stack; /* with a guard page below */
+    char *stack; /* the lowest page is a guard page */
     size_t mapped;
 };
 
 static _Thread_local struct aps_fiber *current;
 
-/* Pointers go through makecontext as two ints. */
+/* makecontext passes ints only, so a pointer takes two. */
 static void fiber_begin(unsigned high, unsigned low)
 {
     struct aps_fiber *fiber =
         (void *)(((uintptr_t)high << 16 << 16) | (uintptr_t)low);
 
     fiber->run(fiber->argument);
-    abort(); /* it must not return: there is nothing to return to */
+    abort(); /* `run` must not return: the fiber has no caller */
 }
 
 static int fiber_prepare(struct aps_fiber *fiber, size_t guard)
@@ -84,7 +84,7 @@ void aps_fiber_destroy(struct aps_fiber *fiber)
 void aps_fiber_resume(struct aps_fiber *fiber)
 {
     current = fiber;
-    /* It goes on with the signals that this thread blocks now. */
+    /* The fiber continues with the signal mask that this thread has now. */
     pthread_sigmask(SIG_SETMASK, NULL, &fiber->self.uc_sigmask);
     swapcontext(&fiber->caller, &fiber->self);
     current = NULL;
@@ -97,7 +97,7 @@ void aps_fiber_yield(void)
     swapcontext(&fiber->self, &fiber->caller);
 }
 
-/* Not inlined: the answer must come from the thread that asks. */
+/* Not inlined, so that each call reads the variable of the current thread. */
 __attribute__((noinline)) bool aps_fiber_inside(void)
 {
     return current != NULL;

@@ -12,8 +12,8 @@
 #include "native/error_text.h"
 #include "message/wait.h"
 
-/* Of one message, where it may be sent or received again: the first few tries
- * follow each other at once, others for so long. */
+/* A message that MPI refuses is tried again: the first few times at once, later
+ * ones for PATIENCE_NS nanoseconds. */
 #define TRIES_AT_ONCE 3
 #define PATIENCE_NS 10000000000L
 
@@ -46,7 +46,7 @@ void aps_messages_clear(struct aps_messages *messages)
     *messages = (struct aps_messages){0};
 }
 
-/* Say which call of this rank has failed, and why. */
+/* Prints which call of this rank has failed, and why. */
 static void messages_tell(const struct aps_vcomm *vcomm, const char *call,
                           int peer, int rc)
 {
@@ -88,15 +88,15 @@ static int message_receive(const struct aps_vcomm *vcomm, void *bytes,
     return rc;
 }
 
-/* The tries of one message. */
+/* Attempts to start one message. */
 struct tries {
     int count;
-    long since; /* nanoseconds */
+    long since; /* time of the first failure, in nanoseconds */
     long rested;
 };
 
-/* After a failure of one message: may it be tried again? The rest between two
- * tries lets other messages complete, which gives MPI back what it may lack. */
+/* True if the message may be tried again after a failure. The pause between two
+ * attempts lets other messages complete, which frees resources of MPI. */
 static bool message_may_retry(const struct aps_vcomm *vcomm,
                               struct tries *tries)
 {
@@ -157,14 +157,14 @@ int aps_message_receive(const struct aps_vcomm *vcomm, void *bytes, size_t size,
 
 /* --- a batch -------------------------------------------------------------- */
 
-/* MPI_SUCCESS: nothing. */
+/* Records the first error; MPI_SUCCESS is ignored. */
 static void messages_fail(struct aps_messages *messages, int rc)
 {
     if (*messages->outcome == MPI_SUCCESS)
         *messages->outcome = rc;
 }
 
-/* It has been posted. */
+/* Records a posted message. */
 static void messages_keep(struct aps_messages *messages, int size)
 {
     messages->sizes[messages->count++] = size;
@@ -178,8 +178,9 @@ void aps_messages_send(struct aps_messages *messages, const void *bytes,
     if (size == 0)
         return;
     messages_fail(messages, aps_messages_lost());
-    /* Not the same again after an error: if it has been sent after all, the
-     * receiver would find it twice, and take it for a later one. */
+    /* After an error the message itself is not sent again: if MPI has sent it
+     * after all, the receiver would get it twice, and take the second for a
+     * later message. */
     if (*messages->outcome == MPI_SUCCESS) {
         const int rc =
             message_send(messages->vcomm, bytes, size, to, tag, request);
@@ -195,7 +196,7 @@ void aps_messages_send(struct aps_messages *messages, const void *bytes,
         messages_keep(messages, -1);
 }
 
-/* Into room for `room` bytes, of which `size` are to come. */
+/* Receives into `room` bytes and expects `size` bytes; 0: any number. */
 static void messages_receive(struct aps_messages *messages, void *bytes,
                              size_t room, int size, int from, enum aps_tag tag)
 {
@@ -220,7 +221,8 @@ void aps_messages_receive_some(struct aps_messages *messages, void *bytes,
     messages_receive(messages, bytes, most, 0, from, tag);
 }
 
-/* Has what came the length that was to come? If not its sender has failed. */
+/* Compares the received lengths with the expected ones. If they differ the
+ * sender has failed. */
 static void messages_check(struct aps_messages *messages)
 {
     for (int i = 0; i < messages->count; i++) {
@@ -255,7 +257,7 @@ int aps_messages_wait(struct aps_messages *messages)
     } else {
         messages_tell(messages->vcomm, "MPI_Testall", -1, rc);
         messages_fail(messages, rc);
-        messages_cancel(messages); /* what MPI still has */
+        messages_cancel(messages); /* requests that MPI has not completed */
     }
     messages->count = 0;
     return *messages->outcome;

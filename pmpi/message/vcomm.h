@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Virtual communicators: some ranks of one MPI communicator of ours, and a range
- * of its tags that no other virtual communicator with a common rank uses at the
- * same time. Point-to-point messages on it therefore never meet those of others,
- * and making one costs neither a context id nor a call of MPI_Comm_*.
+ * Virtual communicators: some ranks of one of the library's MPI communicators,
+ * and a range of its tags. No other virtual communicator with a common rank
+ * uses those tags at the same time. So point-to-point messages on it never
+ * match those of others, and creating it needs neither a context id nor a call
+ * of MPI_Comm_*.
  */
 #ifndef APS_PMPI_MESSAGE_VCOMM_H
 #define APS_PMPI_MESSAGE_VCOMM_H
@@ -12,19 +13,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a message is for: messages of two kinds between the same two ranks are
- * told apart, those of one kind arrive in the order in which they were sent. */
+/* Kinds of message. Messages of different kinds between two ranks never match
+ * each other; messages of one kind arrive in the order in which they were sent. */
 enum aps_tag {
     APS_TAG_AGREEMENT,
     APS_TAG_CONTRIBUTION,
     APS_TAG_RESULT,
     APS_TAG_EXPONENT,
     APS_TAG_SAMPLE,
-    APS_TAGS = 8 /* of one part, some for later */
+    APS_TAGS = 8 /* tags of one part, some unused */
 };
 
-/* A virtual communicator may be divided into parts: its groups, the peers across
- * groups, ... Each part has tags of its own. */
+/* Parts of a virtual communicator, such as its groups or the peers across
+ * groups. Each part has its own tags. */
 enum aps_vcomm_part {
     APS_PART_WHOLE,
     APS_PART_GROUP,
@@ -32,46 +33,49 @@ enum aps_vcomm_part {
     APS_PARTS = 4
 };
 
-/* Tags that one virtual communicator and its parts use. */
+/* Number of tags that one virtual communicator and its parts use. */
 #define APS_VCOMM_TAGS (APS_PARTS * APS_TAGS)
 
 struct aps_vcomm {
-    MPI_Comm comm; /* beneath, of ours, with MPI_ERRORS_RETURN; not owned */
+    MPI_Comm comm; /* hidden communicator, with MPI_ERRORS_RETURN; not owned */
     int rank;
     int size;
-    int *ranks; /* [size]: rank in `comm` of each rank; owned; NULL: the same */
-    int tag;    /* the first of its tags */
-    /* A number that no other one of the job has had, nor will have: for random
-     * bits. Equal on all ranks; 0 of parts. */
+    /* [size]: each rank's rank in `comm`; owned; NULL: equal ranks */
+    int *ranks;
+    int tag; /* first tag */
+    /* Number that no other virtual communicator of the job has at any time, for
+     * random bits. It is equal on all ranks, and 0 for parts. */
     uint64_t number;
-    /* Of each rank of `comm`, the lowest rank of `comm` on the same node; not
-     * owned; NULL: not known. */
+    /* Lowest rank of `comm` on the same node, for each rank of `comm`; not
+     * owned; NULL: nodes not known. */
     const int *nodes;
 };
 
-/* Local. All ranks of `comm`, one of ours, with the tags from `tag` on; the nodes
- * are not known. */
+/* Local. Returns all ranks of `comm`, a communicator of the library, with the
+ * tags from `tag` on. The nodes are not known. */
 struct aps_vcomm aps_vcomm_all(MPI_Comm comm, int tag);
 
-/* Local. ranks[size] of `comm`, which are copied; this process is ranks[rank];
- * `nodes` as in the struct. 0, or -1: out of memory. */
+/* Local. Sets *vcomm to ranks[size] of `comm`, which are copied. This process
+ * is ranks[rank]. `nodes` is as in the struct. Returns 0, or -1 if memory is
+ * missing. */
 int aps_vcomm_init(struct aps_vcomm *vcomm, MPI_Comm comm, int size, int rank,
                    const int ranks[], const int *nodes, int tag);
 
 /*
- * Local. A part of `whole`: its ranks members[size], of which this process is
+ * Local. Makes a part of `whole` with the ranks members[size]. This process is
  * members[rank]. Parts of one kind that have a common rank must not be used at
- * the same time. 0, or -1: out of memory.
+ * the same time. Returns 0, or -1 if memory is missing.
  */
 int aps_vcomm_divide(struct aps_vcomm *part, const struct aps_vcomm *whole,
                      enum aps_vcomm_part kind, int size, int rank,
                      const int members[]);
 
-/* Zeros, or one that has been cleared: nothing. */
+/* Local. Frees the ranks. Zeros, and a virtual communicator that was cleared
+ * before, are allowed. */
 void aps_vcomm_clear(struct aps_vcomm *vcomm);
 
-/* The rank beneath, and the tag of a kind of message, for PMPI_Isend and
- * PMPI_Irecv on vcomm->comm. */
+/* Return the rank on vcomm->comm, and the tag of a kind of message, for
+ * PMPI_Isend and PMPI_Irecv on vcomm->comm. */
 static inline int aps_vcomm_rank(const struct aps_vcomm *vcomm, int rank)
 {
     return vcomm->ranks ? vcomm->ranks[rank] : rank;

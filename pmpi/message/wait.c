@@ -14,44 +14,46 @@
 #include "base/clock.h"
 #include "message/fiber.h"
 
-/* Looks at a word before the first sleep when each rank has a core of its own:
- * about 20 us, the order of a wake-up's cost. Crowded ranks sleep at once. */
+/* Number of tests of a counter before the first sleep. If each rank has a core,
+ * they take about 20 us, as long as a wake-up. With fewer cores ranks sleep
+ * almost at once. */
 #define SPINS_ALONE 2000
 #define SPINS_CROWDED 20
 
-/* Progress is driven at these intervals while asleep. */
+/* Intervals at which a sleeping wait drives progress. */
 #define NAP_FIRST_NS 200000L
 #define NAP_LAST_NS 2000000L
-#define NAP_MESSAGES_NS 50000L /* messages of one's own are under way */
+#define NAP_MESSAGES_NS 50000L /* with this rank's own messages under way */
 
-/* A look into MPI takes MPI's lock, which threads of the program that spin in MPI
- * keep for long, while they drive the progress of everything. A thread of ours
- * that has no messages under way looks in case nobody else does. */
+/* Polling MPI takes MPI's lock, which threads of the program that spin in MPI
+ * hold for long while they drive all progress. A background thread without
+ * messages under way polls only in case no other thread does. */
 #define NAP_LATE_NS 10000000L
 
-/* Tests of requests between two sched_yield. */
+/* Number of tests of requests between two sched_yield. */
 #define TESTS_ALONE 16
 #define TESTS_CROWDED 1
 
-/* A wait this long is one for a wire, which does not need our core, but may
- * need it for its packets: from then on we sleep between the tests. */
+/* A longer wait is for the network, which does not need this core, but may need
+ * it for its packets. After this time the wait sleeps between two tests. */
 #define PATIENCE_ALONE_NS 500000L
 #define PATIENCE_CROWDED_NS 100000L
-#define NAP_REQUESTS_NS 20000L /* and what the kernel adds, some 50 us */
+#define NAP_REQUESTS_NS 20000L /* the kernel adds about 50 us */
 
-/* The longest sleep of a thread beside a program that computes, without slack:
- * the fewer, the less time goes into switches between the two (22 to 31 us of
- * the program's each, on a virtual machine). */
+/* Longest sleep of a background thread while the program computes, without
+ * slack. Fewer sleeps cost less time in context switches (22 to 31 us of the
+ * program's time each, on a virtual machine). */
 #define NAP_BESIDE_NS 1000000L
 
-#define SLACK_USUAL_NS 50000L /* the kernel's own */
+#define SLACK_USUAL_NS 50000L /* default of the kernel */
 
-/* Written once or twice by whoever makes a context, only ever a hint. */
+/* True if ranks outnumber the cores. Contexts write it as they are created. A
+ * hint. */
 static _Atomic int crowded;
 
 static void (*_Atomic idle)(void);
 
-/* Of a thread beside the program's. */
+/* Set for a background thread only. */
 static _Thread_local bool (*awaited)(void);
 
 void aps_wait_set_background(bool (*is_awaited)(void))
@@ -91,7 +93,8 @@ unsigned long aps_wait_ends(void)
     return atomic_load_explicit(&ends, memory_order_relaxed);
 }
 
-/* Not a locked addition: two threads may count one, which still advances. */
+/* Not an atomic addition: two threads may count one end, and the counter still
+ * advances. */
 static inline void wait_note_end(void)
 {
     atomic_store_explicit(&ends, aps_wait_ends() + 1, memory_order_relaxed);
@@ -104,7 +107,7 @@ void aps_wait_set_timeout(void (*tell)(void))
     tell_late = tell;
 }
 
-/* A wait outside of fibers has lasted since `begin`. */
+/* Reports a wait outside of fibers that has lasted since `begin`. */
 static void wait_note_late(long begin)
 {
     void (*tell)(void) = tell_late;
@@ -115,8 +118,8 @@ static void wait_note_late(long begin)
     tell();
 }
 
-/* Such a thread may sleep so long and longer, as there is more under way; or
- * 0. */
+/* Shortest sleep of a background thread, in nanoseconds; longer with more
+ * rounds under way; 0: no rounds. */
 static _Thread_local long spare;
 
 static bool wait_is_beside(void)
@@ -153,7 +156,7 @@ static inline void wait_pause_core(void)
 }
 
 /* MPICH declares the statuses as an array, and its MPI_STATUSES_IGNORE is the
- * address 1: GCC 12 takes that for an overflow. */
+ * address 1, which GCC 12 reports as an overflow. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
@@ -163,8 +166,9 @@ static void wait_nap(long length)
     nanosleep(&(struct timespec){.tv_nsec = length}, NULL);
 }
 
-/* The same, and half as long again if that spares the program an interrupt: the
- * kernel may wake us by one that comes anyway. */
+/* Sleeps for `length` nanoseconds, or up to half as long again if that avoids
+ * an interrupt of the program: the kernel may wake the thread by another
+ * timer's interrupt. */
 static void wait_nap_or_longer(long length)
 {
     const unsigned long slack = (unsigned long)length / 2;
@@ -173,10 +177,11 @@ static void wait_nap_or_longer(long length)
         (void)prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0);
     wait_nap(length);
     if (slack > SLACK_USUAL_NS)
-        (void)prctl(PR_SET_TIMERSLACK, 0, 0, 0, 0); /* this thread's usual */
+        /* restores the thread's default */
+        (void)prctl(PR_SET_TIMERSLACK, 0, 0, 0, 0);
 }
 
-/* As long again as the wait has lasted, or as there is time. */
+/* Sleeps as long again as the wait has lasted, or for `spare`. */
 static void wait_nap_beside(long waited)
 {
     long length = waited > spare ? waited : spare;
@@ -221,7 +226,8 @@ void aps_wait_end_rounds(void)
     spare = 0;
 }
 
-/* A turn that comes later is not a wait: the program has computed. */
+/* A longer interval between two tests is not a wait, because the program has
+ * computed. */
 #define TURN_NS 1000000000L
 
 static bool wait_is_long(long *waited, long *last)
@@ -243,8 +249,8 @@ static int wait_count_active(int count, const MPI_Request requests[])
     return active;
 }
 
-/* After an error of one request MPI may leave the others under way. An error that ends
- * no request ends the wait. */
+/* After an error of one request MPI may leave the others under way. An error
+ * that completes no request ends the wait. */
 static int wait_for(int count, MPI_Request requests[], MPI_Status statuses[],
                     void (*tell)(void))
 {
@@ -334,8 +340,8 @@ static bool wait_reached(const struct aps_wait_count *count, uint32_t target,
 void aps_wait_advance(struct aps_wait_count *count)
 {
     atomic_fetch_add(&count->count, 1);
-    /* Both sides are sequentially consistent: either the sleeper is seen here,
-     * or it sees the new count before it sleeps. */
+    /* All accesses are sequentially consistent: either this thread sees the
+     * sleeper, or the sleeper sees the new count before it sleeps. */
     if (atomic_load(&count->sleepers) > 0)
         syscall(SYS_futex, &count->count, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
@@ -358,7 +364,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
 
     wait_note_end();
     if (aps_fiber_inside()) {
-        /* Who drives us may look into MPI nowhere else. */
+        /* The thread that drives the fiber may not poll MPI elsewhere. */
         for (; !wait_reached(count, target, &now); aps_fiber_yield())
             aps_wait_poll(comm);
         return;
