@@ -21,11 +21,11 @@ struct finish {
     int rank;
     long begin;
     bool told;
-    MPI_Request barrier; /* MPI_REQUEST_NULL: complete, or there is none */
-    bool all;            /* all processes have come here */
-    long moved;          /* when something arrived last */
-    int operations;      /* that were not done, and ... */
-    unsigned long ends;  /* ... aps_wait_ends, then */
+    MPI_Request barrier; /* MPI_REQUEST_NULL: complete, or no barrier */
+    bool all;            /* true if all processes have come here */
+    long moved;          /* time of the last arrival, in nanoseconds */
+    int operations;      /* number of unfinished operations at the last look */
+    unsigned long ends;  /* aps_wait_ends at the last look */
 };
 
 static void finish_start_barrier(struct finish *finish, MPI_Comm comm)
@@ -97,8 +97,8 @@ static void finish_give_up(const struct finish *finish)
                 finish->call, text, finish->call);
 }
 
-/* The threads of queues come to their end, while this thread leaves MPI to
- * them. */
+/* Waits until the threads of queues have ended; this thread does not call MPI
+ * meanwhile. */
 static void finish_wait_for_threads(struct finish *finish)
 {
     long rested = 0;

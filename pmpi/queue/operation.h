@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations: what queues carry out (queue.h).
+ * Operations, which queues carry out (queue.h).
  */
 #ifndef APS_PMPI_QUEUE_OPERATION_H
 #define APS_PMPI_QUEUE_OPERATION_H
@@ -8,16 +8,16 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* One call in a queue; the owner embeds it. */
+/* One call in a queue; the owner embeds this struct. */
 struct aps_operation {
-    struct aps_operation *next; /* the queue's */
+    struct aps_operation *next; /* set by the queue */
     void *owner;
-    /* COLLECTIVE over the queue's communicator. Carry it out; afterwards the
-     * queue does not touch it again. */
+    /* COLLECTIVE over the queue's communicator. Carries out the operation. The
+     * queue does not access the operation afterwards. */
     void (*run)(struct aps_operation *operation);
 };
 
-/* Is any operation of any queue not done? */
+/* Number of unfinished operations of all queues. */
 extern atomic_int aps_queue_operations;
 static inline bool aps_queue_unfinished(void)
 {

@@ -13,29 +13,30 @@
 #include "queue/queue.h"
 #include "queue/thread.h"
 
-/* And what the kernel adds, some 50 us: most collective calls are over
- * sooner. */
+/* Interval between two looks, to which the kernel adds about 50 us: most
+ * collective calls end sooner. */
 #define NAP_NS 20000L
 
-/* Between two looks where nobody is known to block. */
+/* Interval between two looks if no thread is known to block. */
 #define DOZE_NS 1000000L
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* pmpi/LOCKS.md */
 static pthread_cond_t needed = PTHREAD_COND_INITIALIZER;
-static atomic_int blocked; /* threads of the program */
+static atomic_int blocked; /* threads of the program that block */
 static atomic_bool threads_expected;
-/* Under the lock: */
+/* The lock protects these. */
 static bool started;
 static pthread_t thread;
-static uintptr_t generation; /* of `thread`: an older thread ends */
+/* generation of `thread`: a thread of an older one ends */
+static uintptr_t generation;
 
-/* Does a thread of the program block in a call that the library sees? */
+/* True if a thread of the program blocks in a call that the library sees. */
 static bool progress_thread_is_blocked(void)
 {
     return atomic_load(&blocked) > 0;
 }
 
-/* False: the thread is to end. */
+/* Returns false if the thread is to end. */
 static bool progress_thread_wait_for_work(uintptr_t mine)
 {
     bool going_on;
@@ -49,7 +50,8 @@ static bool progress_thread_wait_for_work(uintptr_t mine)
     return going_on;
 }
 
-/* As long as it completes something: the next operation may be complete, too. */
+/* Drives the queues as long as operations complete, because the next one may be
+ * complete, too. */
 static void progress_thread_drive(void)
 {
     int before;
@@ -101,8 +103,8 @@ bool aps_progress_thread_is_possible(void)
            level == MPI_THREAD_MULTIPLE;
 }
 
-/* Let it look: `threads` of the program have come to block. Where the system has no
- * thread to give, it is asked again the next time. */
+/* Wakes the progress thread for `threads` more threads of the program that
+ * block. If the system cannot start a thread, the next call tries again. */
 static bool progress_thread_wake(int threads)
 {
     static atomic_ullong failures;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The progress thread drives the queues (queue.h) while a thread of the program
- * blocks inside MPI, in a call that the library cannot take apart: a collective
- * one. Without it a rank that waits there for one that waits for a reduction
- * would wait for ever.
+ * blocks inside MPI in a collective call, which the library cannot divide.
+ * Without the progress thread two ranks could wait forever: one in such a call,
+ * and the other for a reduction of the first.
  *
- * In a program with threads one may be in there already, and wait for others,
- * when another starts a reduction: there the progress thread looks now and then
- * after whatever is pending. It sleeps at all other times.
+ * In a multithreaded program another thread may already block inside MPI when a
+ * thread starts a reduction. In such programs the progress thread polls pending
+ * queues now and then. It sleeps at all other times.
  */
 #ifndef APS_PMPI_QUEUE_PROGRESS_THREAD_H
 #define APS_PMPI_QUEUE_PROGRESS_THREAD_H
@@ -15,24 +15,26 @@
 #include <stdbool.h>
 
 /*
- * This thread is about to block inside MPI: drive for it until
- * aps_progress_thread_end. False: nothing is pending, or MPI was not
- * initialised with MPI_THREAD_MULTIPLE, or no thread could be made; then there
- * is nothing to end.
+ * Tells the progress thread that this thread is about to block inside MPI; the
+ * progress thread drives the queues until aps_progress_thread_end. Returns
+ * false if nothing is pending, MPI was not initialised with
+ * MPI_THREAD_MULTIPLE, or no thread could be started. The caller then must not
+ * call aps_progress_thread_end.
  */
 bool aps_progress_thread_begin(void);
 void aps_progress_thread_end(void);
 
-/* MPI is about to end: the thread ends, until it is needed again. */
+/* Ends the thread before MPI ends. A later aps_progress_thread_begin starts a
+ * new one. */
 void aps_progress_thread_stop(void);
 
-/* The program has threads of its own that call MPI at a time. */
+/* Tells the progress thread that several threads of the program call MPI. */
 void aps_progress_thread_expect_threads(void);
 
-/* Something new is pending. */
+/* Tells the progress thread that a new operation may be pending. */
 void aps_progress_thread_notice(void);
 
-/* Can MPI be called by several threads at a time? */
+/* True if several threads may call MPI at a time. */
 bool aps_progress_thread_is_possible(void);
 
 #endif

@@ -17,8 +17,9 @@
 #include "message/wait.h"
 
 APS_HOT atomic_int aps_queue_busy;
-static atomic_int blocked;     /* threads of the program */
-static struct aps_queue *busy; /* those with fibers */
+static atomic_int blocked; /* number of program threads that block */
+/* queues with fibers and unfinished operations */
+static struct aps_queue *busy;
 
 /* Held by the thread that drives the fibers. */
 static pthread_mutex_t driving = PTHREAD_MUTEX_INITIALIZER;
@@ -108,7 +109,7 @@ void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation)
         queue_list_locked(queue);
     else if (queue->running)
         pthread_cond_signal(&queue->arrived);
-    else /* MPI_Finalize has ended it, and calls back a program that goes on */
+    else /* in a callback of MPI_Finalize, which has ended the thread */
         (void)aps_queue_start_thread_locked(queue);
     pthread_mutex_unlock(&aps_queue_lock);
 }
@@ -158,7 +159,7 @@ bool aps_queue_is_empty(const struct aps_queue *queue)
     return aps_queue_has_done_all(queue);
 }
 
-/* The next operation for a helper, or NULL. */
+/* Returns the next operation for a helper, or NULL. */
 static struct aps_operation *queue_pop_to_help(struct aps_queue *queue)
 {
     struct aps_operation *operation = NULL;
@@ -214,7 +215,7 @@ void aps_queue_drain(struct aps_queue *queue, MPI_Comm comm)
     atomic_fetch_sub(&blocked, 1);
 }
 
-/* The next of the busy queues after `queue`, or the first. */
+/* Returns the busy queue after `queue`, or the first one if `queue` is NULL. */
 static struct aps_queue *queue_following(struct aps_queue *queue)
 {
     struct aps_queue *next;
@@ -225,7 +226,8 @@ static struct aps_queue *queue_following(struct aps_queue *queue)
     return next;
 }
 
-/* After its fiber has given way: is there more to come? */
+/* Call this after the queue's fiber has yielded. Removes the queue from the
+ * busy ones if it has no more operations. */
 static void queue_settle(struct aps_queue *queue)
 {
     bool gone = false;
@@ -246,7 +248,8 @@ void aps_queue_drive(void)
         atomic_load(&aps_queue_abandoned) ||
         pthread_mutex_trylock(&driving) != 0)
         return;
-    /* Only this thread takes queues off the list; others come in front. */
+    /* Only this thread removes queues from the list; other threads add them in
+     * front. */
     for (struct aps_queue *queue = queue_following(NULL), *next; queue;
          queue = next) {
         next = queue_following(queue);
@@ -338,7 +341,7 @@ bool aps_queue_has_busy_thread(void)
 void aps_queue_abandon(void)
 {
     atomic_store(&aps_queue_abandoned, true);
-    /* Nobody is still about it in another thread. */
+    /* Waits until no other thread drives the queues. */
     pthread_mutex_lock(&driving);
     pthread_mutex_unlock(&driving);
 }

@@ -8,11 +8,12 @@
 
 #include "queue/progress_thread.h"
 
-/* As many of one kind as a program is likely to make and free in turn. */
+/* Largest number of spare queues of one kind: as many as a program is likely to
+ * create and free in turn. */
 #define SPARE_MAX 8
 
-/* Queues with a thread of their own at a time. More of them than cores carry on
- * nothing sooner, and a process may have few threads. */
+/* Largest number of queues with a thread at a time. More of them than cores
+ * speed nothing up, and a process may be limited in its threads. */
 #define THREADS_MAX 16
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -22,7 +23,7 @@ static struct {
     int count;
 } spare[2]; /* queues with fibers, and with threads */
 
-/* A spare queue of that kind, or NULL. */
+/* Returns a spare queue of that kind, or NULL. */
 static struct aps_queue *queue_pool_find(bool thread, const char *label)
 {
     struct aps_queue *found = NULL;
@@ -36,7 +37,8 @@ static struct aps_queue *queue_pool_find(bool thread, const char *label)
     return found;
 }
 
-/* A queue with a thread, or NULL: there are enough threads, or none can be made. */
+/* Returns a queue with a thread, or NULL if there are enough threads, or no
+ * thread can be started. */
 static struct aps_queue *queue_pool_create_thread(const char *label)
 {
     struct aps_queue *queue = NULL;
@@ -81,8 +83,8 @@ void aps_queue_pool_give(struct aps_queue *queue)
         return;
     thread = aps_queue_has_thread(queue);
     pthread_mutex_lock(&lock);
-    /* One that is not empty ends with its last operation, which may be about to
-     * return. */
+    /* A queue that is not empty is destroyed after its last operation, which
+     * may be about to return. */
     kept = aps_queue_is_empty(queue) && spare[thread].count < SPARE_MAX;
     if (kept)
         spare[thread].list[spare[thread].count++] = queue;

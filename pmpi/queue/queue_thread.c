@@ -13,18 +13,18 @@
 #include "queue/thread.h"
 #include "message/wait.h"
 
-/* How long abandoned threads have to come to their next look at the queue. */
+/* Time that abandoned threads have to reach their next look at the queue. */
 #define STOP_NS 1000000000L
 
-/* A thread that has slept leaves an operation for so long to a thread of the
- * program that waits for it (aps_queue_help): between two threads it would cost
- * two hand-overs. */
+/* Time for which a thread that has slept leaves an operation to a thread of the
+ * program that waits for it (aps_queue_help). Handing the operation to this
+ * thread and its result back would cost two switches. */
 #define LEAVE_NS 10000L
 
-static atomic_int parked; /* threads that have ended in a wait */
+static atomic_int parked; /* number of threads that have ended in a wait */
 
-/* Does a thread of the program wait in a call that the library sees? Else all of
- * them compute. */
+/* True if a thread of the program waits in a call that the library sees; false
+ * if all of them compute. */
 static bool queue_is_awaited(void)
 {
     return atomic_load(&aps_queue_resting) > 0;
@@ -39,7 +39,7 @@ void aps_queue_park_abandoned(void)
         pause();
 }
 
-/* With aps_queue_lock, which others may take meanwhile. */
+/* The caller holds aps_queue_lock; other threads may take it meanwhile. */
 static void queue_leave_locked(const struct aps_queue *queue)
 {
     const long begin = aps_clock_ns(CLOCK_MONOTONIC);
@@ -52,8 +52,8 @@ static void queue_leave_locked(const struct aps_queue *queue)
     }
 }
 
-/* The next operation, or NULL: the thread ends, and joined or detached it is
- * then; `*closed`: the queue goes with it. */
+/* Returns the next operation, or NULL if the thread is to end; it is then
+ * joined or detached. *closed: the thread destroys the queue. */
 static struct aps_operation *queue_await(struct aps_queue *queue, bool *closed)
 {
     struct aps_operation *operation;
@@ -108,8 +108,9 @@ int aps_queue_start_thread_locked(struct aps_queue *queue)
     return queue->running ? 0 : -1;
 }
 
-/* One whose thread is about to end and can be joined, from now on by the caller. A
- * queue that has got operations since then may have a new thread, which goes on. */
+/* Returns a queue whose thread is about to end, and which the caller must join,
+ * or NULL. A queue that has received operations since may have a new thread,
+ * which continues. */
 static struct aps_queue *queue_find_stoppable_locked(void)
 {
     struct aps_queue *queue = aps_queue_all;
@@ -149,7 +150,7 @@ int aps_queue_stop_threads(void)
     while ((queue = queue_find_stoppable_locked())) {
         const pthread_t thread = queue->thread;
 
-        /* The queue may go before the thread does. */
+        /* The queue may be freed before its thread ends. */
         pthread_mutex_unlock(&aps_queue_lock);
         pthread_join(thread, NULL);
         pthread_mutex_lock(&aps_queue_lock);

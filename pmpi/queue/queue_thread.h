@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The threads of queues (queue.h): each carries out the operations of one queue,
- * as they come.
+ * The threads of queues (queue.h). Each carries out the operations of one queue
+ * as they arrive.
  */
 #ifndef APS_PMPI_QUEUE_QUEUE_THREAD_H
 #define APS_PMPI_QUEUE_QUEUE_THREAD_H
 
-struct aps_queue; /* opaque */
+struct aps_queue;
 
-/* Give the queue a thread. 0, or -1: no thread could be made. Under the lock of
- * all queues, or before anybody else knows the queue. */
+/* Starts a thread for the queue. Returns 0, or -1 if no thread could be
+ * started. The caller holds the lock of all queues, or no other thread knows
+ * the queue yet. */
 int aps_queue_start_thread_locked(struct aps_queue *queue);
 
-/* In a wait of such a thread, after aps_queue_abandon: its operation will never
- * be complete, and this does not return. The thread calls MPI no more; it goes
- * with the process. */
+/* Call this in a wait of such a thread. After aps_queue_abandon its operation
+ * will never complete, and this function does not return: the thread makes no
+ * further call of MPI, and ends with the process. */
 void aps_queue_park_abandoned(void);
 
-/* End the threads of all queues, each when it has done what was pushed. A thread
- * whose operations are abandoned ends within a wait, or not at all; so many have
- * not ended. Not from such a thread. */
+/* Ends the threads of all queues, each after it has done the pushed operations.
+ * A thread whose operations were abandoned ends inside a wait, or not at all.
+ * Returns the number of threads that have not ended. Must not be called from a
+ * queue's thread. */
 int aps_queue_stop_threads(void);
 
 #endif

@@ -17,22 +17,24 @@
 #include "message/wait.h"
 
 struct aps_request {
-    atomic_int holders; /* MPI, and who completes it */
+    atomic_int holders; /* MPI, and the code that completes the request */
     _Atomic uint32_t complete;
-    _Atomic uint32_t sleepers; /* on `complete` */
+    _Atomic uint32_t sleepers; /* number of threads that sleep on `complete` */
     int rc;
     MPI_Request handle;
     atomic_bool waited;
-    bool threaded;           /* a thread of its own works for it */
-    struct aps_queue *queue; /* the thread's; NULL: only the thread may */
+    bool threaded; /* a thread of the library works for it */
+    /* queue of that thread; NULL: only that thread may complete it */
+    struct aps_queue *queue;
 };
 
-/* A thread that rests looks into MPI as often. */
+/* Longest rest of a thread between two polls of MPI. */
 #define NAP_NS 500000L
 
 static _Thread_local bool driven;
 
-/* Of ours, the one that MPI has last found not complete for this thread's driver. */
+/* The library's request that MPI has last found not complete for the driver of
+ * this thread. */
 static _Thread_local struct aps_request *incomplete;
 
 void aps_request_set_driven(bool now)
@@ -51,7 +53,7 @@ static void request_release(struct aps_request *request)
     free(request);
 }
 
-/* What a request of an all-reduce has to say: nothing was received. */
+/* Fills the status of an all-reduce: nothing was received. */
 static int request_query(void *state, MPI_Status *status)
 {
     const struct aps_request *request = state;
@@ -69,7 +71,7 @@ static int request_forget(void *state)
     return MPI_SUCCESS;
 }
 
-/* A collective cannot be cancelled; it will complete. */
+/* A collective cannot be cancelled, and completes anyway. */
 static int request_cancel(void *state, int complete)
 {
     (void)state;
@@ -84,8 +86,8 @@ static int request_poll(void *state, MPI_Status *status)
 
     (void)status;
     atomic_store(&request->waited, true);
-    /* A poll that is not the driver's may be one of a queue's own, between the
-     * driver's poll and its rest. */
+    /* A poll outside of the driver may come from a queue's own wait, between
+     * the driver's poll and its rest. */
     if (driven)
         incomplete = atomic_load(&request->complete) ? NULL : request;
     else
@@ -175,7 +177,8 @@ void aps_request_complete(struct aps_request *request, int rc)
     request->rc = rc;
     PMPI_Grequest_complete(request->handle);
     atomic_store(&request->complete, 1);
-    /* Both sides are sequentially consistent. */
+    /* All accesses are sequentially consistent: either this thread sees the
+     * sleeper, or the sleeper sees `complete`. */
     if (atomic_load(&request->sleepers) > 0)
         syscall(SYS_futex, &request->complete, FUTEX_WAKE_PRIVATE, INT_MAX,
                 NULL, NULL, 0);

@@ -6,10 +6,12 @@
 #include <link.h>
 #include <signal.h>
 
-/* MPI's progress runs on it. A program may have thousands of communicators. */
+/* MPI's progress runs on this stack. A program may have thousands of
+ * communicators. */
 #define STACK_BYTES ((size_t)1024 * 1024)
 
-/* Thread-local variables of an object, such as Fortran's threadprivate arrays. */
+/* Adds the size of an object's thread-local variables, such as Fortran's
+ * threadprivate arrays. */
 static int thread_add_locals(struct dl_phdr_info *object, size_t size,
                              void *bytes)
 {
@@ -21,8 +23,7 @@ static int thread_add_locals(struct dl_phdr_info *object, size_t size,
     return 0;
 }
 
-/* The thread's own copies of thread-local variables lie on its stack, and take room
- * there. */
+/* Thread-local variables take room on the thread's stack. */
 static size_t thread_stack_bytes(void)
 {
     size_t bytes = STACK_BYTES;
@@ -38,7 +39,7 @@ int aps_thread_start(pthread_t *thread, void *(*run)(void *argument),
     sigset_t all, theirs;
     int rc;
 
-    /* A thread starts with the mask of the thread that starts it. */
+    /* A thread starts with the mask of the thread that creates it. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &theirs);
     rc = pthread_attr_init(&attributes);
