@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Blocks that travel together begin at multiples of this: their headers are
- * read and written as integers are. */
+/* Blocks of one message begin at multiples of this number of bytes, because
+ * their headers are read and written as integers. */
 #define BLOCK_UNIT 4
 
 static size_t chunk_round_up(size_t bytes)
@@ -14,10 +14,10 @@ static size_t chunk_round_up(size_t bytes)
     return (bytes + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
 }
 
-/* What a piece of n elements takes, or some. */
+/* Size of one piece, or of several pieces. */
 struct extent {
-    size_t elements; /* of the longest slice */
-    size_t bytes;    /* of its block */
+    size_t elements; /* length of the longest slice, in elements */
+    size_t bytes;    /* size of its block, in bytes */
     size_t inner_elements;
     size_t inner_bytes;
 };
@@ -47,7 +47,7 @@ static size_t chunk_next_length(const struct aps_chunks *chunks)
     return rest < chunks->length ? rest : chunks->length;
 }
 
-/* Put the next piece of n elements into the chunk, behind what it has. */
+/* Adds the next piece of n elements to the end of the chunk. */
 static void chunk_add(struct aps_chunks *chunks, size_t n,
                       const struct extent *extent, struct extent *used,
                       struct aps_chunk *chunk)
@@ -75,8 +75,8 @@ static void chunk_add(struct aps_chunks *chunks, size_t n,
     }
 }
 
-/* Put more pieces into the chunk, as long as all takes no more room than one
- * piece of the full length. */
+/* Adds pieces as long as all of them take no more room than one piece of the
+ * full length. */
 static void chunk_fill(struct aps_chunks *chunks, struct extent *used,
                        struct aps_chunk *chunk)
 {

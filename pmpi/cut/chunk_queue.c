@@ -65,7 +65,7 @@ static void queue_put_headers(struct aps_block_queue *queue,
 void aps_chunk_queue_encode(struct aps_block_queue *queue,
                             const struct aps_chunk_queue *slices)
 {
-    /* with two steps each all that is queued here is waited for together */
+    /* a slice takes up to two steps, and all steps of one turn share a wait */
     const int most = APS_DEVICE_STEPS / (slices->in_band ? 2 : 1);
 
     for (int first = 0; first < slices->owners; first += most) {
@@ -77,7 +77,7 @@ void aps_chunk_queue_encode(struct aps_block_queue *queue,
             queue_measure(queue, slices, &owners);
         queue_encode(queue, slices, &owners);
         if (slices->in_band && queue->wire->codec.format.marks)
-            aps_block_queue_run(queue); /* headers have markers then */
+            aps_block_queue_run(queue); /* complete headers have the markers */
         if (slices->in_band)
             queue_put_headers(queue, slices, &owners);
         aps_block_queue_run(queue);

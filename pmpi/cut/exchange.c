@@ -66,10 +66,11 @@ int aps_exchange_wait(struct aps_exchange *exchange)
     return aps_messages_wait(&exchange->messages);
 }
 
-/* Bytes of a part, at most. */
+/* Largest size of a part, in bytes. */
 #define PART ((size_t)1 << 24)
 
-/* Of a message of so many bytes; beyond its end empty, as nothing is then sent. */
+/* Returns part i of a message of `size` bytes. A part beyond its end is empty,
+ * and is not sent. */
 static struct aps_slice exchange_part(size_t size, size_t i)
 {
     const size_t begin = size / PART < i ? size : i * PART;
@@ -77,7 +78,8 @@ static struct aps_slice exchange_part(size_t size, size_t i)
     return (struct aps_slice){begin, size - begin < PART ? size - begin : PART};
 }
 
-/* Where a rank's part lies; of an empty one there may be no such place. */
+/* Returns the offset of a rank's part in the buffer, or 0 for an empty part,
+ * whose offset may lie outside. */
 static size_t exchange_place(int rank, size_t stride,
                              const struct aps_slice *part)
 {

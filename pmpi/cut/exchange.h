@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An exchange of bytes between all ranks: each has something for every other
- * (all-to-all), or the same for all others (all-to-everyone). It knows nothing
- * of what the bytes are. Ranks send to their neighbours first, so that not all
- * of them send to one.
+ * Exchange of bytes between all ranks: each rank sends a message to every other
+ * rank (all-to-all), or the same bytes to all others (all-to-everyone). It does
+ * not interpret the bytes. Ranks send to their neighbours first, so that not
+ * all of them send to one rank.
  */
 #ifndef APS_PMPI_CUT_EXCHANGE_H
 #define APS_PMPI_CUT_EXCHANGE_H
@@ -18,17 +18,18 @@ struct aps_exchange {
     struct aps_messages messages;
 };
 
-/* Over vcomm, which outlives it; *outcome is as in messages.h. 0, or -1: out of
- * memory. */
+/* Local. Prepares exchanges over vcomm, which must outlive *exchange. *outcome
+ * is as in messages.h. Returns 0, or -1 if memory is missing. */
 int aps_exchange_init(struct aps_exchange *exchange,
                       const struct aps_vcomm *vcomm, enum aps_tag tag,
                       int *outcome);
 
-/* Zeros, or one that has been cleared: nothing. */
+/* Local. Frees the exchange. Zeros, and an exchange that was cleared before,
+ * are allowed. */
 void aps_exchange_clear(struct aps_exchange *exchange);
 
-/* The i-th rank to send to, for i from 1 to vcomm->size - 1; after them comes
- * this rank itself. */
+/* Returns the i-th rank to send to, for i from 1 to vcomm->size - 1; for
+ * vcomm->size returns this rank. */
 static inline int aps_exchange_peer(const struct aps_exchange *exchange, int i)
 {
     const struct aps_vcomm *vcomm = exchange->messages.vcomm;
@@ -36,44 +37,50 @@ static inline int aps_exchange_peer(const struct aps_exchange *exchange, int i)
     return (vcomm->rank + i) % vcomm->size;
 }
 
-/* Be ready for size_of(state, i) bytes of every other rank i, at bytes + i *
- * stride; of 0 bytes: nothing comes. */
+/* Starts to receive size_of(state, i) bytes from every other rank i, to bytes +
+ * i * stride. From a rank with 0 bytes no message is received. */
 void aps_exchange_receive(struct aps_exchange *exchange, unsigned char *bytes,
                           size_t stride,
                           size_t (*size_of)(const void *state, int rank),
                           const void *state);
 
-/* The same for as many bytes of each. */
+/* Starts to receive `size` bytes from every other rank i, to bytes + i *
+ * stride. */
 void aps_exchange_receive_alike(struct aps_exchange *exchange,
                                 unsigned char *bytes, size_t stride,
                                 size_t size);
 
-/* To one other rank, or the same to all others. */
+/* Start to send bytes to one other rank, or the same bytes to all others. */
 void aps_exchange_send(struct aps_exchange *exchange, int to,
                        const unsigned char *bytes, size_t size);
 void aps_exchange_send_all(struct aps_exchange *exchange,
                            const unsigned char *bytes, size_t size);
 
-/* Until all of it is complete. *outcome. */
+/* Waits until all messages are complete. Returns *outcome. */
 int aps_exchange_wait(struct aps_exchange *exchange);
 
-/* Messages of any length: a message between every two ranks. */
+/* Messages of any length, one between every two ranks. */
 struct aps_exchanged {
-    const unsigned char *outgoing; /* to rank i: from i * outgoing_stride on */
-    size_t outgoing_stride;        /* 0: the same to all */
-    unsigned char *incoming; /* from rank i: from i * incoming_stride on */
+    /* message to rank i: from i * outgoing_stride on */
+    const unsigned char *outgoing;
+    /* in bytes; 0: the same message to all ranks */
+    size_t outgoing_stride;
+    /* message from rank i: from i * incoming_stride on */
+    unsigned char *incoming;
     size_t incoming_stride;
-    /* Bytes to a rank, and from it. */
+    /* Return the number of bytes to a rank, and from it. */
     size_t (*sent)(const void *state, int to);
     size_t (*received)(const void *state, int from);
-    /* Make the message to a rank, before it is sent. NULL: it is made. */
+    /* Makes the message to a rank, before it is sent. NULL if it exists already. */
     void (*make)(const void *state, int to);
     const void *state;
-    size_t longest; /* bytes of the longest message between any two ranks */
+    /* size of the longest message between any two ranks, in bytes */
+    size_t longest;
 };
 
-/* COLLECTIVE over vcomm. They travel in parts, which MPI can count in an int:
- * as many on all ranks, also after an error. *outcome. */
+/* COLLECTIVE over vcomm. Sends the messages in parts, which MPI can count in an
+ * int. The number of parts is equal on all ranks, also after an error. Returns
+ * *outcome. */
 int aps_exchange_run(struct aps_exchange *exchange,
                      const struct aps_exchanged *what);
 

@@ -19,8 +19,8 @@ int aps_exponent_agree(const struct aps_vcomm *vcomm,
     return aps_exponent_agree_all(vcomm, wire, 1, &max, exponent);
 }
 
-/* Where blocks lie on a device, vectors are measured one by one: each tells whether
- * its values are lost. */
+/* If blocks lie on a device, each vector is measured alone, in order to find
+ * out whether its values are lost. */
 void aps_exponent_measure(const struct aps_wire *wire, int count,
                           struct aps_vector vectors[])
 {

@@ -14,24 +14,24 @@
 #include "block/block.h"
 #include "cut/chunk.h"
 
-/* Vectors whose exponents are found at a time. */
+/* Largest number of vectors whose exponents are found at a time. */
 #define APS_EXPONENTS_MAX APS_AGREEMENT_INTS
 
 /*
- * COLLECTIVE over vcomm, the ranks of the stage, where `wire` scales by APS: they
- * agree on the exponents of `count` vectors. Local elsewhere: the exponents stay as
- * they are. `whole`: the stage has all ranks that may have agreed on a vector's
- * greatest exponent. Returns an MPI error code.
+ * COLLECTIVE over vcomm, the ranks of the stage, if `wire` scales by APS: the
+ * ranks agree on the exponents of `count` vectors. Otherwise local: the
+ * exponents do not change. `whole` is true if the stage has all ranks that may
+ * have agreed on a vector's greatest exponent. Returns an MPI error code.
  */
 int aps_exponent_vectors(const struct aps_vcomm *vcomm,
                          const struct aps_wire *wire, bool whole, int count,
                          struct aps_vector vectors[]);
 
 /*
- * Local. The exponent of a stage in which the ranks' greatest magnitudes, each times
- * their number, are at most 2^greatest. Of a format without mantissa whose rounding
- * draws, contributions may be twice as great as they were: where partial sums are
- * rounded, too, they get a binade of room.
+ * Local. Returns the exponent of a stage in which each rank's greatest
+ * magnitude, times the number of ranks, is at most 2^greatest. Random rounding
+ * to a format without mantissa may double a contribution. If partial sums are
+ * rounded, too, the exponent then leaves a binade of room.
  */
 int aps_exponent_of_stage(const struct aps_wire *wire, int greatest);
 
@@ -39,23 +39,24 @@ int aps_exponent_of_stage(const struct aps_wire *wire, int greatest);
 void aps_exponent_set(const struct aps_wire *wire, int count,
                       const int greatest[], struct aps_vector vectors[]);
 
-/* Local. Measures those of `count` vectors, APS_VECTORS_MAX at most, that are not
- * measured yet, together. */
+/* Local. Measures those of `count` vectors, APS_VECTORS_MAX at most, that are
+ * not measured yet, in one batch. */
 void aps_exponent_measure(const struct aps_wire *wire, int count,
                           struct aps_vector vectors[]);
 
-/* Like aps_exponent_vectors, for one vector in the memory of `wire`. */
+/* Agrees on the exponent of one vector in the memory of `wire`, like
+ * aps_exponent_vectors. */
 int aps_exponent_agree(const struct aps_vcomm *vcomm,
                        const struct aps_wire *wire, const float *x, size_t n,
                        int *exponent);
 
-/* Like aps_exponent_vectors, for vectors whose greatest finite magnitudes are
- * max[count]. */
+/* Agrees on the exponents of vectors whose greatest finite magnitudes are
+ * max[count], like aps_exponent_vectors. */
 int aps_exponent_agree_all(const struct aps_vcomm *vcomm,
                            const struct aps_wire *wire, int count,
                            const float max[], int exponents[]);
 
-/* Exponents that are being agreed on. Zeros: none are. */
+/* Exponents on which ranks are agreeing. Zeros: no agreement is under way. */
 struct aps_exponents {
     bool begun;
     int count;
@@ -64,9 +65,10 @@ struct aps_exponents {
 };
 
 /*
- * aps_exponent_agree_all in two steps, so that the exchange is under way while
- * other work is done: both COLLECTIVE in the order of the calls, and *exponents
- * stays where it is until the end. Without APS the exponents are 0.
+ * aps_exponent_agree_all in two steps, so that other work can be done during
+ * the exchange. Each step is COLLECTIVE over vcomm, in the order of the calls.
+ * The caller must not move *exponents until the end. Without APS the exponents
+ * are 0.
  */
 int aps_exponent_begin(struct aps_exponents *exponents,
                        const struct aps_vcomm *vcomm,

@@ -40,7 +40,7 @@ bool aps_redo_next(const struct aps_scale_call *call, size_t n, size_t *begin,
 
     if (!call->record.over || !call->redo)
         return false;
-    /* After a vector's last piece, which may be shorter than a unit. */
+    /* *begin is rounded up, since the last piece may be shorter than a unit. */
     for (size_t unit = (*begin + APS_REDO_UNIT - 1) / APS_REDO_UNIT;
          unit < units; unit++) {
         if (!(call->pieces[unit / 8] >> unit % 8 & 1))

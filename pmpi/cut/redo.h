@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pieces of vectors whose scale keeps a state: their records, and which of them
- * are to be reduced again. A piece that overflows and is to be reduced again is not
- * decoded, so that its input is still there, even in place.
+ * are to be reduced again. A piece that overflows and is to be reduced again is
+ * not decoded, so its input is still there, even in place.
  */
 #ifndef APS_PMPI_CUT_REDO_H
 #define APS_PMPI_CUT_REDO_H
@@ -12,32 +12,34 @@
 
 #include "block/block.h"
 
-/* A call of such a vector. All ranks know the same in the end. */
+/* State of a call with such a vector. In the end it is equal on all ranks. */
 struct aps_scale_call {
-    bool redo;                      /* on overflow */
-    struct aps_scale_record record; /* zeros at first */
-    /* One bit for each APS_REDO_UNIT elements, zeros at first, not owned: 1
-     * where a piece begins that is to be reduced again. Its length is `length`,
-     * or the rest of the vector. */
+    bool redo;                      /* reduce again on overflow */
+    struct aps_scale_record record; /* initially zeros */
+    /* Bitmap with one bit for each APS_REDO_UNIT elements, initially zeros, not
+     * owned. A bit is 1 if a piece that is to be reduced again begins there.
+     * The length of such a piece is `length` elements, or the rest of the
+     * vector. */
     unsigned char *pieces;
     size_t length;
 };
 #define APS_REDO_UNIT ((size_t)64)
 
-/* Bytes of `pieces` for n elements. */
+/* Returns the size of `pieces` for n elements, in bytes. */
 static inline size_t aps_redo_bytes(size_t n)
 {
     return n / APS_REDO_UNIT / 8 + 1;
 }
 
-/* The record of the results of a piece, in slices of n elements. */
+/* Returns the record of the results of a piece of n elements, in `parts`
+ * slices. */
 struct aps_scale_record aps_redo_record(const struct aps_wire *wire, int parts,
                                         const unsigned char *blocks,
                                         size_t stride, size_t n);
 
-/* Takes in the record of the results of a piece: elements `begin` to `begin` + n of
- * the call's vector. Returns false if the piece is to be reduced again, and must not be
- * decoded. A call of NULL has no such piece. */
+/* Merges the record of the results of a piece: elements `begin` to `begin` + n
+ * of the call's vector. Returns false if the piece is to be reduced again, and
+ * must not be decoded. Returns true if `call` is NULL. */
 bool aps_redo_settle(struct aps_scale_call *call, size_t begin, size_t n,
                      const struct aps_scale_record *record);
 
