@@ -10,13 +10,13 @@
 #include "base/cache.h"
 #include "block/tile.h"
 
-/* Elements summed at a time over all blocks, at most. */
+/* Largest number of elements that are summed at a time over all blocks. */
 #define TILE APS_BLOCK_PART
 
-/* Blocks whose places a codec is told at a time, at most. */
+/* Largest number of blocks that a codec sums at a time. */
 #define SUMMANDS 256
 
-/* fp32 and format. */
+/* Adds one block by `fp32` or `format`. */
 static void accumulate_add_tile(const struct aps_wire *wire, int turn,
                                 struct aps_block_part part, size_t n,
                                 float *sum)
@@ -30,7 +30,7 @@ static void accumulate_add_tile(const struct aps_wire *wire, int turn,
         wire->sums.round(&wire->sums, n, part.scaling, sum);
 }
 
-/* One Kahan step for every element: y and t in the notation of the header. */
+/* Takes one Kahan step for every element; y and t are those of the header. */
 static void accumulate_add_tile_kahan(const struct aps_wire *wire,
                                       struct aps_block_part part, size_t n,
                                       float *sum, float *carry)
@@ -54,8 +54,8 @@ static void accumulate_add_tile_kahan(const struct aps_wire *wire,
     memcpy(sum, t, n * sizeof *sum);
 }
 
-/* Block i of `count`: the first chunk is summed in `sum`, the others in `chunk`,
- * which goes to the sum at their ends. */
+/* Adds block i of `count`. The first chunk is summed in `sum`, others in
+ * `chunk`, which is added to `sum` at the chunk's end. */
 static void accumulate_add_tile_chunked(const struct aps_wire *wire, int i,
                                         int count, struct aps_block_part part,
                                         size_t n, float *sum, float *chunk)
@@ -74,15 +74,15 @@ static void accumulate_add_tile_chunked(const struct aps_wire *wire, int i,
     wire->sums.round(&wire->sums, n, part.scaling, sum);
 }
 
-/* Does nothing but its size tell that a partial sum has overflowed? */
+/* True if only its size shows that a partial sum has overflowed. */
 static bool accumulate_hides_overflow(const struct aps_wire *wire)
 {
     return wire->records && wire->accumulate != APS_ACCUMULATE_FP32 &&
            wire->sums.format.saturate;
 }
 
-/* What a codec is told of blocks that it adds in one go, in FP32. False: it is not
- * to. */
+/* Sets the arguments of a codec that adds all blocks in one pass, in FP32.
+ * Returns false if a codec cannot do that for this wire. */
 static bool accumulate_tell_codec(const struct aps_wire *wire, int count,
                                   const unsigned char *blocks, size_t stride,
                                   struct aps_summand summands[SUMMANDS])
@@ -100,7 +100,8 @@ static bool accumulate_tell_codec(const struct aps_wire *wire, int count,
     return true;
 }
 
-/* False, and nothing is summed: the codec does not do that in one go. */
+/* Sums the blocks in one pass of the codec. Returns false, without a sum, if
+ * the codec cannot do that. */
 static bool accumulate_by_codec(const struct aps_wire *wire, int count,
                                 const unsigned char *blocks, size_t stride,
                                 size_t n, float *sum,
@@ -158,7 +159,7 @@ aps_accumulate_encode(const struct aps_wire *wire, int count,
     struct aps_scale_record before;
     bool encoded;
 
-    /* past the caches only whole cache lines go */
+    /* only whole cache lines can be written past the caches */
     if (wire->streams && (uintptr_t)values % APS_CACHE_LINE != 0)
         values = NULL;
     encoded = accumulate_encode_by_codec(wire, count, blocks, stride, sum, to,
@@ -193,7 +194,7 @@ void aps_accumulate(const struct aps_wire *wire, int count,
     for (size_t begin = 0; begin < n; begin += most) {
         const size_t length = n - begin < most ? n - begin : most;
         float *const tile = sum + begin;
-        float carry[TILE]; /* of Kahan's sum; or the sum of a chunk */
+        float carry[TILE]; /* carry of Kahan's sum, or sum of a chunk */
         struct aps_block_copy copy;
 
         if (kahan) {
@@ -236,13 +237,13 @@ struct aps_scale_record aps_accumulate_record(const struct aps_wire *wire,
     if (!wire->records)
         return record;
     if (wire->accumulate == APS_ACCUMULATE_FP32) {
-        /* Beyond FP32, as it would be without us. */
+        /* The sum exceeds FP32, as it would without the library. */
         record.nonfinite |= !magnitude.finite && !record.over;
         return record;
     }
     scaling = aps_block_scaling(wire, blocks, &flags);
-    /* Also beside an INF of the program's, since nothing tells that a partial
-     * sum has not become another one. */
+    /* This also counts an INF of the program, because a partial sum may have
+     * become INF by overflow, too. */
     record.over |= !magnitude.finite;
     if (count > 1 && accumulate_hides_overflow(wire))
         record.over |= ldexp(magnitude.max, scaling.exponent) >=

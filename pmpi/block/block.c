@@ -122,16 +122,16 @@ static bool record_overflows(const struct aps_wire *wire, float max,
                                wire->rounding);
 }
 
-/* Note a sum of that magnitude, which is about to be cast with that exponent, in the
- * record of its contributions. */
+/* Adds a sum of that magnitude, which is about to be cast with that exponent,
+ * to the record of its contributions. */
 static void record_note_sum(const struct aps_wire *wire,
                             struct aps_scale_record *record,
                             struct aps_magnitude magnitude, int exponent)
 {
     if (magnitude.max > record->sum_max)
         record->sum_max = magnitude.max;
-    /* Nothing that was cast has made it so: FP32 sums, of values that nobody has
-     * measured. */
+    /* No cast has caused this: FP32 sums of values that were not measured are
+     * not finite. */
     if (!magnitude.finite && !record->over)
         record->nonfinite = true;
     if (record_overflows(wire, magnitude.max, exponent))
@@ -140,7 +140,7 @@ static void record_note_sum(const struct aps_wire *wire,
 
 /* --- encode and decode ---------------------------------------------------- */
 
-/* Correlated only between as many ranks as libaps can do it for. */
+/* Rounding is correlated only between at most as many ranks as libaps supports. */
 struct aps_cast_options aps_block_options(const struct aps_wire *wire,
                                           const struct aps_block *block)
 {
@@ -160,8 +160,8 @@ struct aps_cast_options aps_block_options(const struct aps_wire *wire,
     return options;
 }
 
-/* Is no value of that magnitude beyond the largest one, so that encode need not
- * look? */
+/* True if no value of that magnitude exceeds the largest one, so that encode
+ * need not check. */
 static bool block_is_bounded(const struct aps_wire *wire,
                              struct aps_magnitude magnitude, int exponent)
 {
@@ -184,13 +184,13 @@ static int block_choose_scaling(const struct aps_wire *wire,
                             wire->rounding))
         exponent--;
     *scaling = aps_scale_scaling(&wire->scale, exponent);
-    /* Rounding is monotone: no value ends beyond the scaled maximum. (e1m0,
-     * which has no finite value but 0, is no format of a policy.) */
+    /* Rounding is monotone, so no value exceeds the scaled maximum. (No policy
+     * has e1m0, whose only finite value is 0.) */
     scaling->bounded = block_is_bounded(wire, magnitude, exponent);
     return exponent;
 }
 
-/* The values of a block to values[]; returns the marker. */
+/* Encodes the values of a block to values[]. Returns the marker. */
 static unsigned block_encode_values(const struct aps_wire *wire,
                                     const struct aps_block *block,
                                     struct aps_scaling scaling,
@@ -254,7 +254,7 @@ void aps_block_write_header(const struct aps_wire *wire,
         header.record =
             (uint8_t)((record->over ? APS_RECORD_OVER : 0) |
                       (record->nonfinite ? APS_RECORD_NONFINITE : 0));
-        /* The format has no code for what must not arrive as a number. */
+        /* The format has no code for a value that must not arrive as a number. */
         if (record->over && wire->codec.format.saturate && wire->over_is_inf)
             header.flags |= APS_BLOCK_NAN;
         memcpy(block + sizeof header, &values, sizeof values);
@@ -311,7 +311,7 @@ void aps_blocks_begin(struct aps_blocks *blocks, const struct aps_wire *wire,
     blocks->count = 0;
 }
 
-/* Room for one more step. */
+/* Queues one more step. Returns its index. */
 static size_t blocks_push(struct aps_blocks *blocks,
                           const struct aps_memory *memory,
                           struct aps_device_step step)
@@ -355,7 +355,8 @@ static void blocks_set_verbs(struct aps_blocks *blocks,
         blocks->steps[i].verb = verb;
 }
 
-/* First what decides on their scales. */
+/* Encodes the queued blocks, after it has measured them if their scales need
+ * that. */
 static void blocks_run_encodes(struct aps_blocks *blocks)
 {
     const bool measures = aps_wire_measures(blocks->wire);

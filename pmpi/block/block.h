@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocks: what travels. A small header (scale exponent, marker) and the packed
- * values of one slice. And slices: how a vector is shared out among ranks.
+ * Blocks, which ranks send: a small header (scale exponent, marker) and the
+ * packed values of one slice. Slices: the division of a vector among ranks.
  */
 #ifndef APS_PMPI_BLOCK_BLOCK_H
 #define APS_PMPI_BLOCK_BLOCK_H
@@ -14,16 +14,17 @@
 #include "codec/memory.h"
 #include "policy/policy.h"
 
-/* On the wire, in the byte order of the (homogeneous) machine. */
+/* Header in the byte order of the (homogeneous) machine. */
 struct aps_block_header {
     int16_t exponent; /* the block's scale exponent */
     uint8_t flags;    /* APS_BLOCK_* marker of the codec */
     uint8_t record;   /* APS_RECORD_* */
 };
 
-/* What follows the header where the scale keeps a state (aps_wire.records): the
- * struct aps_scale_record of the values and of all that went into them. Thus
- * all ranks know it when they have the results, without a message. */
+/* Follows the header if the scale keeps a state (aps_wire.records): the
+ * magnitudes of struct aps_scale_record, of the values and of all their
+ * contributions. So all ranks know the record once they have the results,
+ * without a further message. */
 struct aps_block_record {
     float in_max;
     float sum_max;
@@ -31,34 +32,37 @@ struct aps_block_record {
 #define APS_RECORD_OVER 1u
 #define APS_RECORD_NONFINITE 2u
 
-/* How the blocks of one layer are made: a plan made ready to run. */
+/* Properties of the blocks of one layer: a plan, ready to run. */
 struct aps_wire {
     struct aps_codec codec;
-    const struct aps_memory *memory; /* of the program's buffers */
-    /* NULL: blocks lie in the host's memory; else in a device's, as vectors do:
-     * block_queue.h encodes and decodes them, and *lost is set where values could
-     * not be written to a block, or added. */
+    const struct aps_memory *memory; /* memory of the program's buffers */
+    /* Device in whose memory blocks lie, as vectors do; NULL: host memory.
+     * block_queue.h encodes and decodes them. *lost is set if values could not
+     * be written to a block, or added. */
     const struct aps_device_memory *device;
     bool *lost;
     struct aps_scale scale;
     bool streams;     /* results are written past the caches */
-    bool records;     /* the scale keeps a state: headers have records */
-    bool over_is_inf; /* an overflow is not to arrive as a number */
+    bool records;     /* the scale keeps a state, so headers have records */
+    bool over_is_inf; /* an overflow must not arrive as a number */
     enum aps_accumulate_kind accumulate;
-    int chunk;                  /* of sums in the format, as in the plan */
-    struct aps_codec sums;      /* of partial sums, unless they are FP32 */
-    enum aps_rounding rounding; /* to nearest, stochastic or correlated ... */
-    uint64_t seed;              /* ... by bits of this seed, ... */
-    uint64_t number; /* ... where the vector has this number (vectors of
-                        all-reduces have their own), ... */
-    uint32_t stage;  /* ... and their roundings this and the one after it: of
-                        contributions, and of sums */
+    /* blocks of one chunk with sums in the format, as in the plan */
+    int chunk;
+    /* format of partial sums, unless they are FP32 */
+    struct aps_codec sums;
+    enum aps_rounding rounding; /* to nearest, stochastic or correlated */
+    uint64_t seed;              /* seed of the random bits */
+    /* number of the vector in the random bits (vectors of all-reduces have
+     * their own) */
+    uint64_t number;
+    /* stage in the random bits of contributions; the next stage is for sums */
+    uint32_t stage;
 };
 
 /*
- * May a sum that APS has kept within the format be rounded beyond it? Rounded up,
- * contributions may be greater than they were by a step each. With a bit of
- * mantissa there is room for that above a power of two, without there is none.
+ * True if a sum that APS has kept within the format may be rounded beyond it.
+ * Rounding up may increase each contribution by a step. With a bit of mantissa
+ * there is room for that above a power of two; without mantissa there is not.
  */
 static inline bool aps_wire_may_step_over(const struct aps_wire *wire)
 {
@@ -67,15 +71,15 @@ static inline bool aps_wire_may_step_over(const struct aps_wire *wire)
            aps_scale_ops_of(&wire->scale)->agreed;
 }
 
-/* Must the magnitude of a block be known when it is encoded? */
+/* True if the magnitude of a block must be known before the block is encoded. */
 static inline bool aps_wire_measures(const struct aps_wire *wire)
 {
     return wire->records || aps_scale_ops_of(&wire->scale)->needs_magnitude ||
            aps_wire_may_step_over(wire);
 }
 
-/* The format that a stage's exponent must suit: where partial sums are kept in
- * another one, both. */
+/* Returns the format that a stage's exponent must suit: the narrower of the
+ * formats of values and of partial sums. */
 static inline const struct aps_format *
 aps_wire_narrowest(const struct aps_wire *wire)
 {
@@ -84,65 +88,76 @@ aps_wire_narrowest(const struct aps_wire *wire)
                : aps_format_narrower(&wire->codec.format, &wire->sums.format);
 }
 
-/* Bytes that this rank sent, and what FP32 would have sent in their place. */
+/* Bytes that this rank has sent, and the bytes that FP32 would have sent. */
 struct aps_cost {
-    bool sampled; /* by the caller: `residual` is wanted */
+    bool sampled; /* set by the caller: `residual` is wanted */
     unsigned long long wire_bytes;
     unsigned long long fp32_bytes;
-    unsigned long long device_bytes;   /* of wire_bytes, from a GPU's memory */
-    unsigned long long streamed_bytes; /* of wire_bytes, past the caches */
-    unsigned long long redone;         /* chunks that were reduced again */
-    unsigned long long compressed;     /* layers that a compressor took */
-    /* Layers in which a predicted scale let a value overflow, by what became of
-     * it. */
+    /* part of wire_bytes from a GPU's memory */
+    unsigned long long device_bytes;
+    unsigned long long streamed_bytes; /* part of wire_bytes past the caches */
+    /* number of chunks that were reduced again */
+    unsigned long long redone;
+    /* number of layers that a compressor reduced */
+    unsigned long long compressed;
+    /* Number of layers in which a predicted scale let a value overflow, by
+     * consequence. */
     unsigned long long overflowed[APS_OVERFLOW_KINDS];
-    int least_exponent; /* of the blocks that it encoded first */
-    bool encoded;       /* there was one */
-    /* Of a sampled layer whose compressor remembers on this rank what it leaves
-     * out: the norm of that over the norm of what it was given, which is the
-     * layer and what it remembered before; otherwise as the caller set it. */
+    /* least exponent of the blocks that this rank encoded first */
+    int least_exponent;
+    bool encoded; /* true if there was such a block */
+    /* Set for a sampled layer whose compressor keeps a residual on this rank:
+     * norm of the residual over norm of the compressor's input, which is the
+     * layer plus its error memory. Otherwise as the caller set it. */
     double residual;
 };
 
-/* Count a block of this rank's inputs, encoded at a scale exponent. */
+/* Counts a block of this rank's inputs, encoded at a scale exponent. */
 void aps_cost_note(struct aps_cost *cost, int exponent);
 
-/* Count a transfer of n values to `receivers` ranks. */
+/* Counts a transfer of n values to `receivers` ranks. */
 void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
                   int receivers);
 
-/* Does what is decoded depend on where blocks begin? So it does with exponents
- * of their own, with the marker for INF and NaN of formats without codes for
- * them, and with a scale of all values of a block; the scales of parts of it that
- * begin at granules (aps_codec_granule) are those of the layer. So it does where
- * a chunk may be reduced again, with a scale of its own, and with roundings by
- * random bits, which are those of the rank that owns a slice of the chunk. Then
- * chunks must not be longer than the host's. */
+/*
+ * True if the decoded values depend on the bounds of blocks. Then chunks must
+ * not be longer than those of host memory.
+ *
+ * They depend on them if a block has its own exponent, its own marker for INF
+ * and NaN (formats without codes for them), or a scale of all its values;
+ * scales of parts that begin at granules (aps_codec_granule) do not count. They
+ * also depend on them if a chunk may be reduced again with its own scale, and
+ * with random rounding, whose bits are those of the rank that owns a slice of
+ * the chunk.
+ */
 bool aps_wire_has_own_blocks(const struct aps_wire *wire);
 
-/* Bytes of a block of n values, header included; an empty block has none. */
+/* Returns the size of a block of n values, in bytes, with its header; 0 for an
+ * empty block. */
 size_t aps_block_bytes(const struct aps_wire *wire, size_t n);
 
-/* From one block of up to n values to the next, in scratch: of this wire, of
- * the widest there is, and of so many bytes of values whatever their width. */
+/* Return the distance of two blocks in scratch, in bytes, with up to n values
+ * of this wire, up to n values of the widest format, or `bytes` bytes of packed
+ * values. */
 size_t aps_block_stride(const struct aps_wire *wire, size_t n);
 size_t aps_block_stride_widest(size_t n);
-size_t aps_block_stride_bytes(size_t bytes); /* of packed values */
+size_t aps_block_stride_bytes(size_t bytes);
 
-/* The multiple of a cache line from so many bytes on: what the strides are. */
+/* Rounds a size up to a multiple of a cache line, as the strides are. */
 size_t aps_block_aligned(size_t bytes);
 
-/* The magnitude of x[n], in memory `memory`; lost, too, where it cannot be had
- * and the wire's blocks lie on a device. */
+/* Returns the magnitude of x[n], in memory `memory`. If it cannot be measured
+ * and the wire's blocks lie on a device, sets *wire->lost. */
 struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
                                          const struct aps_memory *memory,
                                          const float *x, size_t n);
 
 /*
- * A pass over x during the encoding of a block, part by part: `see` gets n values from
- * element `begin` on, which have just been encoded, and may change them. All of them
- * are finite. `length` of a part is a multiple of the granule, or all of x where the
- * format has a scale of a whole block (piece_bytes). x lies in host memory.
+ * A pass over x, part by part, during the encoding of a block. `see` gets n
+ * values from element `begin` on, which have just been encoded, and may change
+ * them. All of them are finite. `length` of a part is a multiple of the
+ * granule, or all of x if the format has a scale of a whole block
+ * (piece_bytes). x lies in host memory.
  */
 struct aps_block_watch {
     size_t length;
@@ -151,33 +166,34 @@ struct aps_block_watch {
     void *state;
 };
 
-/* The values of a block, before they are encoded. */
+/* Values of a block before they are encoded. */
 struct aps_block {
     const struct aps_memory *memory;
     const float *x; /* [n] */
     size_t n;
 
-    /* The random key: all that random bits depend on. */
-    uint64_t number; /* that no other vector of the communicator has, and all
-                        ranks give this one */
-    uint64_t first;  /* number of x[0] in the vector */
+    /* Random key: the values on which the random bits depend. `number` is equal
+     * on all ranks, and no other vector of the communicator has it. */
+    uint64_t number;
+    uint64_t first; /* number of x[0] in the vector */
     uint32_t stage;
-    int rank;  /* that rounds */
-    int ranks; /* whose values of the stage are added; 1: the bits do not depend
-                  on those of other ranks */
+    int rank; /* rank that rounds */
+    /* number of ranks whose values the stage adds; 1: the bits do not depend on
+     * those of other ranks */
+    int ranks;
 
-    int exponent; /* the stage's; a scale per block finds its own */
-    /* An upper bound of the magnitude of x; {0, false} where there is none. If it is
-     * `exact`, it is that magnitude, and x is not measured. */
+    int exponent; /* exponent of the stage; ignored by a scale per block */
+    /* Upper bound of the magnitude of x; {0, false}: not known. If `exact`, it
+     * is the magnitude, and x is not measured. */
     struct aps_magnitude known;
     bool exact;
-    /* The record of the contributions where x are sums, else NULL. */
+    /* Record of the contributions if x are sums; otherwise NULL. */
     const struct aps_scale_record *sums;
-    const struct aps_block_watch *watch; /* or NULL */
+    const struct aps_block_watch *watch; /* may be NULL */
 };
 
-/* Encodes a block into `to`, which has room for aps_block_bytes. Returns the exponent
- * used. */
+/* Encodes a block into `to`, which has room for aps_block_bytes. Returns the
+ * exponent used. */
 int aps_block_encode(const struct aps_wire *wire, const struct aps_block *block,
                      unsigned char *to);
 
@@ -186,47 +202,51 @@ void aps_block_decode(const struct aps_wire *wire,
                       const unsigned char *block, size_t n, float *x);
 
 /*
- * Blocks in host memory that are encoded together, or decoded together: those of
- * values in a GPU's memory are waited for once (struct aps_memory: run). Where the
- * memory of the values has no such verb, as the host's, each block is done at once.
- * aps_blocks_run does all that wait, and a full struct aps_blocks calls it, too. Values
- * and bytes must stay until then.
+ * Blocks in host memory that are encoded together, or decoded together. Blocks
+ * whose values lie in a GPU's memory share one wait (struct aps_memory: run).
+ * If the memory has no such verb, like host memory, each block is done at once.
+ * aps_blocks_run does all queued blocks, and runs when *blocks is full, too.
+ * Values and bytes must stay until then.
  */
 struct aps_blocks {
     const struct aps_wire *wire;
-    struct aps_cost *cost; /* counts the blocks that are encoded */
-    size_t count;          /* that wait, with one verb and in one memory */
+    struct aps_cost *cost; /* counts the encoded blocks */
+    /* number of queued blocks, which have one verb and one memory */
+    size_t count;
     struct aps_device_step steps[APS_DEVICE_STEPS];
     const struct aps_memory *memory;
-    struct aps_block values[APS_DEVICE_STEPS]; /* to encode */
+    struct aps_block values[APS_DEVICE_STEPS]; /* blocks to encode */
     unsigned char *to[APS_DEVICE_STEPS];
 };
 
-/* None. `cost` may be NULL where no block is encoded. */
+/* Empties *blocks. `cost` may be NULL if no block is encoded. */
 void aps_blocks_begin(struct aps_blocks *blocks, const struct aps_wire *wire,
                       struct aps_cost *cost);
 
-/* The exponent used is noted in *cost. */
+/* Encodes a block, like aps_block_encode, by the end of the run. Notes the
+ * exponent used in *cost. */
 void aps_blocks_encode(struct aps_blocks *blocks, const struct aps_block *block,
                        unsigned char *to);
 
-/* Like aps_block_decode. The block is read by the end of the run. */
+/* Decodes a block, like aps_block_decode. The block is read by the end of the
+ * run. */
 void aps_blocks_decode(struct aps_blocks *blocks,
                        const struct aps_memory *memory,
                        const unsigned char *block, size_t n, float *x);
 
-/* Decodes one block a slice, of all `parts` slices, to x[n]: block i lies at from + i
+/* Decodes one block of each of `parts` slices to x[n]. Block i lies at from + i
  * * stride. */
 void aps_blocks_decode_slices(struct aps_blocks *blocks,
                               const struct aps_memory *memory, int parts,
                               const unsigned char *from, size_t stride,
                               size_t n, float *x);
 
-/* Encodes or decodes all that wait. One wait for a GPU, and another one where the
- * wire measures values before it encodes them. */
+/* Encodes or decodes all queued blocks. Waits for a GPU once, and once more if
+ * the wire measures values before it encodes them. */
 void aps_blocks_run(struct aps_blocks *blocks);
 
-/* Bytes before the values of a block: of this wire, and at most. */
+/* Number of bytes before the values of a block: largest number, and that of
+ * this wire. */
 #define APS_BLOCK_HEADER_MAX                                                   \
     (sizeof(struct aps_block_header) + sizeof(struct aps_block_record))
 static inline size_t aps_block_header_bytes(const struct aps_wire *wire)
@@ -235,24 +255,25 @@ static inline size_t aps_block_header_bytes(const struct aps_wire *wire)
                          : sizeof(struct aps_block_header);
 }
 
-/* In a device's memory, where there are no records, blocks begin so many bytes
- * behind a multiple of 16: then their values begin at one. */
+/* In a device's memory, where blocks have no records, a block begins this
+ * number of bytes after a multiple of 16, so that its values begin at a
+ * multiple of 16. */
 #define APS_BLOCK_SKEW (16 - sizeof(struct aps_block_header))
 
-/* The header of a block before the block is encoded, for the files of this room. */
+/* Header fields of a block before it is encoded, for the files of pmpi/block. */
 struct aps_block_meta {
-    int exponent; /* that is used */
+    int exponent; /* exponent that is used */
     struct aps_scaling scaling;
-    struct aps_scale_record record; /* zeros where the wire has none */
+    struct aps_scale_record record; /* zeros if the wire has no records */
 };
 
-/* `magnitude` is that of the block's values; {0, false} where the wire does not
- * measure. */
+/* Returns the header fields of a block. `magnitude` is that of the block's
+ * values; {0, false} if the wire does not measure. */
 struct aps_block_meta aps_block_meta_of(const struct aps_wire *wire,
                                         const struct aps_block *block,
                                         struct aps_magnitude magnitude);
 
-/* The codec's arguments for the random key of a block. */
+/* Returns the codec's arguments for the random key of a block. */
 struct aps_cast_options aps_block_options(const struct aps_wire *wire,
                                           const struct aps_block *block);
 
@@ -261,32 +282,32 @@ void aps_block_write_header(const struct aps_wire *wire,
                             const struct aps_block_meta *meta, unsigned flags,
                             unsigned char *block);
 
-/* How the values of a block in host memory were scaled, and its marker: the
- * codec's arguments. */
+/* Returns the scaling of the values of a block in host memory, and its marker:
+ * the codec's arguments. */
 struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
                                      const unsigned char *block,
                                      unsigned *flags);
 
-/* The record of `count` blocks together, at blocks + i * stride; zeros where the
- * wire has none. */
+/* Returns the common record of `count` blocks, at blocks + i * stride; zeros if
+ * the wire has no records. */
 struct aps_scale_record aps_blocks_record(const struct aps_wire *wire,
                                           int count,
                                           const unsigned char *blocks,
                                           size_t stride);
 
-/* Add another record to one: the greatest, and all flags. */
+/* Merges a record into another one: the greater magnitudes, and all flags. */
 void aps_record_merge(struct aps_scale_record *record,
                       const struct aps_scale_record *other);
 
-/* Slice i of `parts` of n elements: bounds at multiples of `granule` elements,
- * which is the wire's (aps_codec_granule). */
+/* Slice i of `parts` of n elements. Its bounds are multiples of `granule`
+ * elements, the wire's granule (aps_codec_granule). */
 struct aps_slice {
     size_t begin;
     size_t length;
 };
 struct aps_slice aps_slice_of(size_t n, size_t granule, int parts, int i);
 
-/* The longest slice. */
+/* Returns the length of the longest slice, in elements. */
 size_t aps_slice_longest(size_t n, size_t granule, int parts);
 
 #endif

@@ -13,7 +13,7 @@ void aps_block_queue_begin(struct aps_block_queue *queue,
     queue->count = 0;
 }
 
-/* Room for one more step, which has found nothing yet. */
+/* Queues one more step, which has no destination yet. Returns its index. */
 static size_t queue_push(struct aps_block_queue *queue,
                          struct aps_device_step step)
 {

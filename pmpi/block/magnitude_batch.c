@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/* As many as share a wait: count is one at least. */
+/* Measures the first arrays, as many as share a wait. `count` is at least 1.
+ * Returns their number. */
 static size_t measure_some(struct aps_magnitude_query queries[], size_t count)
 {
     const struct aps_memory *memory = queries[0].memory;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The magnitudes of several arrays: those of a GPU share a wait. */
+/* Magnitudes of several arrays. Arrays in a GPU's memory share a wait. */
 #ifndef APS_PMPI_BLOCK_MAGNITUDE_BATCH_H
 #define APS_PMPI_BLOCK_MAGNITUDE_BATCH_H
 
@@ -11,11 +11,11 @@ struct aps_magnitude_query {
     const struct aps_memory *memory;
     const float *x; /* [n] */
     size_t n;
-    struct aps_magnitude magnitude; /* is written */
+    struct aps_magnitude magnitude; /* output */
 };
 
-/* One wait for every APS_MAGNITUDES_TOGETHER of neighbours in one memory that has the
- * verb `run`; others are measured one by one. */
+/* Waits once for every APS_MAGNITUDES_TOGETHER neighbours in one memory that
+ * has the verb `run`, and measures other arrays one by one. */
 #define APS_MAGNITUDES_TOGETHER 16
 void aps_magnitude_queries_run(struct aps_magnitude_query queries[],
                                size_t count);

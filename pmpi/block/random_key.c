@@ -5,8 +5,8 @@
 
 #include "number/philox.h"
 
-/* Stages of one group and of what is between groups: contributions and sums of
- * each. */
+/* Stages of one group and of the communication between groups: contributions
+ * and sums of each. */
 #define STAGES 4
 
 void aps_wire_draw(const struct aps_plan *plan, const struct aps_vcomm *vcomm,

@@ -15,8 +15,8 @@ size_t aps_block_part_max(const struct aps_wire *wire)
     return APS_BLOCK_PART / granule * granule;
 }
 
-/* What a codec decodes begins with the scale of the whole block, if there is
- * one. */
+/* The codec expects the scale of the whole block, if the format has one, before
+ * the values. */
 struct aps_block_part aps_block_part_of(const struct aps_wire *wire,
                                         const unsigned char *block,
                                         size_t begin, size_t n,
@@ -70,7 +70,8 @@ struct leaving {
     float *delta;
 };
 
-/* What was just encoded leaves delta, while it is in the caches. */
+/* Subtracts the values that were just encoded from delta, while it is in the
+ * caches. */
 static void leaving_see(void *state, size_t begin, size_t n,
                         const unsigned char *values, struct aps_scaling scaling)
 {
