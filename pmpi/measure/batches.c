@@ -19,7 +19,7 @@ static double batches_one(const struct aps_batches *batches, int times)
 {
     double begin;
 
-    (void)aps_rank_layout_max(batches->site, 0); /* all begin together */
+    (void)aps_rank_layout_max(batches->site, 0); /* all ranks begin together */
     begin = now();
     batches->run(batches->state, times);
     return aps_rank_layout_max(batches->site, (now() - begin) / times);
@@ -50,8 +50,9 @@ static void note_spread(struct aps_spread *spread, const char *what,
     spread->what = what;
 }
 
-/* How many times take so long as a batch is to take. A few times say too little of
- * many: they fit into what a link passes at once. */
+/* Returns the number of repetitions that take as long as a batch. A few
+ * repetitions predict this badly, because they fit into what a link passes at
+ * once. */
 static int batches_times(const struct aps_batches *batches)
 {
     int times = batches->least;

@@ -16,34 +16,34 @@
 #include "group/shm_group.h"
 #include "wire/buffer_depth.h"
 
-/* The lengths of messages: those of a pipeline, and short ones. */
+/* Lengths of messages, in bytes: those of a pipeline, and short ones. */
 #define LONG ((size_t)16 * 1024)
 #define SHORT ((size_t)1024)
 #define TINY ((size_t)4)
 
-/* Rounds under way, as in a pipeline. In each round a rank sends a contribution and a
- * result to some peers. */
+/* Number of rounds under way, as in a pipeline. In each round a rank sends a
+ * contribution and a result to some peers. */
 #define ROUNDS APS_PIPELINE_WIRE_LAG
 #define KINDS 2
 #define PEERS_MAX 4
 #define MESSAGES_MAX (KINDS * PEERS_MAX)
 
 #define BATCHES 5
-/* A batch: long beside a scheduler's tick, and sends much more than a link passes at
- * once after a rest. */
+/* A batch is much longer than a scheduler's tick, and sends much more than a
+ * link passes at once after a pause. */
 #define BATCH_SECONDS 0.2
 #define TIMES_MIN 3
 #define TIMES_MAX 100000
 
-/* A pattern of messages, `times` times; a wrong outcome is MPI's. */
+/* A pattern of messages, which is repeated. rc: an error of MPI. */
 struct pattern {
     struct aps_rank_layout *site;
     bool between;
     int peers;
     size_t bytes;
     struct aps_spread *spread;
-    bool naps; /* waits sleep, so that they take next to nothing of a core */
-    long work; /* loops of a core between two rounds */
+    bool naps; /* waits sleep, so that they use almost no core time */
+    long work; /* loops of computation between two rounds */
     unsigned char *out;
     unsigned char *in;
     int rc;
@@ -63,7 +63,7 @@ static double now(void)
     return 1e-9 * (double)aps_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* A pattern, and what runs it. */
+/* A pattern and the function that runs it. */
 struct timed {
     struct pattern *pattern;
     run_fn *run;
@@ -92,7 +92,7 @@ static double seconds(struct pattern *pattern, run_fn *run, const char *what)
 
 /* --- patterns --------------------------------------------------------------- */
 
-/* One message each way, one after the other. */
+/* Sends one message each way, one after the other. */
 static void run_turns(struct pattern *pattern, int times)
 {
     const struct aps_vcomm *vcomm = &pattern->site->vcomm;
@@ -125,13 +125,13 @@ static int await(const struct pattern *pattern, int count,
         if (rc == MPI_SUCCESS && !done)
             nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
     }
-    /* After an error some may be under way. */
+    /* After an error some requests may be under way. */
     if (rc != MPI_SUCCESS)
         (void)aps_wait_requests(count, requests);
     return rc;
 }
 
-/* What a rank computes. */
+/* Stands for the computation of a rank. */
 static void compute(long loops)
 {
     volatile uint32_t state = 1;
@@ -146,7 +146,7 @@ static void run_compute(struct pattern *pattern, int times)
         compute(pattern->work);
 }
 
-/* Rounds of a pipeline, which compute where there is work. */
+/* Runs rounds of a pipeline, with computation if the pattern has work. */
 static void run_stream(struct pattern *pattern, int times)
 {
     const struct aps_vcomm *vcomm = &pattern->site->vcomm;
@@ -178,8 +178,8 @@ static void run_stream(struct pattern *pattern, int times)
 
 #define CORE_ROUNDS 256
 
-/* The time that the process has used, the kernel's work for it included, while waits
- * sleep: of a round. */
+/* Returns the CPU time of the process for one round while waits sleep, with the
+ * kernel's work for it. */
 static double used_seconds(struct pattern *pattern, double crowd)
 {
     double batches[BATCHES];
@@ -201,11 +201,12 @@ static double used_seconds(struct pattern *pattern, double crowd)
 
 #define LOOPS 4096
 
-/* Of a pipeline that computes so much longer than its messages need, the core is the
- * limit and not the link. */
+/* A pipeline whose computation takes this multiple of its messages' time is
+ * limited by the core and not by the link. */
 #define BOUND_BY_CORE 1.5
 
-/* How much longer ranks that compute need for a round that has messages, too. */
+/* Returns the additional seconds of a round with messages for ranks that
+ * compute. */
 static double added_seconds(struct pattern *pattern, double round)
 {
     struct pattern work = *pattern;
@@ -225,13 +226,15 @@ static double lesser(double a, double b)
     return a < b ? a : b;
 }
 
-/* What a message takes of a core. Each of three times is that and something else:
- * that of a round has waits for the link, the time of the process that of its sleeps,
- * and what messages add to computing has waits for messages that come late, where
- * others use the cores, too. The least is the nearest. */
+/* Returns the core time of one message, in seconds. It is the least of three
+ * times, each of which has an additional part, so that the least is the
+ * nearest. The time of a round includes waits for the link. The CPU time of the
+ * process includes its sleeps. The time that messages add to computation
+ * includes waits for messages that come late if other processes use the cores. */
 static double core_seconds(struct pattern *pattern, size_t bytes, double crowd)
 {
-    struct aps_spread unused = {0}; /* as the least of three times counts */
+    /* unused, as only the least of three times counts */
+    struct aps_spread unused = {0};
     struct pattern one = *pattern;
     double round, used, added;
 
@@ -249,8 +252,9 @@ static double core_seconds(struct pattern *pattern, size_t bytes, double crowd)
 #define REST_NS 100000000L
 #define BURST_ROUNDS 32
 
-/* A link may be shaped by a bucket of tokens, as those of virtual machines often are:
- * after a rest it passes so many bytes at once, ahead of its rate. */
+/* A bucket of tokens may limit a link, as is common with virtual machines:
+ * after a pause the link passes a number of bytes at once, ahead of its rate.
+ * Returns that number. */
 static double burst_bytes(struct pattern *pattern, const struct aps_link *link)
 {
     const double bytes = pattern->site->per_host * KINDS * pattern->peers *
@@ -268,7 +272,7 @@ static double burst_bytes(struct pattern *pattern, const struct aps_link *link)
     }
     ahead = bytes -
             (aps_batches_middle(batches, BATCHES) - link->latency) * link->rate;
-    /* A few messages are within what such times say. */
+    /* A few messages are within the error of these times. */
     return ahead > 2 * LONG ? ahead : 0;
 }
 
@@ -310,7 +314,7 @@ int aps_links_measure(struct aps_rank_layout *site, bool between, double crowd,
         if (link->message < 0)
             link->message = 0;
     }
-    if (pattern.rc == MPI_SUCCESS) { /* MPI may still use them otherwise */
+    if (pattern.rc == MPI_SUCCESS) { /* otherwise MPI may still use them */
         free(pattern.out);
         free(pattern.in);
     }
@@ -330,7 +334,8 @@ int aps_links_mark(struct aps_rank_layout *site, double *mark, char *cause,
     const bool made =
         aps_shm_group_create(&site->local, 64, 64, &group, cause, size) == 0;
 
-    if (aps_rank_layout_agree(site, made) < 0) { /* perhaps on another host */
+    /* perhaps the failure is on another host */
+    if (aps_rank_layout_agree(site, made) < 0) {
         if (made)
             aps_shm_group_destroy(group);
         (void)aps_agree_cause(&site->vcomm, cause, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apsmpi-measure, which apsmpi measure starts (apsmpi(1)).
+ * Program apsmpi-measure, which `apsmpi measure` starts (apsmpi(1)).
  */
 #include "config.h"
 
@@ -22,15 +22,15 @@
 #include "predict/clocked.h"
 #include "predict/measured.h"
 
-/* Others are measured by `apsmpi explain` on the spot. */
+/* `apsmpi explain` measures other formats itself. */
 static const char *const formats[] = {
     "e5m2",    "e4m3",  "e4m3fn",  "e5m10",    "e8m7",
     "e3m0",    "e3m2",  "e2m1fn",  "e6m9",     "mx-e4m3fn",
     "mx-e5m2", "nvfp4", "bfp7/64", "int8/512", "int4/512",
 };
 
-/* The command line: `apsmpi measure` has read and checked it, and gives help. 0, or
- * -1 for another one. */
+/* Reads the command line, which `apsmpi measure` has checked; that program
+ * gives help. Returns 0, or -1 for any other command line. */
 static int parse(int argc, char **argv, const char **output)
 {
     *output = "apsmpi-measured.yaml";
@@ -43,7 +43,8 @@ static int parse(int argc, char **argv, const char **output)
 
 /* --- measuring ------------------------------------------------------------- */
 
-/* Codecs and memory, of the slowest rank, while all measure the same. */
+/* Measures codecs and memory on the slowest rank, while all ranks measure the
+ * same. */
 static int measure_cores(struct aps_rank_layout *site,
                          struct aps_measured *measured, double crowd)
 {
@@ -96,7 +97,7 @@ static int measure(struct aps_rank_layout *site, struct aps_measured *measured,
     struct aps_machine *machine = &measured->machine;
     double crowd;
 
-    (void)aps_rank_layout_max(site, 0); /* all compute at the same time */
+    (void)aps_rank_layout_max(site, 0); /* all ranks compute at the same time */
     crowd = aps_rank_layout_max(site, aps_clocked_oversubscription());
     machine->hosts = site->hosts;
     machine->ranks_per_host = site->per_host;
@@ -109,7 +110,7 @@ static int measure(struct aps_rank_layout *site, struct aps_measured *measured,
     if (site->per_host > 1 &&
         measure_link(site, false, crowd, machine, &machine->inside, spread) < 0)
         return -1;
-    /* What there is none of is not used. */
+    /* Predictions do not use the values of a missing kind of link. */
     if (site->hosts == 1)
         machine->between = machine->inside;
     if (site->per_host == 1)
@@ -120,7 +121,7 @@ static int measure(struct aps_rank_layout *site, struct aps_measured *measured,
                : 0;
 }
 
-/* 0, or 1: a line has said why. */
+/* Returns 0, or 1 after a message. */
 static int write_file(const struct aps_measured *measured,
                       struct aps_output *output)
 {
@@ -149,7 +150,8 @@ static int write_file(const struct aps_measured *measured,
     return rc < 0;
 }
 
-/* COLLECTIVE. Rank 0 opens the file; false on all ranks if it cannot. */
+/* COLLECTIVE. Opens the file on rank 0. Returns false on all ranks if rank 0
+ * cannot open it. */
 static bool open_file(MPI_Comm comm, int rank, struct aps_output *output,
                       const char *path)
 {
@@ -163,7 +165,8 @@ static bool open_file(MPI_Comm comm, int rank, struct aps_output *output,
     return PMPI_Bcast(&good, 1, MPI_INT, 0, comm) == MPI_SUCCESS && good;
 }
 
-/* With several ranks; rank 0 writes. The exit status. */
+/* COLLECTIVE. Measures with several ranks; rank 0 writes the file. Returns the
+ * exit status. */
 static int run(const char *path)
 {
     static struct aps_measured measured;

@@ -17,9 +17,9 @@ static const size_t counts[] = {1, 16 * 1024, 128 * 1024, 1024 * 1024};
 #define BATCH_SECONDS 0.2
 #define TIMES_MIN 2
 #define TIMES_MAX 10000
-#define LEAST 1e-9 /* seconds */
+#define LEAST 1e-9 /* in seconds */
 
-/* One length: a time, and the model's line a * wait + b / bulk + rest. */
+/* Measured time of one length, and the model's line a * wait + b / bulk + rest. */
 struct point {
     double seconds;
     double a;
@@ -27,7 +27,7 @@ struct point {
     double rest;
 };
 
-/* All-reduces; a wrong outcome is MPI's. */
+/* All-reduces of one length. *rc: an error of MPI. */
 struct reduced {
     MPI_Comm comm;
     float *const *x; /* [2] */
@@ -62,7 +62,8 @@ static double median(struct aps_rank_layout *site, MPI_Comm comm,
                               .state = &reduced});
 }
 
-/* The model is a line in `wait` and in 1 / bulk. `sharing` ranks have a link. */
+/* Sets the model's line, which is linear in `wait` and in 1 / bulk. `sharing`
+ * ranks share a link. */
 static void set_line(const struct aps_machine *machine, int ranks, int sharing,
                      size_t count, struct point *point)
 {
@@ -79,8 +80,8 @@ static void set_line(const struct aps_machine *machine, int ranks, int sharing,
     point->rest = aps_predict_native(&one, kind, count);
 }
 
-/* The least sum of squares of relative errors, so that short calls count as much
- * as long ones. */
+/* Fits by the least sum of squares of relative errors, so that short calls
+ * count as much as long ones. */
 static void fit(const struct point points[COUNTS], struct aps_link *link)
 {
     double aa = 0, ab = 0, bb = 0, at = 0, bt = 0, wait, slow;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Native all-reduces of FP32, and the latency and rate that they stand for.
+ * Measures native all-reduces of FP32, and finds the latency and rate that
+ * explain their times.
  */
 #ifndef APS_PMPI_MEASURE_NATIVES_H
 #define APS_PMPI_MEASURE_NATIVES_H
@@ -12,11 +13,12 @@
 #include "predict/machine.h"
 
 /*
- * COLLECTIVE over the site: link->wait and link->bulk, with which the model of
- * predict/native.h comes nearest to all-reduces of some lengths: between hosts
- * (ranks with the same place, all places at the same time), or inside them.
- * `machine` has `copy` and `add`. Notes how far repetitions disagree. 0, or -1 on
- * all ranks: MPI or memory fails.
+ * COLLECTIVE over the site. Sets link->wait and link->bulk to the values with
+ * which the model of predict/native.h comes nearest to measured all-reduces of
+ * several lengths. The all-reduces run between hosts (ranks with the same
+ * place, all places at the same time), or inside them. `machine` must have
+ * `copy` and `add`. Notes the spread of repetitions. Returns 0, or -1 on all
+ * ranks if MPI fails or memory is missing.
  */
 int aps_natives_measure(struct aps_rank_layout *site, bool between,
                         const struct aps_machine *machine,

@@ -20,7 +20,7 @@ int aps_output_open(struct aps_output *output, const char *path)
     }
     descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     output->made = descriptor >= 0;
-    /* Also what a link names that is not there yet. */
+    /* This also creates the target of a dangling link. */
     if (descriptor < 0 && errno == EEXIST)
         descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor < 0)
@@ -44,7 +44,7 @@ int aps_output_begin(struct aps_output *output)
         return 0;
     if (fstat(fileno(output->stream), &found) < 0)
         return -1;
-    /* A pipe or a device has nothing to lose. */
+    /* A pipe or a device has no old text. */
     return S_ISREG(found.st_mode) ? ftruncate(fileno(output->stream), 0) : 0;
 }
 

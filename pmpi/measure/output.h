@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file that a measurement is written to. It is opened before anything is measured,
- * which takes a minute, and changed only when all has been measured.
+ * The file to which measurements are written. It is opened before the
+ * measurements, which take a minute, and changed only after all of them.
  */
 #ifndef APS_PMPI_MEASURE_OUTPUT_H
 #define APS_PMPI_MEASURE_OUTPUT_H
@@ -12,21 +12,23 @@
 struct aps_output {
     const char *path;
     FILE *stream; /* owned; NULL: not open */
-    bool made;    /* by us: it goes again if nothing is written */
+    /* created by the program, which deletes it if nothing is written */
+    bool made;
 };
 
-/* `path`, not owned; "-" is standard output. 0, or -1 with errno. */
+/* Opens `path`, which is not owned; "-" is standard output. Returns 0, or -1
+ * with errno. */
 int aps_output_open(struct aps_output *output, const char *path);
 
-/* Empties the file, whose new text the caller then writes to output->stream. 0, or -1
- * with errno. */
+/* Empties the file, whose new text the caller then writes to output->stream.
+ * Returns 0, or -1 with errno. */
 int aps_output_begin(struct aps_output *output);
 
-/* The text is whole: close the file. 0, or -1 with errno. */
+/* Closes the file after the text is complete. Returns 0, or -1 with errno. */
 int aps_output_end(struct aps_output *output);
 
-/* Close the file and leave what was there before, if it has not been emptied. Nothing
- * where it is not open. */
+/* Closes the file, and keeps its old text unless the file has been emptied.
+ * Does nothing if the file is not open. */
 void aps_output_drop(struct aps_output *output);
 
 #endif

@@ -21,7 +21,7 @@ void aps_rank_layout_clear(struct aps_rank_layout *site)
     free(site->nodes);
 }
 
-/* Tests pretend so many hosts (APSMPI_TEST_NODES), consecutive ranks each. */
+/* Pretends `hosts` hosts of consecutive ranks, for tests (APSMPI_TEST_NODES). */
 static void pretend_hosts(struct aps_rank_layout *site, int hosts)
 {
     const int size = site->vcomm.size;
@@ -33,7 +33,8 @@ static void pretend_hosts(struct aps_rank_layout *site, int hosts)
     }
 }
 
-/* Hosts are numbered by their lowest ranks. How many there are. */
+/* Numbers the hosts in the order of their lowest ranks. Returns the number of
+ * hosts. */
 static int number_hosts(struct aps_rank_layout *site)
 {
     const int size = site->vcomm.size;
@@ -77,7 +78,7 @@ static int arrange(struct aps_rank_layout *site, char *cause, size_t size)
                             site->ranks + site->host * site->per_host);
 }
 
-/* So that waits give way where ranks outnumber the cores. */
+/* Lets waits give the core away early if ranks outnumber the cores. */
 static void count_cores(const struct aps_rank_layout *site)
 {
     cpu_set_t cpus;
@@ -139,7 +140,7 @@ int aps_rank_layout_place_on(const struct aps_rank_layout *site, int places)
 
 double aps_rank_layout_max(struct aps_rank_layout *site, double value)
 {
-    /* Floats above 0 are in the order of their bits. */
+    /* The bits of floats of 0 or more are in the order of the floats. */
     float number = (float)value;
     int bits;
 
