@@ -30,14 +30,14 @@ atomic_ulong aps_bounce_failures;
 
 /* --- one call ----------------------------------------------------------- */
 
-/* The bytes that the elements of a buffer span. */
+/* Bytes that the elements of a buffer span. */
 struct span {
-    ptrdiff_t first; /* the first byte, from the buffer's address */
+    ptrdiff_t first; /* first byte, relative to the buffer's address */
     size_t bytes;
-    bool gaps; /* MPI does not write all of them */
+    bool gaps; /* MPI does not write all of the bytes */
 };
 
-/* False if there are no elements, and for arguments that MPI will refuse. */
+/* Returns false if there are no elements, or if MPI will refuse the arguments. */
 static bool bounce_measure(MPI_Count count, MPI_Datatype type,
                            struct span *span)
 {
@@ -71,8 +71,8 @@ static void bounce_fetch(struct aps_bounce *bounce,
         memset(side->host, 0, side->bytes);
 }
 
-/* Make the bounce buffer of a buffer in GPU memory. *instead becomes the
- * address for MPI. */
+/* Makes the bounce buffer of a buffer in GPU memory, and sets *instead to the
+ * address for MPI. Returns an MPI error code. */
 static int bounce_stand_in(const void *buffer, MPI_Count count,
                            MPI_Datatype type, struct aps_stand_in *side,
                            struct span *span, void **instead)
@@ -163,8 +163,7 @@ int aps_bounce_end_call(struct aps_bounce *bounce, int rc)
 /* --- nonblocking calls -------------------------------------------------- */
 
 /* The operations of all such calls are in one queue. MPI may complete the calls
- * in any order: whichever operation runs tests all calls that are not
- * complete. */
+ * in any order, so each operation tests all calls that are not complete. */
 struct deferred {
     struct aps_operation operation;
     struct aps_bounce bounce;
@@ -188,7 +187,7 @@ bool aps_bounce_can_defer(void)
     return !WITH_THREAD || aps_progress_thread_is_possible();
 }
 
-/* Complete the requests of the calls that MPI has completed. */
+/* Completes the requests of the calls that MPI has completed. */
 static void bounce_look(void)
 {
     pthread_mutex_lock(&deferred_lock);
@@ -202,8 +201,8 @@ static void bounce_look(void)
             continue;
         }
         *link = this->next;
-        /* MPI cannot say that it is done, and may still use the buffers: nobody
-         * else may have them. */
+        /* MPI cannot complete the call, and may still use the buffers, so they
+         * are not reused. */
         if (this->inner != MPI_REQUEST_NULL)
             this->bounce.from.host = this->bounce.to.host = NULL;
         this->inner = MPI_REQUEST_NULL;
@@ -221,7 +220,8 @@ static void bounce_run(struct aps_operation *operation)
     free(this);
 }
 
-/* The queue, which the first call makes, or NULL: out of memory. */
+/* Returns the queue, which the first call creates, or NULL if memory is
+ * missing. */
 static struct aps_queue *bounce_queue(void)
 {
     struct aps_queue *found;
@@ -257,7 +257,7 @@ int aps_bounce_defer(const struct aps_bounce *bounce, const MPI_Request *inner,
     if (rc != MPI_SUCCESS) {
         MPI_Request started = *(const MPI_Request *)inner;
 
-        /* MPI must be done with the buffers before they are given back. */
+        /* MPI must have finished with the buffers before they are given back. */
         (void)aps_wait_requests(1, &started);
         aps_pinned_pool_give(bounce->from.host);
         aps_pinned_pool_give(bounce->to.host);

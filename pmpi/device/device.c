@@ -33,8 +33,9 @@ static void device_default_path(char *path, size_t size)
              slash ? ours.dli_fname : "", APS_CUDA_LIBRARY);
 }
 
-/* Was the plugin built with other headers, or laid out otherwise? Then the
- * cause is in `complaint`. The first two members are those of all versions. */
+/* True if the plugin was built with other headers, or has another layout;
+ * `complaint` then has the cause. The first two members are equal in all
+ * versions. */
 static bool device_plugin_differs(const char *path,
                                   const struct aps_cuda_plugin *plugin)
 {
@@ -66,7 +67,8 @@ static bool device_plugin_differs(const char *path,
     return true;
 }
 
-/* The plugin, or NULL with the cause in `complaint`. */
+/* Loads the plugin. Returns NULL with the cause in `complaint` if it cannot be
+ * used. */
 static const struct aps_cuda_plugin *device_load(const char *path)
 {
     const struct aps_cuda_plugin *plugin;
@@ -179,6 +181,6 @@ void aps_device_note_loss(void)
 
 unsigned long aps_device_losses(char *cause, size_t size)
 {
-    /* A cause that the backend has written says more than this one. */
+    /* A cause that the backend has written is more specific than this one. */
     return aps_failures_count(&losses, cause, cause && cause[0] ? 0 : size);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory backend for buffers in a GPU's memory: the plugin's (cuda/plugin.h),
- * or, where the plugin cannot work, the driver's copies to the host
- * (memory_bounce.h). Both give the same wire bytes as the host's backend, so that
+ * Memory backend for buffers in a GPU's memory: the plugin's (cuda/plugin.h),
+ * or, if the plugin cannot work, the driver's copies to the host
+ * (memory_bounce.h). They give the same wire bytes as the host's backend, so
  * each rank chooses by itself.
  */
 #ifndef APS_PMPI_DEVICE_DEVICE_H
@@ -15,47 +15,49 @@
 #include "codec/memory.h"
 #include "device/gpu_driver.h"
 
-/* The backend for GPU memory; NULL before aps_device_open was called. */
+/* Backend for GPU memory; NULL before aps_device_open was called. */
 extern const struct aps_memory *_Atomic aps_device_backend;
 
-/* The backend for a call that has a buffer in a GPU's memory; another may be in
- * the host's. Opens the plugin at the first call. Thread-safe. */
+/* Returns the backend for a call that has a buffer in a GPU's memory; another
+ * buffer may be in host memory. Opens the plugin at the first call.
+ * Thread-safe. */
 const struct aps_memory *aps_device_open(void);
 
-/* Why the plugin is not used; "" where it is, or nobody has asked for it. */
+/* Returns why the plugin is not used, or "" if it is used or was not needed
+ * yet. */
 const char *aps_device_complaint(void);
 
-/* The number of the device whose memory holds both buffers, or -1. */
+/* Returns the number of the device whose memory holds both buffers, or -1. */
 int aps_device_of(const void *in, const void *out);
 
-/* Whether a CUDA-aware MPI may be called with memory of that device in this
+/* True if a CUDA-aware MPI may be called with memory of that device in this
  * thread. MPI needs a current context of the device. Progress threads have
  * none, and a fiber may continue in any thread. */
 bool aps_device_is_current(int device);
 
-/* Whether the ranks of a node may open each other's GPU memory:
+/* True if the ranks of a node may open each other's GPU memory:
  * APSMPI_CUDA_IPC. */
 bool aps_device_is_shared(void);
 
-/* Whether buffers in GPU memory may come: the program has initialised the CUDA
- * driver. */
+/* True if the program may use buffers in GPU memory: it has initialised the
+ * CUDA driver. */
 bool aps_device_is_expected(void);
 
-/* What all ranks of a communicator have agreed to expect. */
+/* Devices that all ranks of a communicator have agreed to expect. */
 enum aps_devices {
     APS_DEVICES_NONE,
     APS_DEVICES_EXPECTED, /* buffers in GPU memory */
-    APS_DEVICES_AWARE     /* and MPI is CUDA-aware */
+    APS_DEVICES_AWARE     /* buffers in GPU memory, and MPI is CUDA-aware */
 };
 
-/* Whether MPI is CUDA-aware: accepts pointers to GPU memory. Thread-safe. */
+/* True if MPI is CUDA-aware: it accepts pointers to GPU memory. Thread-safe. */
 bool aps_device_mpi_is_aware(void);
 
-/* How often aps_device_note_loss was called; the cause as below. */
+/* Returns the number of calls of aps_device_note_loss. `cause` is as below. */
 unsigned long aps_device_losses(char *cause, size_t size);
 
-/* How many verbs of the backend have failed so far. If some have, `cause` (size
- * bytes) says why the last one did. */
+/* Returns the number of verbs of the backend that have failed so far. If it is
+ * not 0, `cause` (`size` bytes) says why the last one failed. */
 static inline unsigned long aps_device_failures(char *cause, size_t size)
 {
     const struct aps_memory *backend =
@@ -66,8 +68,8 @@ static inline unsigned long aps_device_failures(char *cause, size_t size)
                : 0;
 }
 
-/* The device of another rank has lost values of a call of this rank. Counts as
- * a failure. */
+/* Notes that the device of another rank has lost values of a call of this rank.
+ * Counts as a failure. */
 void aps_device_note_loss(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of cuda.h, which this room does without. tests/cuda/constants.c holds
- * them against it. */
+/* Values of cuda.h, which this library does not include. tests/cuda/constants.c
+ * compares them with it. */
 #ifndef APS_PMPI_DEVICE_GPU_CONSTANTS_H
 #define APS_PMPI_DEVICE_GPU_CONSTANTS_H
 

@@ -12,15 +12,16 @@
 #include "device/gpu_functions.h"
 #include "device/gpu_visit.h"
 
-/* Idle streams that are kept, of all contexts together. */
+/* Largest number of idle streams that are kept, over all contexts. */
 #define IDLE_MAX 16
 
-/* A stream that one copy at a time uses. */
+/* A stream, which one copy at a time uses. */
 struct stream {
     aps_gpu_stream handle;
     aps_gpu_context context;
-    unsigned long long id; /* of the context: its handle may be used again */
-    bool known;            /* the id is */
+    /* id of the context, whose handle may be reused for another context */
+    unsigned long long id;
+    bool known; /* true if the id is known */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -29,8 +30,9 @@ static size_t idle_count;
 
 /* --- streams -------------------------------------------------------------- */
 
-/* An idle stream of that context. Streams of an earlier context with its handle
- * are gone with that context: forget them. */
+/* Takes an idle stream of that context. Returns false if there is none. Streams
+ * of an earlier context with the same handle ended with that context, and are
+ * removed from the list. */
 static bool gpu_copies_reuse(struct stream *stream)
 {
     bool found = false;
@@ -49,11 +51,12 @@ static bool gpu_copies_reuse(struct stream *stream)
 }
 
 /*
- * A stream of the current context for this thread alone. It does not wait for the
- * legacy stream, nor does the legacy stream wait for it: a copy there would wait
- * for the program's kernels, which may wait for the result of this call, and would
- * invalidate a stream capture. Its priority is the highest, since ranks wait for
- * the copy.
+ * Takes a stream of the current context for this thread only. Returns the
+ * driver's result. The stream does not wait for the legacy stream, nor the
+ * legacy stream for it. A copy on the legacy stream would wait for the
+ * program's kernels, which may wait for the result of this call, and would
+ * invalidate a stream capture. The priority is the highest, since ranks wait
+ * for the copy.
  */
 static int gpu_copies_take(const struct aps_gpu_driver *driver,
                            aps_gpu_context context, struct stream *stream)
@@ -70,7 +73,7 @@ static int gpu_copies_take(const struct aps_gpu_driver *driver,
                                greatest);
 }
 
-/* Keep it, or destroy it if it may not be recognised later. */
+/* Keeps the stream, or destroys it if it cannot be recognised later. */
 static void gpu_copies_give(const struct aps_gpu_driver *driver,
                             const struct stream *stream)
 {
@@ -87,7 +90,7 @@ static void gpu_copies_give(const struct aps_gpu_driver *driver,
 
 /* --- copies --------------------------------------------------------------- */
 
-/* The result of the driver's function *function. */
+/* Copies on the stream. Returns the result of the driver's function *function. */
 static int gpu_copies_run(const struct aps_gpu_driver *driver,
                           aps_gpu_stream stream, bool out, void *host,
                           aps_gpu_address device, size_t bytes,
@@ -104,7 +107,8 @@ static int gpu_copies_run(const struct aps_gpu_driver *driver,
     return driver->wait(stream);
 }
 
-/* Copy out of, or into, memory of the device. */
+/* Copies out of, or into, memory of the device. Returns 0, or -1 with the
+ * cause. */
 static int gpu_copies_copy(bool out, void *host, const void *device,
                            size_t bytes, char *cause, size_t size)
 {

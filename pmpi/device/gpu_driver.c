@@ -24,12 +24,13 @@ APS_HOT _Atomic uint64_t aps_gpu_driver_missed;
 _Thread_local struct aps_gpu_driver_stack aps_gpu_driver_stack;
 
 static struct aps_gpu_driver functions;
-static _Atomic unsigned long long looked; /* gpu_driver_libraries() then */
+/* gpu_driver_libraries() at the last look */
+static _Atomic unsigned long long looked;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- loading ------------------------------------------------------------- */
 
-/* The number of libraries that were ever loaded. Every object has it. */
+/* Reads the number of libraries that were ever loaded, which every object has. */
 static int gpu_driver_count_objects(struct dl_phdr_info *object, size_t size,
                                     void *data)
 {
@@ -48,7 +49,8 @@ static unsigned long long gpu_driver_libraries(void)
     return count;
 }
 
-/* C cannot convert a pointer to data to a pointer to a function: copy it. */
+/* Copies the pointer, because C cannot convert a pointer to data to a pointer
+ * to a function. */
 static bool gpu_driver_find(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
@@ -57,8 +59,8 @@ static bool gpu_driver_find(void *library, const char *name, void *function)
     return symbol != NULL;
 }
 
-/* The caller holds the lock. NULL if the driver is not loaded, or is older than
- * CUDA 10.1 and lacks one of the functions. */
+/* Loads the functions; the caller holds the lock. Returns NULL if the driver is
+ * not loaded, or is older than CUDA 10.1 and lacks one of the functions. */
 static const struct aps_gpu_driver *gpu_driver_load(void)
 {
     static const struct {
@@ -103,7 +105,7 @@ static const struct aps_gpu_driver *gpu_driver_load(void)
 
 /* --- addresses that the driver cannot own -------------------------------- */
 
-/* The lowest address of the program, which is the first object. */
+/* Finds the lowest address of the program, which is the first object. */
 static int gpu_driver_find_image(struct dl_phdr_info *object, size_t size,
                                  void *data)
 {
@@ -122,18 +124,18 @@ static int gpu_driver_find_image(struct dl_phdr_info *object, size_t size,
 }
 
 /*
- * The end of the heap, from the kernel. sbrk(0) must not be called: UCX, which
- * MPICH uses, replaces it by a function that reads the end of the heap and then
- * sets the end to the value read. It thereby takes away memory that malloc has
- * got in another thread in between.
+ * Returns the end of the heap, from the kernel. sbrk(0) must not be called:
+ * UCX, which MPICH uses, replaces it by a function that reads the end of the
+ * heap and then sets the end to the value read. If malloc has extended the heap
+ * in another thread in between, that function takes the memory away.
  */
 static uintptr_t gpu_driver_heap_end(void)
 {
     return (uintptr_t)syscall(SYS_brk, 0);
 }
 
-/* The kernel puts the heap behind the program's image, and nothing in between.
- * A program that was started through its loader lies above the heap instead. */
+/* The kernel places the heap directly after the program's image. A program that
+ * was started through its loader lies above the heap instead. */
 static void gpu_driver_measure_heap(void)
 {
     uintptr_t begin = atomic_load(&aps_gpu_driver_image_begin);
@@ -141,7 +143,7 @@ static void gpu_driver_measure_heap(void)
 
     if (begin == 0)
         dl_iterate_phdr(gpu_driver_find_image, &begin);
-    /* Readers read the end first: once it is set, the beginning is set. */
+    /* Readers read the end first: once the end is set, the beginning is set. */
     atomic_store(&aps_gpu_driver_image_begin, begin);
     if (end > begin && end != UINTPTR_MAX)
         atomic_store(&aps_gpu_driver_heap_end, end);
@@ -149,8 +151,8 @@ static void gpu_driver_measure_heap(void)
         atomic_store(&aps_gpu_driver_heap_end, begin);
 }
 
-/* The size that is given for a main thread's stack may be more than what the
- * kernel keeps free for it. */
+/* The reported size of a main thread's stack may exceed the room that the
+ * kernel reserves for it. */
 #define STACK_MAX ((uintptr_t)8 << 20)
 
 static void gpu_driver_measure_stack(void)
@@ -160,7 +162,8 @@ static void gpu_driver_measure_stack(void)
     void *lowest;
     size_t bytes;
 
-    stack->begin = stack->end = 1; /* measure only once, even if it fails */
+    /* prevents further measurements, even after an error */
+    stack->begin = stack->end = 1;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0)
         return;
     if (pthread_attr_getstack(&attributes, &lowest, &bytes) == 0) {
@@ -175,9 +178,10 @@ static void gpu_driver_measure_stack(void)
 /* --- whether the driver is loaded by now --------------------------------- */
 
 /*
- * Looking for a library that is not loaded takes long: done only if libraries
- * were loaded since the last look. Counting the libraries takes a walk over all
- * of them: done only once in a moment (aps_gpu_driver_was_missing).
+ * Looks for the driver. A search for a library that is not loaded takes long,
+ * so it is done only if libraries were loaded since the last look. Counting the
+ * libraries takes a walk over all of them, so it is done only once in a moment
+ * (aps_gpu_driver_was_missing).
  */
 static const struct aps_gpu_driver *gpu_driver_look(void)
 {
@@ -207,7 +211,7 @@ const struct aps_gpu_driver *aps_gpu_driver_get(void)
         return found;
     if (aps_gpu_driver_was_missing())
         return NULL;
-    /* Take the time before the look: a driver that is loaded meanwhile
+    /* The time is taken before the look: a driver that is loaded meanwhile
      * allocates memory a moment later at the earliest. */
     now = aps_gpu_driver_ticks();
     found = gpu_driver_look();
@@ -231,7 +235,7 @@ bool aps_gpu_driver_find_owner(const struct aps_gpu_driver *driver,
     aps_gpu_context home = NULL;
     void *values[] = {&type, &managed, &home, &device, &settled};
 
-    /* All values are 0 for memory that the driver does not know. Before the
+    /* For memory that the driver does not know all values are 0. Before the
      * driver is initialised the call fails. */
     if (driver->attributes(5, which, values, (aps_gpu_address)(uintptr_t)p) !=
             0 ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The CUDA driver, if the program has loaded it: tells which device a pointer
- * belongs to. To build or to load this code needs neither the headers nor the
+ * The CUDA driver, if the program has loaded it: finds the device to which a
+ * pointer belongs. Neither building nor loading this code needs the headers or
  * libraries of CUDA.
  */
 #ifndef APS_PMPI_DEVICE_GPU_DRIVER_H
@@ -17,8 +17,7 @@
 /*
  * Address ranges in which the driver cannot have memory: from the program's
  * image to the end of its heap (brk), and the stack of this thread. Most
- * pointers to host memory are in these ranges, and the driver need not be
- * asked.
+ * pointers to host memory are in these ranges, and need no call of the driver.
  */
 extern atomic_uintptr_t aps_gpu_driver_image_begin;
 extern atomic_uintptr_t aps_gpu_driver_heap_end;
@@ -44,9 +43,9 @@ static inline bool aps_gpu_driver_cannot_own(const void *p)
 }
 
 /*
- * Whether the driver was missing a moment ago. The driver takes some 10 ms from
+ * True if the driver was missing a moment ago. The driver takes some 10 ms from
  * being loaded to its first allocation. A moment is shorter at any frequency of
- * the counter, and the driver cannot have allocated memory meanwhile.
+ * the counter, so the driver cannot have allocated memory meanwhile.
  */
 #if defined(__x86_64__)
 #define APS_GPU_DRIVER_MOMENT (UINT64_C(1) << 23)
@@ -71,9 +70,9 @@ static inline uint64_t aps_gpu_driver_ticks(void)
 }
 #endif
 struct aps_gpu_driver; /* its functions */
-/* The driver; NULL: not loaded yet. */
+/* Functions of the driver; NULL: not loaded yet. */
 extern const struct aps_gpu_driver *_Atomic aps_gpu_driver_loaded;
-/* The last time at which the driver was missing; 0: never. */
+/* Last time at which the driver was missing, in ticks; 0: never. */
 extern _Atomic uint64_t aps_gpu_driver_missed;
 
 static inline bool aps_gpu_driver_was_missing(void)
@@ -85,8 +84,8 @@ static inline bool aps_gpu_driver_was_missing(void)
                APS_GPU_DRIVER_MOMENT;
 }
 
-/* Ask the driver whether p is in memory of a device or in managed memory. False
- * without a driver. Thread-safe; p may have any value. */
+/* Asks the driver whether p is in memory of a device or in managed memory.
+ * Returns false without a driver. Thread-safe. p may have any value. */
 bool aps_gpu_driver_asks(const void *p);
 
 static inline bool aps_gpu_driver_owns(const void *p)
@@ -95,14 +94,14 @@ static inline bool aps_gpu_driver_owns(const void *p)
            aps_gpu_driver_asks(p);
 }
 
-/* The number of the device that p belongs to, or -1 if the driver does not own
- * p. */
+/* Returns the number of the device that p belongs to, or -1 if the driver does
+ * not own p. */
 int aps_gpu_driver_device(const void *p);
 
-/* Whether a context of that device is current in this thread. */
+/* True if a context of that device is current in this thread. */
 bool aps_gpu_driver_is_current(int device);
 
-/* Whether the program has loaded and initialised the driver. */
+/* True if the program has loaded and initialised the driver. */
 bool aps_gpu_driver_is_there(void);
 
 #endif

@@ -13,17 +13,17 @@
 
 #define LEGACY ((aps_gpu_stream)(uintptr_t)APS_GPU_LEGACY_STREAM)
 
-/* A wait for the legacy stream has an end: its kernels may wait for what comes
- * of the program's call. Copies take microseconds, or a few turns of the
- * processes that share the GPU. */
+/* Largest number of looks at the legacy stream. The wait is limited, because
+ * kernels on that stream may wait for the result of the program's call. Copies
+ * take microseconds, or a few time slices of the processes that share the GPU. */
 #define LOOKS 1000
 static const struct timespec pause = {.tv_nsec = 100000};
 
-/* Of who settles a context. */
+/* Held by the thread that settles a context. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Is a look at the legacy stream allowed? Not while the program captures another
- * one, and then no such copy is under way either. */
+/* True if the legacy stream may be queried: the program captures no other
+ * stream. During a capture no such copy is under way. */
 static bool gpu_settle_may_look(const struct aps_gpu_driver *driver)
 {
     int status = APS_GPU_CAPTURES_NOTHING;
@@ -34,10 +34,10 @@ static bool gpu_settle_may_look(const struct aps_gpu_driver *driver)
 }
 
 /*
- * The current context: copies of all its memory. Those under way are waited for
- * the first time, by all threads that come meanwhile. While any stream is captured the
- * driver refuses it and ends the capture, so it is for memory alone that cannot do
- * without.
+ * Settles all memory of the current context. The first call waits for copies
+ * under way, and so do all threads that come meanwhile. While any stream is
+ * captured the driver refuses to set the flag and ends the capture, so this is
+ * used only for memory for which the attribute does not work.
  */
 static void gpu_settle_context_locked(const struct aps_gpu_driver *driver)
 {
@@ -63,12 +63,12 @@ void aps_gpu_settle(const struct aps_gpu_driver *driver, const void *p,
     int result;
 
     if (aps_gpu_visit_enter(driver, owner, &visit, cause, sizeof cause) < 0)
-        return; /* whoever copies says so */
-    /* Waits for those that have not ended. */
+        return; /* the copy that follows reports the cause */
+    /* Waits for copies that have not ended. */
     result = driver->set_attribute(&yes, APS_GPU_SYNC_MEMOPS,
                                    (aps_gpu_address)(uintptr_t)p);
-    /* Memory that a program has mapped itself cannot have it; a pool's takes it,
-     * and copies go on as before (driver 580.159). */
+    /* Memory that a program has mapped itself cannot have the attribute. Memory
+     * of a pool accepts it, but copies do not change (driver 580.159). */
     if (result != 0 || !owner->home) {
         pthread_mutex_lock(&lock);
         gpu_settle_context_locked(driver);

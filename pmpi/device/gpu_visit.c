@@ -23,8 +23,8 @@ int aps_gpu_driver_fail(const struct aps_gpu_driver *driver, int result,
     return -1;
 }
 
-/* The primary context of a device. It is never released, because the program
- * uses the device. */
+/* Returns the primary context of a device in *primary. It is never released,
+ * because the program uses the device. */
 static int gpu_visit_primary_of(const struct aps_gpu_driver *driver, int device,
                                 aps_gpu_context *primary)
 {
@@ -51,12 +51,6 @@ void aps_gpu_visit_leave(const struct aps_gpu_driver *driver,
     (void)driver->capture_mode(&visit->mode);
 }
 
-/*
- * Make a context current in which the owner's memory can be copied. For memory
- * of a pool any context of its device will do. Until aps_gpu_visit_leave(), calls
- * of this thread that the driver calls unsafe do not invalidate a stream capture
- * of the program.
- */
 int aps_gpu_visit_enter(const struct aps_gpu_driver *driver,
                         const struct aps_gpu_owner *owner,
                         struct aps_gpu_visit *visit, char *cause, size_t size)

@@ -11,12 +11,12 @@
 #include "device/gpu_copies.h"
 #include "device/gpu_driver.h"
 
-/* Elements of a piece, at most: long compared with the start of a copy, and
- * short enough for a cache. */
+/* Largest number of elements of a piece: its copy takes long compared with the
+ * start of a copy, and it fits into a cache. */
 #define PIECE ((size_t)128 * 1024)
 
-/* Scratch memory: one piece for each thread inside a verb. Those of PIECE are
- * kept for later. */
+/* Scratch memory: one piece for each thread inside a verb. Pieces of PIECE
+ * elements are kept for later. */
 struct piece {
     struct piece *next;
     bool longer;
@@ -27,7 +27,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct piece *idle;
 static struct aps_failures failures = APS_FAILURES_NONE;
 
-/* Of `length` elements or more. */
+/* Returns a piece of at least `length` elements, or NULL. */
 static struct piece *memory_bounce_take(size_t length)
 {
     const bool longer = length > PIECE;
@@ -61,8 +61,8 @@ static void memory_bounce_give(struct piece *piece)
     pthread_mutex_unlock(&lock);
 }
 
-/* Elements of a piece of n packed values: whole granules, or all of them where
- * they share a scale. */
+/* Returns the number of elements of a piece of n packed values: whole granules,
+ * or all values if they share a scale. */
 static size_t memory_bounce_piece_of(const struct aps_codec *codec, size_t n)
 {
     const size_t granule = aps_codec_granule(codec);

@@ -10,29 +10,30 @@
 
 #include "device/device.h"
 
-/* The pool keeps so many bytes, in use or idle. Buffers beyond that are freed
- * after use. */
+/* Largest number of bytes that the pool keeps, in use or idle. Buffers beyond
+ * that are freed after use. */
 #define KEPT_BYTES_MAX ((size_t)512 << 20)
 
-/* An idle buffer gives way to another one after so many takes without it: to unpin
- * it may wait for all that the GPU does. Until then what is beyond KEPT_BYTES_MAX
- * is pageable. */
+/* Number of takes after which an unused idle buffer may be replaced by another
+ * one. Unpinning a buffer may wait for all work of the GPU. Until then buffers
+ * beyond KEPT_BYTES_MAX are pageable. */
 #define PATIENCE 64
 
 struct buffer {
     struct buffer *next;
-    size_t size; /* including this header */
+    size_t size; /* in bytes, with this header */
     bool kept;
-    unsigned long given;                /* after so many takes */
+    /* value of `takes` when it was given back */
+    unsigned long given;
     const struct aps_memory *pinned_by; /* NULL: pageable memory */
     _Alignas(256) unsigned char bytes[];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct buffer *idle; /* the most recently used one is first */
-static size_t kept_bytes;   /* of all kept buffers */
-static size_t idle_bytes;   /* of the idle ones */
-static unsigned long takes; /* so far */
+static struct buffer *idle; /* the most recently used buffer is first */
+static size_t kept_bytes;   /* size of all kept buffers */
+static size_t idle_bytes;   /* size of the idle buffers */
+static unsigned long takes; /* number of takes so far */
 
 /* A buffer is not used for less than 1 / LENT_PART of its size. */
 #define LENT_PART 8
@@ -49,7 +50,7 @@ static void pool_destroy(struct buffer *list)
     }
 }
 
-/* The shortest idle buffer that is long enough, or NULL. */
+/* Returns the shortest idle buffer that is long enough, or NULL. */
 static struct buffer *pool_reuse(size_t size)
 {
     struct buffer **best = NULL, *found = NULL;
@@ -69,8 +70,8 @@ static struct buffer *pool_reuse(size_t size)
     return found;
 }
 
-/* The caller holds the lock, and idle buffers exist. Take out the one that was
- * unused for longest. */
+/* Removes the buffer that was unused for longest. The caller holds the lock,
+ * and idle buffers exist. */
 static struct buffer *pool_forget_last(void)
 {
     struct buffer **link = &idle, *last;
@@ -84,8 +85,8 @@ static struct buffer *pool_forget_last(void)
     return last;
 }
 
-/* The caller holds the lock. Bytes of the idle buffers that may give way: the last
- * ones. */
+/* Returns the size of the idle buffers that may be replaced, which are the last
+ * ones. The caller holds the lock. */
 static size_t pool_spare_bytes(void)
 {
     size_t bytes = 0;
@@ -97,8 +98,8 @@ static size_t pool_spare_bytes(void)
     return bytes;
 }
 
-/* Make room to keep `size` bytes by destroying idle buffers. False if even all
- * that may give way would not be enough; then none is destroyed. */
+/* Makes room to keep `size` bytes by destroying idle buffers. Returns false,
+ * without destroying any, if those that may be replaced are not enough. */
 static bool pool_reserve(size_t size)
 {
     struct buffer *forgotten = NULL;
@@ -133,8 +134,8 @@ static void pool_forget_all(void)
     pool_destroy(list);
 }
 
-/* Make a buffer of whole pages: pages are pinned, and no other memory may share
- * them. */
+/* Makes a buffer of whole pages: pages are pinned, and no other memory may
+ * share them. */
 static struct buffer *pool_create(size_t size, size_t page, const void *near)
 {
     const struct aps_memory *backend = aps_device_open();
