@@ -187,7 +187,7 @@ check 'cast: correlated with one rank is stochastic' \
     prints "$(drawn stochastic 0/1)" drawn correlated 0/1
 check 'cast: a rank that is not one of ranks' refuses 2 "not '8/8'" \
     "$apsmpi" cast --rounding correlated --rank 8/8 e5m2 1
-check 'cast: too many ranks' refuses 2 'only that of 262144' \
+check 'cast: too many ranks' refuses 2 'supports at most 262144' \
     "$apsmpi" cast --rounding correlated --rank 0/262145 e5m2 1
 check 'cast: values from standard input, by blanks and lines' \
     prints '1\t0x3c\t0x1p+0\t0x0p+0\n2\t0x40\t0x1p+1\t0x0p+0\n3\t0x42\t0x1.8p+1\t0x0p+0' \
