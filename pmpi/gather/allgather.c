@@ -15,15 +15,15 @@
 
 /* Scratch of one chunk. */
 struct slot {
-    unsigned char *blocks; /* [ranks]: of every rank, our own too */
+    unsigned char *blocks; /* [ranks]: block of every rank */
     struct aps_exchange exchange;
 };
 
 struct aps_allgather {
     int rank;
     int ranks;
-    int outcome;   /* of the call under way */
-    size_t stride; /* of slots, from one block to the next at most */
+    int outcome;   /* outcome of the call in progress */
+    size_t stride; /* most bytes from one slot to the next */
     struct aps_blocks waiting;
     struct slot slots[APS_EXCHANGE_DEPTH];
 };

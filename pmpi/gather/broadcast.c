@@ -13,20 +13,20 @@
 #include "cut/pipeline.h"
 #include "wire/pipeline_sizes.h"
 
-/* Scratch of one chunk, from the root's blocks on: they pass two exchanges, as those
- * of `direct` do. */
+/* Scratch of one chunk, from the root's blocks on; its blocks pass two
+ * exchanges, like the blocks of `direct`. */
 struct slot {
-    unsigned char *blocks; /* [ranks]: by the rank that sends it to us; on the
-                              root by the rank that gets it */
-    struct aps_exchange slices; /* from the root */
-    struct aps_exchange rest;   /* among the others */
+    unsigned char *blocks; /* [ranks]: block from the rank that sends it; on the
+                            * root, block for the rank that gets it */
+    struct aps_exchange slices; /* from the root to the owners */
+    struct aps_exchange rest;   /* among the ranks other than the root */
 };
 
 struct aps_broadcast {
     int rank;
     int ranks;
-    int outcome;   /* of the call under way */
-    size_t stride; /* of slots, from one block to the next at most */
+    int outcome;   /* outcome of the call in progress */
+    size_t stride; /* most bytes from one slot to the next */
     struct aps_blocks waiting;
     struct slot slots[APS_DIRECT_DEPTH];
 };
@@ -77,7 +77,7 @@ struct run {
     int root;
     float *x;
     size_t n;
-    size_t chunk; /* elements of all slices */
+    size_t chunk; /* elements of all slices together */
     int exponent;
     struct aps_cost *cost;
 };
@@ -87,7 +87,8 @@ static struct slot *broadcast_slot(const struct run *run, size_t k)
     return &run->broadcast->slots[k % APS_DIRECT_DEPTH];
 }
 
-/* What rank `owner`, which is not the root, passes on of chunk k. */
+/* Returns the slice of chunk k that rank `owner`, which is not the root, passes
+ * on. */
 static struct aps_slice broadcast_slice(const struct run *run, int owner,
                                         size_t k)
 {
@@ -106,7 +107,8 @@ static size_t broadcast_slice_bytes(const struct run *run, int owner, size_t k)
     return aps_block_bytes(run->wire, broadcast_slice(run, owner, k).length);
 }
 
-/* Where this rank has the block of an owner's slice: its own came from the root. */
+/* Returns this rank's copy of an owner's block; its own block came from the
+ * root. */
 static unsigned char *broadcast_block(const struct run *run, int owner,
                                       size_t k)
 {
@@ -116,7 +118,7 @@ static unsigned char *broadcast_block(const struct run *run, int owner,
     return broadcast_slot(run, k)->blocks + (size_t)place * broadcast->stride;
 }
 
-/* For an exchange. */
+/* Argument of the exchange's callbacks. */
 struct shape {
     const struct run *run;
     size_t k;
@@ -141,7 +143,7 @@ static size_t broadcast_from_others(const void *state, int rank)
                : broadcast_slice_bytes(shape->run, rank, shape->k);
 }
 
-/* The root, for an owner. */
+/* Local. The root encodes an owner's slice. */
 static void broadcast_encode_slice(const struct run *run, int owner, size_t k)
 {
     struct aps_broadcast *broadcast = run->broadcast;
@@ -163,7 +165,8 @@ static void broadcast_encode_slice(const struct run *run, int owner, size_t k)
                           broadcast_block(run, owner, k));
 }
 
-/* The root, to all owners. Blocks of the host are sent as soon as they are there. */
+/* The root sends all owners their slices. Blocks in host memory are sent as
+ * soon as they are encoded. */
 static void broadcast_send_slices(const struct run *run, size_t k)
 {
     struct aps_broadcast *broadcast = run->broadcast;

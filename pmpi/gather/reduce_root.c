@@ -14,8 +14,8 @@
 
 /* Scratch of one chunk, from the sum of its slices on. */
 struct slot {
-    unsigned char *results; /* [ranks]: on the root the sum of every slice, on
-                               other ranks only this rank's */
+    unsigned char *results; /* [ranks]: sum of every slice on the root, sum of
+                             * this rank's slice on other ranks */
     struct aps_exchange exchange;
 };
 
@@ -24,7 +24,7 @@ struct aps_reduce_root {
     struct aps_reduce_scatter *scatter; /* owned */
     int rank;
     int ranks;
-    int outcome; /* of the call under way, as the scatter's */
+    int outcome; /* outcome of the call in progress, as the scatter's */
     struct aps_blocks waiting;
     struct slot slots[APS_EXCHANGE_DEPTH];
 };
@@ -89,7 +89,7 @@ static void root_note(struct aps_reduce_root *rooted, int rc)
         rooted->outcome = rc;
 }
 
-/* The chunks and slices of `direct`. */
+/* Returns the elements of a chunk. Chunks and slices are those of `direct`. */
 static size_t root_chunk_of(const struct aps_shares *shares)
 {
     return (size_t)shares->ranks * shares->longest;
@@ -115,7 +115,7 @@ static void root_offer(void *state, size_t k)
                                   k, run->in, run->exponent, run->cost);
 }
 
-/* What a slice of chunk k takes, for an exchange. */
+/* Argument of the exchange's callbacks for the slices of chunk k. */
 struct shape {
     const struct run *run;
     size_t k;

@@ -14,8 +14,10 @@
 
 /* Scratch of one round. */
 struct slot {
-    unsigned char *outgoing; /* [ranks]: our contribution to each part */
-    unsigned char *incoming; /* [ranks]: each rank's contribution to ours */
+    unsigned char *outgoing; /* [ranks]: this rank's contribution to each
+                              * part */
+    unsigned char *incoming; /* [ranks]: each rank's contribution to this rank's
+                              * part */
     struct aps_exchange exchange;
 };
 
@@ -23,8 +25,8 @@ struct aps_reduce_scatter {
     const struct aps_vcomm *vcomm;
     int rank;
     int ranks;
-    int outcome; /* of the call under way */
-    float *sum;  /* our part */
+    int outcome; /* outcome of the call in progress */
+    float *sum;  /* sum of this rank's part */
     struct aps_blocks waiting;
     struct slot slots[APS_EXCHANGE_DEPTH];
 };
@@ -82,7 +84,7 @@ size_t aps_reduce_scatter_elements(const struct aps_wire *wire, int ranks)
     return aps_pipeline_elements(&wire->codec, ranks);
 }
 
-/* What aps_reduce_scatter_send is given. */
+/* Argument of aps_reduce_scatter_send's callbacks. */
 struct offer {
     const struct aps_shares *shares;
     const struct slot *slot;
@@ -91,7 +93,8 @@ struct offer {
     int exponent;
 };
 
-/* Where our contribution to a part goes: our own stays here. */
+/* Returns the address of this rank's contribution to a part. The contribution
+ * to its own part is not sent. */
 static unsigned char *scatter_block(const struct aps_reduce_scatter *scatter,
                                     const struct offer *offer, int owner)
 {
@@ -136,7 +139,7 @@ int aps_reduce_scatter_send(struct aps_reduce_scatter *scatter,
     const int ranks = scatter->ranks;
     const size_t own =
         aps_block_bytes(wire, shares->part(shares, scatter->rank, k).length);
-    /* Blocks of the host are sent as soon as they are there. */
+    /* Blocks in host memory are sent as soon as they are encoded. */
     const bool together = wire->memory->run;
 
     aps_exchange_receive_alike(&slot->exchange, slot->incoming,
@@ -247,9 +250,9 @@ static void scatter_offer(void *state, size_t k)
 }
 
 /*
- * In place the sum goes over elements of other owners' shares. Those are
- * encoded by now: part k of our share goes to elements of which each lies no
- * further than part k from the begin of its own.
+ * In place, the sum overwrites elements of other owners' shares. These are
+ * encoded already: each element of part k of this rank's share is at part k of
+ * its own share or earlier.
  */
 static void scatter_turn(void *state, size_t k)
 {
