@@ -12,11 +12,11 @@
 
 #define CHUNK_UNIT APS_CODEC_GRANULE
 
-/* In GPUs' memory a single group needs fewer results, and longer chunks: a wait
- * for a kernel takes some 10 us, and a chunk has a few, in which a GPU encodes a
- * million elements. Reckoned, not measured. A rank's region is to be no more than
- * the program will miss: with room for FP32 a chunk of 4 Mi elements takes 40 to 64
- * MiB with 8 to 2 owners. */
+/* In GPU memory a single group needs fewer results and longer chunks. A wait
+ * for a kernel takes some 10 us and a chunk has a few waits; a GPU encodes a
+ * million elements in that time. These are estimates, not measurements. A
+ * rank's region must not take memory that the program will miss: with room for
+ * FP32 a chunk of 4 Mi elements takes 40 to 64 MiB with 8 to 2 owners. */
 #define DEVICE_CHUNK ((size_t)4 * 1024 * 1024)
 #define DEVICE_BYTES ((size_t)65 * 1024 * 1024)
 
@@ -39,7 +39,7 @@ static void buffers_set_chunk(struct aps_chunk_buffers *slots, size_t chunk)
                               chunk / CHUNK_UNIT * CHUNK_UNIT, slots->granule);
 }
 
-/* The same in all groups. */
+/* Sets the length of chunks, the same in all groups. */
 static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
                                  size_t longest)
 {
@@ -54,7 +54,8 @@ static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
 static int buffers_allocate_sums(struct aps_chunk_buffers *slots)
 {
     for (size_t i = 0; i < slots->sum_depth; i++) {
-        /* Codecs add cache lines, none of which is to be in two. */
+        /* Codecs add into whole cache lines, so that no line belongs to two
+         * sums. */
         slots->sums[i] = aligned_alloc(
             APS_CACHE_LINE, aps_block_aligned(slots->sum * sizeof(float)));
         if (!slots->sums[i])
@@ -82,7 +83,7 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
     };
     buffers_choose_chunk(slots, groups->largest, longest);
     slots->sum = aps_chunk_capacity_sum(&slots->room, narrow);
-    aps_gpu_ipc_destroy_closed(); /* its shared memory may be short */
+    aps_gpu_ipc_destroy_closed(); /* frees shared memory, which may be short */
     rc = aps_shm_group_create(&groups->group, buffers_slot_bytes(slots),
                               buffers_result_bytes(slots), &slots->node, cause,
                               size);
@@ -96,7 +97,7 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
 
 /* --- the GPUs' ------------------------------------------------------------ */
 
-/* In a rank's region: its sums, its slot, the results of what it owns. */
+/* Offsets in a rank's region: its sums, its slot, the results of its slice. */
 static size_t buffers_region_sums(const struct aps_chunk_buffers *slots)
 {
     return slots->sum_depth * aps_block_stride_widest(slots->sum);
@@ -119,8 +120,8 @@ int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
                                    const struct aps_chunk_buffers *host)
 {
     const bool alone = host->parts == 1;
-    /* The longest chunk of the host's memory in a format whose blocks depend on where
-     * a vector is cut: in GPUs' memory it is cut there, too. */
+    /* The longest chunk in host memory in a format whose blocks depend on where
+     * a vector is cut. Vectors in GPU memory are cut in the same way. */
     const size_t least =
         (size_t)host->owners * aps_chunk_capacity_sum(&host->room, false);
 
@@ -145,7 +146,7 @@ void aps_chunk_buffers_clear(struct aps_chunk_buffers *host,
                              struct aps_chunk_buffers *devices)
 {
     if (devices->peers)
-        aps_gpu_ipc_destroy(devices->peers); /* and the node */
+        aps_gpu_ipc_destroy(devices->peers); /* destroys the node too */
     else
         aps_shm_group_destroy(host->node);
     for (int i = 0; i < APS_SUM_DEPTH; i++)
@@ -154,7 +155,7 @@ void aps_chunk_buffers_clear(struct aps_chunk_buffers *host,
 
 /* --- what lies where ------------------------------------------------------ */
 
-/* Where a rank's slot begins. */
+/* Returns the address of a rank's slot. */
 static unsigned char *buffers_slot_of(const struct aps_chunk_buffers *slots,
                                       int rank)
 {
@@ -201,7 +202,8 @@ float *aps_chunk_buffers_sum(const struct aps_chunk_buffers *slots, size_t c)
 
 /* --- headers of blocks in GPUs' memory ------------------------------------ */
 
-/* A header in a place of its own, which any block has room for. */
+/* Layout of headers that are stored without their blocks. Every block has room
+ * for such a header. */
 static const struct aps_chunk_layout headers = {.slice_stride = 64,
                                                 .owner_stride = 64};
 

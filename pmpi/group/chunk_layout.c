@@ -7,7 +7,8 @@
 #include "block/block.h"
 #include "wire/pipeline_sizes.h"
 
-/* So many times as long are chunks at most that fill their room with codes. */
+/* Largest ratio of the length of a chunk that fills its room with codes to the
+ * length of a chunk of FP32 values. */
 #define NARROWEST 8
 
 _Static_assert(APS_BLOCK_HEADER_MAX <= APS_PIPELINE_GROUP_HEADER,
@@ -17,7 +18,8 @@ struct aps_chunk_capacity aps_chunk_capacity_of(int owners, int parts,
                                                 int results, size_t chunk,
                                                 size_t granule)
 {
-    /* So much longer are slices that end at a multiple of a larger granule. */
+    /* Slices that end at a multiple of a larger granule are longer by this
+     * much. */
     const size_t longer = granule - APS_CODEC_GRANULE;
     const size_t cut = aps_slice_longest(chunk, APS_CODEC_GRANULE, owners);
     const size_t slice = cut + longer;
@@ -37,13 +39,13 @@ struct aps_chunk_capacity aps_chunk_capacity_of(int owners, int parts,
     };
 }
 
-/* Slices of n elements that are not empty. */
+/* Returns the number of slices of n elements that are not empty. */
 static size_t layout_slices(size_t n, size_t granule, int parts)
 {
     return aps_size_min((n + granule - 1) / granule, (size_t)parts);
 }
 
-/* Slices that are empty take no room: they come last. */
+/* Empty slices come last and take no room. */
 struct aps_chunk_layout
 aps_chunk_layout_of(const struct aps_chunk_capacity *room,
                     const struct aps_codec *codec)
@@ -62,7 +64,8 @@ aps_chunk_layout_of(const struct aps_chunk_capacity *room,
     };
 }
 
-/* Up to twice the elements, of less than 8 bits each, fit where FP32 values do. */
+/* Up to twice the elements fit in the room of FP32 values, at less than 8 bits
+ * each. */
 struct aps_chunk_layout
 aps_chunk_layout_across(const struct aps_chunk_capacity *room,
                         const struct aps_codec *codec)
@@ -84,8 +87,8 @@ aps_chunk_layout_across(const struct aps_chunk_capacity *room,
     };
 }
 
-/* However long the chunk is, an owner's block takes no more bytes than that of FP32
- * values which are cut at 64. */
+/* However long the chunk is, an owner's block takes no more bytes than a block
+ * of FP32 values cut at multiples of 64. */
 struct aps_chunk_layout
 aps_chunk_layout_longest(const struct aps_chunk_capacity *room,
                          const struct aps_codec *codec, size_t slice)

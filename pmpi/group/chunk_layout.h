@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a chunk lies in the memory of a group: a slot a rank, one slice an owner;
- * and a result an owner, one part a group. Room is made once, for chunks whose
- * values are cut at 64, and for those of a larger granule, whose slices are longer
- * by less than one. All have the same length up to a granule, whatever room was made
- * first: which rank owns an element, and so the random bits of its sum, depend on
- * where a vector is cut.
+ * Layout of a chunk in the memory of a group: a slot for each rank, with one
+ * slice for each owner; and a result for each owner, with one part for each
+ * group. Room is allocated once, for chunks cut at multiples of 64 and for
+ * chunks with a larger granule, whose slices are longer by less than one
+ * granule. All chunks have the same length up to a granule, whatever room was
+ * allocated first: the cuts of a vector decide which rank owns an element, and
+ * so the random bits of its sum.
  */
 #ifndef APS_PMPI_GROUP_CHUNK_LAYOUT_H
 #define APS_PMPI_GROUP_CHUNK_LAYOUT_H
@@ -15,53 +16,55 @@
 
 #include "kernel/ops.h"
 
-/* What there is room for, whatever the format. */
+/* Capacity for chunks of any format. */
 struct aps_chunk_capacity {
     int owners;         /* ranks of a group that own a slice */
-    int parts;          /* of a result */
+    int parts;          /* parts of a result, one for each group */
     int results;        /* owners whose results lie in one place: all, or one */
-    size_t chunk;       /* elements, where they are cut at 64 */
-    size_t slice, part; /* FP32 values of the longest ones */
-    size_t slot_bytes;  /* of a slot */
-    size_t result_bytes; /* of the results in one place */
+    size_t chunk;       /* elements of a chunk that is cut at multiples of 64 */
+    size_t slice, part; /* most FP32 values of a slice, and of a part */
+    size_t slot_bytes;  /* size of a slot */
+    size_t result_bytes; /* size of the results in one place */
 };
 
-/* How chunks of a codec's values lie there. */
+/* Layout of chunks that hold a codec's values. */
 struct aps_chunk_layout {
     size_t chunk;        /* elements */
-    size_t slice_stride; /* between the slices of a slot */
-    size_t owner_stride; /* between the results of two owners */
-    size_t part_stride;  /* between the parts of a result */
+    size_t slice_stride; /* bytes from one slice of a slot to the next */
+    size_t owner_stride; /* bytes from one owner's result to the next */
+    size_t part_stride;  /* bytes from one part of a result to the next */
 };
 
-/* Room for such chunks, of any codec whose granule is `granule` at most
- * (pipeline_sizes.h). */
+/* Returns the capacity for such chunks, with any codec whose granule is at most
+ * `granule` (pipeline_sizes.h). */
 struct aps_chunk_capacity aps_chunk_capacity_of(int owners, int parts,
                                                 int results, size_t chunk,
                                                 size_t granule);
 
-/* The room's chunk, in whole granules. Depends on the length of that chunk, and on
- * the codec's granule, alone. */
+/* Returns the layout of the room's chunk, in whole granules. The layout depends
+ * only on the length of that chunk and on the codec's granule. */
 struct aps_chunk_layout
 aps_chunk_layout_of(const struct aps_chunk_capacity *room,
                     const struct aps_codec *codec);
 
-/* The same for chunks of several parts, which are the longer the narrower the codec
- * (aps_pipeline_group_elements_across): up to APS_PIPELINE_GROUP_NARROW times the
- * elements of the room's slices and parts. */
+/* Returns the layout of chunks of several parts, which are longer for narrower
+ * codecs (aps_pipeline_group_elements_across): up to APS_PIPELINE_GROUP_NARROW
+ * times the elements of the room's slices and parts. */
 struct aps_chunk_layout
 aps_chunk_layout_across(const struct aps_chunk_capacity *room,
                         const struct aps_codec *codec);
 
-/* The same for chunks of one part that are as long as there is room for blocks of
- * this width, with slices of up to `slice` elements: never shorter. */
+/* Returns the layout of chunks of one part that are as long as the room for
+ * blocks of this width allows, with slices of up to `slice` elements; never
+ * shorter than aps_chunk_layout_of. */
 struct aps_chunk_layout
 aps_chunk_layout_longest(const struct aps_chunk_capacity *room,
                          const struct aps_codec *codec, size_t slice);
 
-/* The elements that an owner's sum needs room for, whichever of these layouts a call
- * has. Of a single group it suits slices of up to APS_PIPELINE_GROUP_SLICE elements; if
- * `narrow`, also of as many as it returns itself. */
+/* Returns the elements that an owner's sum needs, whichever of these layouts a
+ * call uses. For a single group this suits slices of up to
+ * APS_PIPELINE_GROUP_SLICE elements; if `narrow`, also slices of as many
+ * elements as the function returns. */
 size_t aps_chunk_capacity_sum(const struct aps_chunk_capacity *room,
                               bool narrow);
 

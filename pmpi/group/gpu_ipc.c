@@ -13,22 +13,24 @@
 #include "device/device.h"
 #include "number/parse.h"
 
-/* Calls whose buffers are not all in GPUs' memory, before that is taken for
- * what the program does. */
+/* Calls with some buffer outside GPU memory after which the group stops trying
+ * to use GPU memory. */
 #define IN_VAIN_MAX 1000
 
 struct aps_gpu_ipc {
     struct aps_shm_group *node;
     size_t bytes;
     const struct aps_device_memory *verbs; /* NULL: there are no regions */
-    int device;                            /* of ours */
-    unsigned char **regions;               /* [size]; ours is not opened */
-    int in_vain; /* calls since one that met, or the first */
+    int device;                            /* device of this rank */
+    unsigned char **regions;               /* [size]; this rank's own is not
+                                            * opened */
+    int in_vain; /* calls since the last one in GPU memory, or since the
+                  * first */
     bool refused;
-    struct aps_gpu_ipc *next; /* among those that others have not closed */
+    struct aps_gpu_ipc *next; /* next in the list of unclosed regions */
 };
 
-/* Whose own region others may still have open. */
+/* List of peers whose own region other ranks may still have open. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct aps_gpu_ipc *left;
 
@@ -62,7 +64,8 @@ static void gpu_ipc_close_others(struct aps_gpu_ipc *peers)
         }
 }
 
-/* All ranks have closed what they had open. */
+/* Frees this rank's region. All ranks have closed the regions that they had
+ * open. */
 static void gpu_ipc_destroy(struct aps_gpu_ipc *peers)
 {
     if (peers->verbs)
@@ -72,7 +75,7 @@ static void gpu_ipc_destroy(struct aps_gpu_ipc *peers)
     free(peers);
 }
 
-/* Of those that are left, what nobody has open any more. */
+/* Frees the regions in the list that no rank has open any more. */
 void aps_gpu_ipc_destroy_closed(void)
 {
     struct aps_gpu_ipc *closed = NULL;
@@ -103,7 +106,7 @@ void aps_gpu_ipc_destroy(struct aps_gpu_ipc *peers)
 {
     if (!peers)
         return;
-    if (!peers->verbs) { /* on no rank */
+    if (!peers->verbs) { /* no rank has regions */
         gpu_ipc_destroy(peers);
         return;
     }
@@ -118,8 +121,8 @@ void aps_gpu_ipc_destroy(struct aps_gpu_ipc *peers)
 
 /* --- regions ------------------------------------------------------------- */
 
-/* COLLECTIVE. Are all ranks `well`? If not, the first of those that are not
- * says why. */
+/* COLLECTIVE. True if all ranks are `well`. Otherwise the first rank that is
+ * not prints its cause. */
 static bool gpu_ipc_all_well(const struct aps_gpu_ipc *peers, bool well,
                              const char *cause)
 {
@@ -137,8 +140,8 @@ static bool gpu_ipc_all_well(const struct aps_gpu_ipc *peers, bool well,
     return first == size;
 }
 
-/* What a rank leaves in its region for the others to read by a kernel, as they
- * will read its blocks: values that no memory has by chance, FP32 as they are. */
+/* Pattern that a rank writes in its region. Other ranks read it with a kernel,
+ * as they will read blocks: FP32 values that no memory holds by chance. */
 #define PATTERN 64
 
 static void gpu_ipc_pattern(int rank, float values[PATTERN])
@@ -160,7 +163,8 @@ static bool gpu_ipc_leave_pattern(const struct aps_gpu_ipc *peers, char *cause,
     return false;
 }
 
-/* Our own region has room behind our own pattern. */
+/* Local. True if the region of rank `of` holds its pattern. This rank's own
+ * region has room for the copy after its own pattern. */
 static bool gpu_ipc_find_pattern(const struct aps_gpu_ipc *peers, int of,
                                  char *cause, size_t size)
 {
@@ -203,7 +207,7 @@ static bool gpu_ipc_open_others(struct aps_gpu_ipc *peers, const float *near,
     return true;
 }
 
-/* Local: our own, for the others to open. */
+/* Local. Allocates this rank's own region, for the other ranks to open. */
 static bool gpu_ipc_make_own(struct aps_gpu_ipc *peers, const float *near,
                              char *cause, size_t size)
 {
@@ -218,7 +222,8 @@ static bool gpu_ipc_make_own(struct aps_gpu_ipc *peers, const float *near,
                                cause, size) == 0;
 }
 
-/* COLLECTIVE. On all ranks or on none; false: then refused for good. */
+/* COLLECTIVE. Makes the regions on all ranks or on none. Returns false if it
+ * fails; the group then never tries again. */
 static bool gpu_ipc_make(struct aps_gpu_ipc *peers,
                          const struct aps_memory *memory, const float *near)
 {
@@ -235,7 +240,8 @@ static bool gpu_ipc_make(struct aps_gpu_ipc *peers,
             return true;
         }
         gpu_ipc_close_others(peers);
-        (void)aps_shm_group_max(peers->node, 0); /* all have closed */
+        (void)aps_shm_group_max(peers->node, 0); /* all ranks have closed the
+                                                  * regions */
     }
     peers->verbs->release(peers->regions[rank]);
     peers->regions[rank] = NULL;
@@ -244,8 +250,9 @@ static bool gpu_ipc_make(struct aps_gpu_ipc *peers,
     return false;
 }
 
-/* Are all regions still there? Not after cudaDeviceReset, or where a context was
- * destroyed: then the program may have other memory there. */
+/* True if all regions still exist. A region disappears after cudaDeviceReset or
+ * when its context is destroyed; the program may then have other memory at its
+ * address. */
 static bool gpu_ipc_holds(const struct aps_gpu_ipc *peers)
 {
     for (int i = 0; i < aps_shm_group_size(peers->node); i++) {
@@ -255,7 +262,7 @@ static bool gpu_ipc_holds(const struct aps_gpu_ipc *peers)
     return true;
 }
 
-/* In the order in which the greatest of a node decides. */
+/* Votes in ascending order: the greatest vote on the node decides. */
 enum vote { READY, TO_MAKE, NOT_NOW, NEVER };
 
 static enum vote gpu_ipc_vote(const struct aps_gpu_ipc *peers,
@@ -293,7 +300,8 @@ bool aps_gpu_ipc_meet(struct aps_gpu_ipc *peers,
     case TO_MAKE:
         return gpu_ipc_make(peers, memory, in);
     case NOT_NOW:
-        /* All ranks count the same. To ask costs them a meeting. */
+        /* All ranks have the same count. Each vote costs the ranks an
+         * exchange. */
         peers->refused = ++peers->in_vain == IN_VAIN_MAX;
         return false;
     default:

@@ -19,20 +19,19 @@
 #include "message/agree.h"
 #include "message/wait.h"
 
-/* The values that aps_shm_group_max_all exchanges at a time. */
+/* Number of values that aps_shm_group_max_all exchanges at a time. */
 #define VALUES 32
 
-/* What one rank has done. Only this rank writes its counts. */
+/* Progress of one rank. Only this rank writes its counts. */
 struct counts {
     struct aps_wait_count marks[APS_SHM_GROUP_EVENTS];
-    struct aps_wait_count values; /* how often it wrote `value` */
-    int32_t value[2][VALUES];     /* used in turn */
-    uint64_t elements[2];         /* of its even and its odd calls */
+    struct aps_wait_count values; /* number of times it wrote `value` */
+    int32_t value[2][VALUES];     /* used alternately */
+    uint64_t elements[2];         /* elements of its even and its odd calls */
     struct aps_memory_token token;
 };
 
-/* The beginning of the segment. A new segment is zero, and counts begin at
- * 0. */
+/* Start of the segment. A new segment is zero, and counts begin at 0. */
 struct shared {
     /* The last failed call of even and of odd number, or 0: a rank is at most
      * one call ahead of another. Numbers that wrap would meet the 0, or an old
@@ -45,13 +44,13 @@ struct shared {
 
 struct aps_shm_group {
     struct shared *shared;
-    size_t bytes; /* of the mapping */
+    size_t bytes; /* size of the mapping */
     unsigned char *slots;
     size_t slot_bytes;
     int rank;
     int size;
     MPI_Comm progress; /* for MPI's progress during waits */
-    uint32_t turns;    /* the number of exchanges by MAX */
+    uint32_t turns;    /* number of exchanges by MAX */
 };
 
 static size_t shm_group_round_up(size_t bytes)
@@ -61,7 +60,7 @@ static size_t shm_group_round_up(size_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
-/* A name that is probably new; O_EXCL refuses one that exists. */
+/* Makes a name that is probably new; O_EXCL refuses a name that exists. */
 static void shm_group_make_name(char *name, size_t size)
 {
     static _Atomic unsigned serial;
@@ -72,8 +71,9 @@ static void shm_group_make_name(char *name, size_t size)
              atomic_fetch_add(&serial, 1), (unsigned long)now.tv_nsec);
 }
 
-/* Create or open the segment and map it. NULL with a cause; then nothing is left of
- * what was created. A segment of the same name that exists is another job's. */
+/* Creates or opens the segment and maps it. Returns NULL with a cause, and
+ * leaves nothing of the segment that it created. An existing segment with the
+ * same name belongs to another job. */
 static void *shm_group_map_segment(const char *name, bool create, size_t bytes,
                                    char *cause, size_t size)
 {
@@ -95,8 +95,9 @@ static void *shm_group_map_segment(const char *name, bool create, size_t bytes,
                  strerror(error));
         goto close_fd;
     }
-    /* And map them: the faults would make a rank's first tens of short calls take
-     * twice as long, by which `reduce: auto` would judge them. */
+    /* Map the pages now: page faults would double the time of a rank's first
+     * tens of short calls, and so distort the measurements of `reduce:
+     * auto`. */
     mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                    MAP_SHARED | MAP_POPULATE, fd, 0);
     if (mapping == MAP_FAILED) {

@@ -27,13 +27,15 @@ int aps_shm_group_create(const struct aps_vcomm *group, size_t slot_bytes,
                          size_t result_bytes, struct aps_shm_group **node,
                          char *cause, size_t size);
 void aps_shm_group_destroy(
-    struct aps_shm_group *node); /* local; NULL: nothing */
+    struct aps_shm_group *node); /* local; NULL is allowed */
 
 int aps_shm_group_rank(const struct aps_shm_group *node);
 int aps_shm_group_size(const struct aps_shm_group *node);
 unsigned char *aps_shm_group_slot(const struct aps_shm_group *node, int rank);
 size_t
-aps_shm_group_slot_stride(const struct aps_shm_group *node); /* rank to rank */
+aps_shm_group_slot_stride(const struct aps_shm_group *node); /* bytes from one
+                                                              * rank's slot to
+                                                              * the next */
 unsigned char *aps_shm_group_result(const struct aps_shm_group *node);
 
 /*
@@ -61,36 +63,41 @@ void aps_shm_group_await(struct aps_shm_group *node,
                          uint32_t times, bool messages);
 
 /*
- * aps_shm_group_fail: this rank could not do its part in `call`. Every rank
- * numbers its calls from 1. The other ranks see the failure when they have
- * awaited the next mark of this rank. aps_shm_group_failed: whether a rank has
- * failed in `call`. A rank that is ahead may have failed in the next call, but
- * no rank may be two calls ahead.
+ * aps_shm_group_fail reports that this rank could not do its part in `call`.
+ * Every rank numbers its calls from 1. The other ranks see the failure when
+ * they have awaited the next mark of this rank.
+ *
+ * aps_shm_group_failed is true if a rank has failed in `call`. A rank that is
+ * ahead may have failed in the next call, but no rank may be two calls ahead.
  */
 void aps_shm_group_fail(struct aps_shm_group *node, uint64_t call);
 bool aps_shm_group_failed(const struct aps_shm_group *node, uint64_t call);
 
 /*
- * How many elements `call` has on this rank, to be told before its first mark. When
- * a rank has awaited that mark of all ranks, or a mark of a rank that has, it finds
- * the first rank of the group with another number of *elements; -1: there is none.
+ * aps_shm_group_tell_elements publishes the number of elements of `call` on
+ * this rank, before its first mark. aps_shm_group_find_other_elements returns
+ * the first rank of the group whose number differs from this rank's, and stores
+ * that number in *elements; it returns -1 if all numbers are equal. Call it
+ * after awaiting that mark of all ranks, or a mark of a rank that has awaited
+ * the marks of all ranks.
  */
 void aps_shm_group_tell_elements(struct aps_shm_group *node, uint64_t call,
                                  uint64_t elements);
 int aps_shm_group_find_other_elements(const struct aps_shm_group *node,
                                       uint64_t call, uint64_t *elements);
 
-/* The GPU of a rank has failed: the group uses no GPU memory from then on. */
+/* aps_shm_group_fail_device reports that this rank's GPU has failed: the group
+ * uses no GPU memory from then on. */
 void aps_shm_group_fail_device(struct aps_shm_group *node);
 bool aps_shm_group_device_failed(const struct aps_shm_group *node);
 
-/* The token of a rank. A rank writes its own token; the others may read it
- * after the next aps_shm_group_max. */
+/* Returns the token of a rank. A rank writes its own token; the others may read
+ * it after the next aps_shm_group_max. */
 struct aps_memory_token *aps_shm_group_token(const struct aps_shm_group *node,
                                              int rank);
 
-/* A rank calls aps_shm_group_leave once, when it needs the other ranks no more.
- * aps_shm_group_leavers: how many ranks have done so. */
+/* A rank calls aps_shm_group_leave once, when it no longer needs the other
+ * ranks. aps_shm_group_leavers returns the number of ranks that have left. */
 void aps_shm_group_leave(struct aps_shm_group *node);
 int aps_shm_group_leavers(const struct aps_shm_group *node);
 

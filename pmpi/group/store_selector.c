@@ -12,23 +12,25 @@
 #include "base/clock.h"
 #include "codec/stream.h"
 
-/* Once each reader has been measured twice, one chunk of so many is measured: an odd
- * number, so that it is not always the first chunk of a call, which finds other things
- * in the caches than the rest. */
+/* After two measurements of each reader, one chunk of CHUNKS is measured. The
+ * number is odd so that the measured chunk is not always the first of a call,
+ * which finds other data in the caches than the rest. */
 #define CHUNKS 13
 
-/* So many lines are written by ordinary stores and as many by streaming ones, until
- * others can see them. On an EPYC (Zen 4) ordinary ones take more than 9/8 of the time
- * of streaming ones 4 times of 100 with a cache in common, and 93 times without: two
- * measurements in a row decide. */
+/* Number of lines that one measurement writes with each kind of store, until
+ * other cores can see them. On an EPYC (Zen 4) ordinary stores take more than
+ * 9/8 of the time of streaming ones in 4 of 100 measurements with a cache in
+ * common, and in 93 without. Two consecutive measurements decide. */
 #define LINES ((size_t)30)
 #define SLOW(store, stream) (8 * (store) > 9 * (stream))
 
-/* Both parts lie between lines that are stored to before: a page that is new is not
+/* Size of one measurement's memory. Lines before and after the measured ones
+ * are stored to first, so that the page faults of a new page are not
  * measured. */
 #define PART ((LINES + 2) * APS_CACHE_LINE)
 
-/* The first reader from number `i` on that is not this rank itself, in a circle. */
+/* Returns the first reader from number `i` on, cyclically, that is not this
+ * rank. */
 static int handoff_reader_from(const struct aps_store_selector *handoff, int i)
 {
     if (i == handoff->self)
@@ -49,7 +51,7 @@ void aps_store_selector_init(struct aps_store_selector *handoff, int readers,
     handoff->next = handoff_reader_from(handoff, 0);
     if (wanted == APS_CACHE_HANDOFF_STORE)
         return;
-    /* All that there will ever be: steps allocate nothing. */
+    /* The only allocations: steps allocate nothing. */
     handoff->scratch = malloc(room);
     if (!handoff->scratch)
         return;
@@ -65,7 +67,7 @@ void aps_store_selector_clear(struct aps_store_selector *handoff)
     *handoff = (struct aps_store_selector){0};
 }
 
-/* To LINES lines. */
+/* Writes LINES lines by ordinary stores. */
 static void handoff_store(unsigned char *to, const unsigned char *values)
 {
     memcpy(to, values, LINES * APS_CACHE_LINE);
@@ -76,7 +78,8 @@ static void handoff_stream(unsigned char *to, const unsigned char *values)
     aps_stream_copy(to, values, LINES * APS_CACHE_LINE);
 }
 
-/* Nanoseconds until others can see what `write` has written to a part. */
+/* Returns the nanoseconds until other cores can see the lines that `write` has
+ * written. */
 static int64_t handoff_time(unsigned char *part,
                             void (*write)(unsigned char *to,
                                           const unsigned char *values))
@@ -100,7 +103,7 @@ static bool handoff_streams_to_one(const struct aps_store_selector *handoff)
     return false;
 }
 
-/* The next reader's turn. */
+/* Moves the measurement to the next reader. */
 static void handoff_turn_from(struct aps_store_selector *handoff, int reader)
 {
     handoff->pending_change = false;

@@ -23,7 +23,7 @@ static hwloc_obj_type_t topology_object_type(enum aps_group_kind kind)
 }
 
 /*
- * The cores of this rank: those that it is bound to. On a described topology
+ * Stores the cores to which this rank is bound. On a described topology
  * (HWLOC_SYNTHETIC, HWLOC_XMLFILE) rank i of the node has core i.
  */
 static int topology_rank_cpuset(hwloc_topology_t topology, int node_rank,
@@ -48,7 +48,7 @@ static int topology_rank_cpuset(hwloc_topology_t topology, int node_rank,
     return 0;
 }
 
-/* The index of the object that contains all of `set`, or -1. */
+/* Returns the index of the object that contains all of `set`, or -1. */
 static int topology_covering_object(hwloc_topology_t topology,
                                     hwloc_obj_type_t type,
                                     hwloc_const_cpuset_t set)
@@ -64,7 +64,7 @@ static int topology_covering_object(hwloc_topology_t topology,
     return -1;
 }
 
-/* The topology of this node, loaded once: loading takes milliseconds. */
+/* Topology of this node, loaded once: loading takes milliseconds. */
 static hwloc_topology_t loaded;
 static bool is_loaded;
 static pthread_once_t load_once = PTHREAD_ONCE_INIT;
@@ -78,7 +78,7 @@ static void topology_load(void)
         hwloc_topology_destroy(loaded);
 }
 
-/* The index of the object that this rank is bound inside, or -1 with a
+/* Returns the index of the object inside which this rank is bound, or -1 with a
  * cause. */
 static int topology_hardware_colour(enum aps_group_kind kind, int node_rank,
                                     char *cause, size_t size)
@@ -143,7 +143,7 @@ static void topology_part(struct partition *p, const int a[], const int b[])
     }
 }
 
-/* The pretended node of a rank. */
+/* Returns the pretended node of a rank. */
 static int topology_pretend(const struct aps_vcomm *vcomm, int nodes,
                             bool cyclic, int rank)
 {
@@ -152,8 +152,8 @@ static int topology_pretend(const struct aps_vcomm *vcomm, int nodes,
     return cyclic ? rank % nodes : (int)((long)rank * nodes / vcomm->size);
 }
 
-/* The node and the pretended node of each rank, as the two keys of a partition.
- * If groups go across nodes, all ranks get the same keys. */
+/* Stores the node and the pretended node of each rank, as the two keys of a
+ * partition. If groups span nodes, all ranks get the same keys. */
 static void topology_node_keys(const struct aps_vcomm *vcomm,
                                const struct aps_grouping *grouping, int node[],
                                int pretended[])
@@ -173,7 +173,7 @@ int aps_topology_count_nodes(const struct aps_vcomm *vcomm, int test_nodes,
 {
     int count = 0;
 
-    /* A node begins with the first rank that no earlier rank shares it with. */
+    /* A node begins with the first rank that shares it with no earlier rank. */
     for (int i = 0; i < vcomm->size; i++) {
         int j = 0;
 
@@ -189,8 +189,8 @@ int aps_topology_count_nodes(const struct aps_vcomm *vcomm, int test_nodes,
 }
 
 /* COLLECTIVE over vcomm for the kinds that need hwloc. Ranks of a node with the
- * same colour form a group. 0, or -1: on all ranks if some rank has no colour,
- * which says why; on this rank alone if MPI fails. */
+ * same colour form a group. Returns 0 or -1: on all ranks if some rank has no
+ * colour, and that rank reports the cause; on this rank alone if MPI fails. */
 static int topology_colours(const struct aps_vcomm *vcomm,
                             const struct aps_grouping *grouping,
                             const struct partition *nodes, int colours[],
@@ -215,8 +215,8 @@ static int topology_colours(const struct aps_vcomm *vcomm,
     return 0;
 }
 
-/* Local. Fill in the groups from the view of this rank. `members` is scratch.
- * 0, or -1: out of memory. */
+/* Local. Fills in the groups from the view of this rank. `members` is scratch.
+ * Returns 0, or -1 if out of memory. */
 static int topology_describe(const struct aps_vcomm *vcomm,
                              const struct partition *parts, int members[],
                              struct aps_groups *groups)

@@ -19,43 +19,44 @@ struct aps_groups {
     int groups;             /* the number of groups */
     int smallest;           /* ranks of the smallest group */
     int largest;            /* ranks of the largest group */
-    /* The ranks that have the same rank in their groups as this rank, in the
-     * order of the groups' first ranks. Of size 0 if some group has no such
-     * rank, or if there is a single group. */
+    /* Ranks with the same rank in their groups as this rank, in the order of
+     * the groups' first ranks. The size is 0 if some group has no such rank, or
+     * if there is a single group. */
     struct aps_vcomm peers;
 };
 
-/* How to group ranks. */
+/* Rule for grouping ranks. */
 struct aps_grouping {
     enum aps_group_kind kind;
     /* For APS_GROUP_NUMBER: the ranks of a group; the last group may have
      * fewer. */
     int number;
-    /* For APS_GROUP_NUMBER: a group is of consecutive ranks of any nodes,
+    /* For APS_GROUP_NUMBER: true: a group has consecutive ranks of any nodes,
      * instead of ranks of one node. */
     bool across_nodes;
-    int test_nodes;   /* > 0: pretend so many nodes, for tests */
+    int test_nodes;   /* > 0: number of nodes to pretend, for tests */
     bool test_cyclic; /* pretend that ranks lie on the nodes in turn */
 };
 
 /*
- * COLLECTIVE over vcomm: group its ranks. vcomm's `nodes` are set, and vcomm
- * outlives the groups.
+ * COLLECTIVE over vcomm. Groups the ranks of vcomm, whose `nodes` are set and
+ * which outlives the groups.
  *
- * Returns MPI_SUCCESS; -1 on all ranks if a rank has no such group: then `cause` says
- * why on that rank, and is "" on the others; or an MPI error code. The caller calls
- * aps_topology_release in any case.
+ * Returns MPI_SUCCESS; -1 on all ranks if a rank has no such group: then
+ * `cause` says why on that rank, and is "" on the others; or an MPI error code.
+ * The caller calls aps_topology_release in any case.
  */
 int aps_topology_groups(const struct aps_vcomm *vcomm,
                         const struct aps_grouping *grouping,
                         struct aps_groups *groups, char *cause, size_t size);
 
-/* Local. On how many nodes the ranks of vcomm are, whose `nodes` are set; the rest
- * is as in struct aps_grouping. */
+/* Local. Returns the number of nodes of the ranks of vcomm, whose `nodes` are
+ * set; the other arguments are as in struct aps_grouping. */
 int aps_topology_count_nodes(const struct aps_vcomm *vcomm, int test_nodes,
                              bool test_cyclic);
 
-/* Does nothing to {0}, and to groups that were released before. */
+/* Frees the groups. Does nothing to {0} and to groups that were released
+ * before. */
 void aps_topology_release(struct aps_groups *groups);
 
 #endif
