@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One way to reduce: made once for a virtual communicator, then run. The object
- * of every algorithm begins with a struct aps_algorithm.
+ * Algorithm of a reduction: created once for a virtual communicator, then run
+ * for each call. The object of every algorithm begins with a struct
+ * aps_algorithm.
  */
 #ifndef APS_PMPI_REDUCE_ALGORITHM_H
 #define APS_PMPI_REDUCE_ALGORITHM_H
@@ -18,18 +19,20 @@ struct aps_algorithm;
 
 struct aps_algorithm_ops {
     /*
-     * COLLECTIVE. Reduce `count` vectors, APS_VECTORS_MAX at most, each to what
-     * it would be alone. If it is one, the memory of `wire` is the layer's;
-     * else the host's. An MPI error code.
+     * COLLECTIVE. Reduces `count` vectors, at most APS_VECTORS_MAX, each to the
+     * result that it would have alone. A single vector is in the memory of
+     * `wire`, several vectors are in host memory. Returns an MPI error code.
      */
     int (*run)(struct aps_algorithm *algorithm, const struct aps_plan *plan,
                const struct aps_wire *wire, int count,
                struct aps_vector vectors[], struct aps_cost *cost);
-    /* Local, and the same on all ranks. Does a plan leave all values and sums FP32,
-     * so that its scale scales nothing? NULL: no plan does. */
+    /* Local, the same on all ranks. True if the plan keeps all values and sums
+     * in FP32, so that its scale scales nothing. The
+     * member is NULL if no plan does. */
     bool (*is_exact)(const struct aps_algorithm *algorithm,
                      const struct aps_plan *plan);
-    /* Local. The groups that it reduces by. NULL: it has none. */
+    /* Local. Returns the groups by which the algorithm reduces. The member is
+     * NULL if it has no groups. */
     const struct aps_groups *(*groups)(const struct aps_algorithm *algorithm);
     /* Local; may be called while a communicator is freed. */
     void (*destroy)(struct aps_algorithm *algorithm);
@@ -39,19 +42,19 @@ struct aps_algorithm {
     const struct aps_algorithm_ops *ops;
 };
 
-/* Where it is to run. */
+/* Site of an algorithm. */
 struct aps_algorithm_params {
     const struct aps_vcomm *vcomm; /* not owned; outlives the object */
     struct aps_grouping grouping;
     enum aps_devices devices; /* the same on all ranks */
-    size_t longest; /* elements of all vectors of a call together, at most */
-    size_t granule; /* of formats, at most: aps_pipeline_granule */
+    size_t longest; /* most elements of all vectors of a call together */
+    size_t granule; /* largest granule of a format (aps_pipeline_granule) */
 };
 
 /*
- * COLLECTIVE over the site's ranks. Returns MPI_SUCCESS; -1 if the algorithm cannot
- * run here, perhaps on some ranks only, with a cause on the ranks that know it and ""
- * on the others; or an MPI error code.
+ * COLLECTIVE over the site's ranks. Creates an algorithm. Returns MPI_SUCCESS;
+ * -1 if the algorithm cannot run here, perhaps on some ranks only, with a cause
+ * on the ranks that know it and "" on the others; or an MPI error code.
  */
 typedef int aps_algorithm_create_fn(const struct aps_algorithm_params *site,
                                     struct aps_algorithm **algorithm,

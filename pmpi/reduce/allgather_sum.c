@@ -13,18 +13,18 @@
 
 /* Scratch of one chunk. */
 struct slot {
-    unsigned char *blocks; /* [size]: of every rank, our own too */
+    unsigned char *blocks; /* [size]: block of every rank */
     struct aps_exchange exchange;
     struct aps_chunk chunk;
 };
 
 struct aps_allgather_sum {
-    struct aps_algorithm algorithm; /* of aps_allgather_sum_algorithm */
+    struct aps_algorithm algorithm; /* `reduce: gather` as an algorithm */
     const struct aps_vcomm *vcomm;
     int rank;
     int size;
-    int outcome; /* of the call under way */
-    float *sum;  /* of a piece */
+    int outcome; /* outcome of the call in progress */
+    float *sum;  /* sum of a piece */
     struct slot slots[APS_EXCHANGE_DEPTH];
 };
 
@@ -105,8 +105,8 @@ static void gather_sum_send_values(void *state, size_t k)
     }
     aps_exchange_send_all(&slot->exchange, own, bytes);
     run->cost->wire_bytes += others * bytes;
-    /* In place of this, an all-reduce of FP32 would send its floats to their
-     * owners and the sums back. */
+    /* An FP32 all-reduce would send the floats to their owners and the sums
+     * back. */
     run->cost->fp32_bytes += 2 * aps_chunk_slice_elements(chunk, 1, 0) *
                              sizeof(float) * others / (others + 1);
 }
@@ -132,7 +132,7 @@ static void gather_sum_sum_values(void *state, size_t k)
             struct aps_scale_record record = aps_accumulate_record(
                 run->wire, gather->size, blocks, stride, magnitude);
 
-            /* The sum itself is not cast. */
+            /* The sum is not cast to the format. */
             record.sum_max = magnitude.max;
             if (!aps_redo_settle(piece->vector->state, piece->begin, piece->n,
                                  &record))

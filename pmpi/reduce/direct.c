@@ -14,14 +14,16 @@
 
 /* The blocks of one chunk. */
 struct blocks {
-    unsigned char *outgoing; /* [size]: our contribution to each slice */
-    unsigned char *incoming; /* [size]: each rank's contribution to ours */
-    unsigned char *results;  /* [size]: every slice's sum, for `direct` alone */
+    unsigned char *outgoing; /* [size]: this rank's contribution to each
+                              * slice */
+    unsigned char *incoming; /* [size]: each rank's contribution to this rank's
+                              * slice */
+    unsigned char *results;  /* [size]: sum of every slice; `direct` alone */
 };
 
-/* In one kind of memory. */
+/* Scratch in one kind of memory. */
 struct scratch {
-    float *sum; /* our slice */
+    float *sum; /* sum of this rank's slice */
     struct blocks blocks[APS_DIRECT_DEPTH];
 };
 
@@ -29,28 +31,29 @@ struct scratch {
 struct slot {
     struct aps_exchange contributions;
     struct aps_exchange results;
-    struct aps_chunk chunk; /* for `direct` alone */
+    struct aps_chunk chunk; /* `direct` alone */
 };
 
 struct aps_direct {
-    struct aps_algorithm algorithm; /* of aps_direct_algorithm */
+    struct aps_algorithm algorithm; /* `reduce: direct` as an algorithm */
     const struct aps_vcomm *vcomm;
     int rank;
     int size;
-    int outcome; /* of the call under way */
-    /* For `direct` alone: a message has room for so many bytes of values and so
-     * many elements, and is it as long as those from GPUs' memory? */
+    int outcome; /* outcome of the call in progress */
+    /* For `direct` alone: most bytes and most elements of a message, and
+     * whether messages are as long as for GPU memory. */
     size_t room;
     size_t elements;
     bool is_long;
     struct slot slots[APS_DIRECT_DEPTH];
     struct scratch host;
     struct aps_blocks waiting;
-    struct scratch device; /* as soon as it is needed, if it can be had */
-    const struct aps_device_memory *verbs; /* that it is of, or NULL */
-    void *allocation;                      /* all of it */
-    int number;                            /* of the device */
-    struct aps_direct_devices *steps;      /* there */
+    struct scratch device; /* allocated on first use, if possible */
+    const struct aps_device_memory *verbs; /* verbs of the device memory, or
+                                            * NULL */
+    void *allocation;                      /* the whole allocation */
+    int number;                            /* number of the device */
+    struct aps_direct_devices *steps;      /* stages on the device */
     bool refused;
 };
 
@@ -88,7 +91,7 @@ destroy:
     return NULL;
 }
 
-/* Between the blocks of `direct` alone. */
+/* Returns the bytes from one block to the next, for `direct` alone. */
 static size_t direct_stride_alone(const struct aps_direct *direct)
 {
     return aps_block_stride_bytes(direct->room);
@@ -143,7 +146,7 @@ void aps_direct_destroy(struct aps_direct *direct)
 
 /* --- scratch on a device ------------------------------------------------- */
 
-/* One allocation: the sum, then all blocks. */
+/* Allocates the sum and all blocks at once. Returns false if that fails. */
 static bool direct_allocate_on_device(struct aps_direct *direct,
                                       const struct aps_memory *memory,
                                       const float *near, int device)
@@ -171,8 +174,9 @@ static bool direct_allocate_on_device(struct aps_direct *direct,
     return true;
 }
 
-/* May the blocks of this call be in the memory of the device that its vectors
- * are in? A matter of this rank alone: the others receive the same bytes. */
+/* True if the blocks of this call can be in the memory of the device that holds
+ * its vectors. Ranks may decide differently, because the other ranks receive
+ * the same bytes. */
 static bool direct_goes_by_device(struct aps_direct *direct,
                                   const struct aps_wire *wire, const float *in,
                                   const float *out)
@@ -190,14 +194,14 @@ static bool direct_goes_by_device(struct aps_direct *direct,
     if (!direct->verbs)
         direct->refused =
             !direct_allocate_on_device(direct, wire->memory, in, device);
-    /* The program may have reset the device since. */
+    /* The program may have reset the device since the allocation. */
     if (!direct->refused && !direct->verbs->holds(direct->allocation))
         direct->refused = true;
     return !direct->refused && device == direct->number;
 }
 
-/* Has this rank's device lost values of this call? What is there in their place
- * nobody must get: zeros, from the host, are what the others count. */
+/* True if this rank's device has lost values of this call. No rank may get the
+ * data in their place: the host sends zeros, which the other ranks add. */
 static bool direct_is_lost(const struct aps_wire *wire)
 {
     return wire->device && *wire->lost;
@@ -222,7 +226,7 @@ void aps_direct_fail(struct aps_direct *direct, int rc)
         direct->outcome = rc;
 }
 
-/* What the results of a chunk are cut like. */
+/* Argument of the exchange's callbacks: the cut of a chunk's results. */
 struct shape {
     const struct aps_chunk *chunk;
     const struct aps_wire *wire;
@@ -236,7 +240,8 @@ static size_t direct_slice_bytes(const void *state, int rank)
     return aps_chunk_slice_bytes(shape->chunk, shape->wire, shape->size, rank);
 }
 
-/* Where our values of a rank's slice go: our own stay here. */
+/* Returns the address of this rank's values of a rank's slice; its own slice is
+ * not sent. */
 static unsigned char *direct_outgoing(const struct aps_direct *direct,
                                       const struct blocks *blocks, int owner,
                                       size_t stride)
@@ -245,7 +250,7 @@ static unsigned char *direct_outgoing(const struct aps_direct *direct,
            (size_t)owner * stride;
 }
 
-/* Our values of one rank's slice. */
+/* Encodes this rank's values of one rank's slice. */
 static void direct_encode_slice(struct aps_direct *direct,
                                 const struct aps_chunk *chunk, int owner,
                                 const struct blocks *blocks)
@@ -298,7 +303,7 @@ int aps_direct_send_contributions(struct aps_direct *direct,
     return direct->outcome;
 }
 
-/* The sums of our slice, encoded. */
+/* Sums and encodes this rank's slice. */
 static void direct_sum_slice(const struct aps_direct *direct,
                              const struct aps_wire *wire,
                              const struct scratch *scratch,
@@ -361,7 +366,7 @@ int aps_direct_receive_results(struct aps_direct *direct, size_t k)
 struct run {
     struct aps_direct *direct;
     struct aps_wire wire;
-    bool lost; /* by the device */
+    bool lost; /* values that the device has lost */
     struct aps_chunks chunks;
     struct aps_cost *cost;
 };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The direct reduction across ranks: every rank owns a slice; encoded slices go
- * to their owner, which sums them in rank order, encodes the sum once and sends
- * it to all. Two roundings, whatever the number of ranks.
+ * The direct reduction across ranks. Every rank owns a slice; ranks send
+ * encoded slices to their owner, which sums them in rank order, encodes the sum
+ * once and sends it to all ranks. A value is rounded twice, for any number of
+ * ranks.
  *
  * It works chunk by chunk in three stages, which callers run in a pipeline
- * (pipeline.h): offer, turn, finish. Chunk number k uses scratch number
- * k % APS_DIRECT_DEPTH.
+ * (pipeline.h): offer, turn, finish. Chunk number k uses scratch number k %
+ * APS_DIRECT_DEPTH.
  */
 #ifndef APS_PMPI_REDUCE_DIRECT_H
 #define APS_PMPI_REDUCE_DIRECT_H
@@ -23,30 +24,34 @@
 struct aps_direct; /* opaque: a virtual communicator and scratch */
 
 /*
- * The stages for slices of up to `elements` elements and blocks of up to
- * `bytes` bytes over `vcomm`, a virtual communicator that is not owned. Local;
- * NULL when out of memory.
+ * Local. Creates the stages for slices of up to `elements` elements and blocks
+ * of up to `bytes` bytes over `vcomm`, which is not owned. Returns NULL if out
+ * of memory.
  */
 struct aps_direct *aps_direct_create(const struct aps_vcomm *vcomm,
                                      size_t elements, size_t bytes);
 
 /*
- * The same for aps_direct_run, which needs room for results, too. `devices`,
- * the same on all ranks: messages are longer where MPI takes them from GPUs'
- * memory. If the vectors of a call are there, blocks are, too: each rank sees
- * to that by itself. `granule` is as in pipeline_sizes.h.
+ * Local. Creates the reduction for aps_direct_run, which also needs room for
+ * results. `devices` is the same on all ranks: messages are longer if MPI takes
+ * them from GPU memory. If the vectors of a call are in GPU memory, each rank
+ * decides by itself to put its blocks there. `granule` is as in
+ * pipeline_sizes.h.
  */
 struct aps_direct *aps_direct_create_standalone(const struct aps_vcomm *vcomm,
                                                 enum aps_devices devices,
                                                 size_t granule);
-void aps_direct_destroy(struct aps_direct *direct); /* NULL: nothing */
+void aps_direct_destroy(struct aps_direct *direct); /* NULL is allowed */
 
 /*
- * Local, first: what went wrong in an earlier call is forgotten. Then COLLECTIVE
- * over vcomm, each, in the order of k: send our contributions and be ready for
- * all that comes; sum our slice and send the result; wait for the results of
- * the others. The outcome of the call so far, an MPI error code: after an error
- * the stages are gone through to the end (messages.h).
+ * aps_direct_begin is local, comes first, and clears the outcome of the
+ * previous call. The other three are COLLECTIVE over vcomm, called in the order
+ * of k: aps_direct_send_contributions sends this rank's contributions and posts
+ * all receives; aps_direct_reduce_slice sums this rank's slice and sends the
+ * result; aps_direct_receive_results waits for the results of the other ranks.
+ *
+ * Each stage returns the outcome of the call so far, an MPI error code. After
+ * an error callers still run all stages (messages.h).
  */
 void aps_direct_begin(struct aps_direct *direct);
 int aps_direct_send_contributions(struct aps_direct *direct,
@@ -59,7 +64,7 @@ int aps_direct_reduce_slice(struct aps_direct *direct,
                             struct aps_cost *cost);
 int aps_direct_receive_results(struct aps_direct *direct, size_t k);
 
-/* For a stage that fails elsewhere: what is sent from now on is empty. */
+/* Reports a stage that failed elsewhere: later messages are empty. */
 void aps_direct_fail(struct aps_direct *direct, int rc);
 
 /* COLLECTIVE over vcomm. The reduction `direct`, as in algorithm.h. */

@@ -148,8 +148,8 @@ void aps_direct_devices_decode(struct aps_direct_devices *devices,
 {
     const struct aps_piece *piece = &chunk->pieces[0];
     struct aps_block_queue *queue = &devices->queue;
-    /* What this rank cannot decode the others have: that the backend has counted a
-     * failure is enough. */
+    /* Other ranks have what this rank cannot decode: the failure that the
+     * backend has counted suffices. */
     const bool lost = *wire->lost;
 
     aps_block_queue_begin(queue, wire);

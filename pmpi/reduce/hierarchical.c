@@ -17,8 +17,9 @@
 #include "wire/pipeline_sizes.h"
 
 /*
- * COLLECTIVE over the group. Do its ranks outnumber the cores that they may run
- * on together? One rank's own binding does not tell.
+ * COLLECTIVE over the group. Tells the waits how many cores the group's ranks
+ * may run on together, and how many ranks there are. A rank's own binding does
+ * not show that.
  */
 static void hierarchical_count_cores(const struct aps_vcomm *group)
 {
@@ -30,7 +31,7 @@ static void hierarchical_count_cores(const struct aps_vcomm *group)
         aps_wait_set_ranks(group->size, CPU_COUNT(&cpus));
 }
 
-/* Local: what this rank needs beside the slots. 0 or -1. */
+/* Local. Creates this rank's parts other than the slots. Returns 0 or -1. */
 static int hierarchical_equip_local(struct aps_hierarchical *h,
                                     const struct aps_algorithm_params *site)
 {
@@ -111,7 +112,7 @@ void aps_hierarchical_destroy(struct aps_hierarchical *h)
 
 /* --- one call ------------------------------------------------------------ */
 
-/* The exponents inside the group. Sums that stay FP32 there need none. */
+/* Sets the exponents inside the group. Sums that stay FP32 there need none. */
 static void hierarchical_group_scales(struct aps_hierarchical_run *run,
                                       int count, struct aps_vector vectors[])
 {
@@ -129,7 +130,8 @@ static void hierarchical_group_scales(struct aps_hierarchical_run *run,
     aps_exponent_set(wire, count, greatest, vectors);
 }
 
-/* COLLECTIVE over the group: first what all ranks know, then what they agree
+/* COLLECTIVE over the group. True if the group meets in GPU memory. It tests
+ * first the facts that all ranks know, and then the facts that they must agree
  * on. */
 static bool
 hierarchical_meets_on_devices(const struct aps_hierarchical_run *run,
@@ -152,7 +154,8 @@ uint64_t aps_hierarchical_elements(const struct aps_hierarchical_run *run)
     return elements;
 }
 
-/* The first rank tells, and the one that differs may be the first. */
+/* Rank 0 of the group reports. Another rank reports if it differs from rank
+ * 0. */
 void aps_hierarchical_tell_lengths(const struct aps_hierarchical_run *run,
                                    int other, uint64_t elements)
 {
@@ -172,12 +175,13 @@ void aps_hierarchical_tell_lengths(const struct aps_hierarchical_run *run,
 }
 
 /*
- * Where a group meets in the host's memory. The narrower the codes, the longer are the
- * chunks, unless FP32 values fill the slots. Those of a single group suit the host's
- * caches; if it expects GPUs, where a chunk costs waits, they fill the slots, unless
- * what is in a block depends on where they are cut, which is the same with and without
- * GPUs. Equal on all ranks: it depends on what they have agreed on when the reduction
- * was prepared, and on the plan.
+ * Returns the layout of chunks in host memory. Narrower codes give longer
+ * chunks, unless FP32 values fill the slots. Chunks of a single group suit the
+ * host's caches. If the group expects GPUs, where a chunk costs waits, chunks
+ * fill the slots; they do not if a block's content depends on where the vector
+ * is cut, because cuts are the same with and without GPUs. The layout is equal
+ * on all ranks: it depends on the plan, and on facts agreed when the reduction
+ * was prepared.
  */
 static struct aps_chunk_layout
 hierarchical_host_layout(const struct aps_hierarchical *h,
@@ -212,7 +216,7 @@ static void hierarchical_add_across(struct aps_hierarchical_run *run)
 {
     run->cost->wire_bytes += run->across.wire_bytes;
     run->cost->fp32_bytes += run->across.fp32_bytes;
-    /* The log shows the first stage's exponent, if that stage had one. */
+    /* The log shows the first stage's exponent if that stage had one. */
     if (!run->cost->encoded && run->across.encoded)
         aps_cost_note(run->cost, run->across.least_exponent);
 }
@@ -276,7 +280,8 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
     aps_hierarchical_leave_results(&run, chunks);
     h->done += chunks;
     hierarchical_add_across(&run);
-    /* An error at the end of the program's call: there may be more of it. */
+    /* Report an error at the end of the program's call, because more may
+     * come. */
     if (aps_hierarchical_device_failed(&run))
         aps_device_note_loss();
     return run.rc;

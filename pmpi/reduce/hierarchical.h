@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The hierarchical reduction: inside a group through shared memory, every rank
- * summing its slice; across groups `direct` by every rank on its slice; and
- * back through shared memory. Where every group is a single rank, it is
- * `direct`. Ranks with vectors in the memory of GPUs share that, where they
- * can.
+ * The hierarchical reduction. Inside a group, ranks use shared memory and every
+ * rank sums its slice. Across groups every rank runs `direct` on its slice. The
+ * results return through shared memory. If every group is a single rank, the
+ * reduction is `direct`. Ranks with vectors in GPU memory share GPU memory if
+ * they can.
  */
 #ifndef APS_PMPI_REDUCE_HIERARCHICAL_H
 #define APS_PMPI_REDUCE_HIERARCHICAL_H
@@ -24,12 +24,12 @@ int aps_hierarchical_create(const struct aps_algorithm_params *site,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size);
 
-/* Local; may be called while a communicator is freed. NULL: nothing. */
+/* Local; may be called while a communicator is freed. NULL is allowed. */
 void aps_hierarchical_destroy(struct aps_hierarchical *hierarchical);
 
 /*
- * COLLECTIVE over vcomm. As in algorithm.h. With `exact_inside` (node: fp32)
- * sums inside a group stay FP32.
+ * COLLECTIVE over vcomm. Runs the reduction as `run` in algorithm.h. With
+ * `exact_inside` (node: fp32) sums inside a group stay FP32.
  */
 int aps_hierarchical_run(struct aps_hierarchical *hierarchical,
                          const struct aps_wire *wire, bool exact_inside,

@@ -19,7 +19,7 @@ devices_begin(const struct aps_hierarchical_run *run)
 /* A chunk of a run. */
 struct place {
     const struct aps_hierarchical_run *run;
-    size_t c; /* over all calls */
+    size_t c; /* chunk, counted over all calls */
 };
 
 static unsigned char *devices_slice(const void *state, int owner)
@@ -107,8 +107,8 @@ void aps_hierarchical_devices_collect(struct aps_hierarchical_run *run,
 {
     const struct aps_hierarchical *h = run->h;
     const size_t c = h->done + k;
-    /* What this rank cannot decode the others have: that the backend has counted a
-     * failure is enough. */
+    /* Other ranks have what this rank cannot decode: the failure that the
+     * backend has counted suffices. */
     const bool lost = run->lost;
     struct aps_block_queue *queue = devices_begin(run);
 

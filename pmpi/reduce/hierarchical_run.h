@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The state of the reduction `hierarchical`, one call of it, and what its stages
- * share: where a chunk's slices, sums and results lie, and how a rank passes values to
- * others in the host's slots and results.
+ * State of the reduction `hierarchical` and of one call, shared by its stages:
+ * the places of a chunk's slices, sums and results, and how a rank passes
+ * values to other ranks in the host's slots and results.
  */
 #ifndef APS_PMPI_REDUCE_HIERARCHICAL_RUN_H
 #define APS_PMPI_REDUCE_HIERARCHICAL_RUN_H
@@ -24,51 +24,59 @@
 #include "group/topology.h"
 
 struct aps_hierarchical {
-    struct aps_algorithm algorithm; /* of aps_hierarchical_algorithm */
+    struct aps_algorithm algorithm; /* `reduce: hierarchical` as an algorithm */
     struct aps_groups groups;
     struct aps_direct
-        *direct_only;           /* every group is one rank: `direct` alone */
-    struct aps_shm_group *node; /* of the slots */
+        *direct_only;           /* every group is one rank, and `direct` reduces
+                                 * alone */
+    struct aps_shm_group *node; /* shared memory of the slots */
     struct aps_chunk_buffers host;
-    struct aps_store_selector handoff; /* of the host's slots and results */
-    struct aps_chunk_buffers devices;  /* if GPUs are expected */
-    struct aps_direct *across;    /* owners, when there are several groups */
+    struct aps_store_selector handoff; /* stores for the host's slots and
+                                        * results */
+    struct aps_chunk_buffers devices;  /* buffers in GPU memory, if GPUs are
+                                        * expected */
+    struct aps_direct *across;    /* owners across groups, if there are several
+                                   * groups */
     int owners;                   /* ranks of a group that own a slice */
-    struct aps_block_queue queue; /* of steps on our GPU */
-    struct aps_blocks waiting;    /* that are in the host's slots and results */
-    struct aps_exponents sums[APS_SUM_DEPTH]; /* on their way across groups */
+    struct aps_block_queue queue; /* steps on this rank's GPU */
+    struct aps_blocks waiting;    /* blocks in the host's slots and results */
+    struct aps_exponents sums[APS_SUM_DEPTH]; /* exponents of sums across
+                                               * groups */
     struct aps_chunk chunks[APS_HIERARCHICAL_DEPTH];
-    struct aps_chunk across_chunks[APS_DIRECT_DEPTH]; /* between groups */
-    size_t done;    /* chunks of all calls before this one */
-    uint64_t calls; /* this one included */
-    bool broken;    /* ranks of the group have made calls that do not fit */
+    struct aps_chunk across_chunks[APS_DIRECT_DEPTH]; /* chunks across groups */
+    size_t done;    /* chunks of all earlier calls */
+    uint64_t calls; /* number of calls, including this one */
+    bool broken;    /* calls of the group's ranks have differed in length */
 };
 
 /* One call. */
 struct aps_hierarchical_run {
     struct aps_hierarchical *h;
     const struct aps_wire *wire;
-    struct aps_wire inside; /* with its blocks where the slots are */
+    struct aps_wire inside; /* the wire inside the group, with blocks where the
+                             * slots are */
     bool exact_inside;
-    const struct aps_chunk_buffers *slots;   /* with the sums */
-    const struct aps_chunk_buffers *results; /* the same or the host's */
-    struct aps_chunk_layout layout;          /* of both */
-    bool lost;                               /* values, by this rank's device */
+    const struct aps_chunk_buffers *slots;   /* buffers of the slots and sums */
+    const struct aps_chunk_buffers *results; /* the same buffers, or the
+                                              * host's */
+    struct aps_chunk_layout layout;          /* layout of slots and results */
+    bool lost;                               /* this rank's device has lost
+                                              * values */
     struct aps_chunks chunks;
     struct aps_cost *cost;
-    struct aps_cost across; /* of the stage across groups */
-    int rc; /* the first error: after it what is sent is empty and nothing is
-               decoded, but all stages go on */
+    struct aps_cost across; /* cost of the stage across groups */
+    int rc; /* first error; afterwards messages are empty and nothing is
+             * decoded, but all stages continue */
 };
 
-/* Is there a single group? */
+/* True if there is a single group. */
 static inline bool
 aps_hierarchical_is_single_group(const struct aps_hierarchical *h)
 {
     return h->groups.groups == 1;
 }
 
-/* Are the group's values lost? */
+/* True if the group's values are lost. */
 static inline bool
 aps_hierarchical_device_failed(const struct aps_hierarchical_run *run)
 {
@@ -89,7 +97,7 @@ aps_stage_across_chunk(const struct aps_hierarchical_run *run, size_t k)
     return &run->h->across_chunks[k % APS_DIRECT_DEPTH];
 }
 
-/* How many elements of chunk k this rank owns. */
+/* Returns the elements of chunk k that this rank owns. */
 static inline size_t
 aps_stage_own_elements(const struct aps_hierarchical_run *run, size_t k)
 {
@@ -101,7 +109,7 @@ aps_stage_own_elements(const struct aps_hierarchical_run *run, size_t k)
                             : 0;
 }
 
-/* And of a piece of it. */
+/* Returns the elements of a piece of the chunk that this rank owns. */
 static inline size_t
 aps_stage_own_length(const struct aps_hierarchical_run *run,
                      const struct aps_piece *piece)
@@ -111,7 +119,7 @@ aps_stage_own_length(const struct aps_hierarchical_run *run,
         .length;
 }
 
-/* Where a piece lies in a slice of a slot, or of an exact result. */
+/* Returns the offset of a piece in a slice of a slot, or of an exact result. */
 static inline size_t
 aps_stage_slot_offset(const struct aps_hierarchical_run *run,
                       const struct aps_piece *piece)
@@ -130,7 +138,7 @@ aps_stage_is_on_devices(const struct aps_hierarchical_run *run)
     return run->slots->peers != NULL;
 }
 
-/* Chunk k's slice of `owner` in the slot of a rank, ... */
+/* Returns chunk k's slice of `owner` in the slot of a rank. */
 static inline unsigned char *
 aps_stage_slot_slice(const struct aps_hierarchical_run *run, size_t k, int rank,
                      int owner)
@@ -139,7 +147,7 @@ aps_stage_slot_slice(const struct aps_hierarchical_run *run, size_t k, int rank,
                                    rank, owner);
 }
 
-/* ... its result, one part a group, ... */
+/* Returns the result of `owner` for chunk k, with one part for each group. */
 static inline unsigned char *
 aps_stage_result_slice(const struct aps_hierarchical_run *run, size_t k,
                        int owner)
@@ -148,7 +156,7 @@ aps_stage_result_slice(const struct aps_hierarchical_run *run, size_t k,
                                     run->h->done + k, owner);
 }
 
-/* ... and this owner's sum. */
+/* Returns this owner's sum of chunk k. */
 static inline float *aps_stage_sum(const struct aps_hierarchical_run *run,
                                    size_t k)
 {
@@ -157,7 +165,7 @@ static inline float *aps_stage_sum(const struct aps_hierarchical_run *run,
 
 /* --- handoff: counted writes that other ranks read ------------------------ */
 
-/* Before chunk k is written in our slot. */
+/* Measures the store selector before chunk k is written in this rank's slot. */
 static inline void aps_stage_measure_handoff(struct aps_hierarchical_run *run,
                                              size_t k)
 {
@@ -188,7 +196,8 @@ aps_stage_count_handoff(const struct aps_hierarchical_run *run, int reader,
         run->cost->streamed_bytes += bytes;
 }
 
-/* A block of n values, made where aps_store_selector_make says, to its reader. */
+/* Passes a block of n values, encoded at the address of
+ * aps_store_selector_make, to its reader. */
 static inline void aps_stage_pass(const struct aps_hierarchical_run *run,
                                   int reader, unsigned char *to, size_t n)
 {
@@ -198,7 +207,7 @@ static inline void aps_stage_pass(const struct aps_hierarchical_run *run,
     aps_stage_count_handoff(run, reader, bytes);
 }
 
-/* x[n] to a reader as FP32. */
+/* Copies x[n] to a reader as FP32. */
 static inline void aps_stage_copy(const struct aps_hierarchical_run *run,
                                   int reader, unsigned char *to, const float *x,
                                   size_t n)

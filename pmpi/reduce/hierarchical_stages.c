@@ -8,7 +8,8 @@
 #include "block/accumulate.h"
 #include "reduce/hierarchical_devices.h"
 
-/* Until `ranks` ranks have made the mark for the chunk `behind` chunks ago. */
+/* Waits until `ranks` ranks have made the mark for the chunk `behind` chunks
+ * before. */
 static void stages_await(const struct aps_hierarchical_run *run,
                          enum aps_shm_group_event mark, int ranks, size_t k,
                          size_t behind)
@@ -20,7 +21,7 @@ static void stages_await(const struct aps_hierarchical_run *run,
                         h->across != NULL);
 }
 
-/* Until all ranks have read what lies where chunk k's results are to be. */
+/* Waits until all ranks have read the old results in chunk k's result area. */
 static void stages_await_result(const struct aps_hierarchical_run *run,
                                 size_t k)
 {
@@ -39,10 +40,10 @@ static void stages_fail(struct aps_hierarchical_run *run, int rc)
 }
 
 /*
- * All ranks of the group have come to their first chunk, of which each has one. If
- * their calls differ in length, which is the program's error, so do their chunks,
- * and the stages would wait for marks that are never made: the call ends here, and
- * all later ones.
+ * True if the calls of the group's ranks differ in length, which is an error of
+ * the program. All ranks have reached their first chunk, and each call has one.
+ * The stages would wait for marks that are never made, so this call ends here,
+ * and so do all later ones.
  */
 static bool stages_meet_another_length(struct aps_hierarchical_run *run)
 {
@@ -58,21 +59,22 @@ static bool stages_meet_another_length(struct aps_hierarchical_run *run)
     return true;
 }
 
-/* Before a mark: what this rank could not leave in its GPU's memory the others
- * must not take for its values. All goes on, but the call will fail. */
+/* Called before a mark. Other ranks must not take the data in this rank's GPU
+ * memory for its values if the rank could not write them. All stages continue,
+ * but the call will fail. */
 static void stages_watch_device(const struct aps_hierarchical_run *run)
 {
     if (run->lost)
         aps_shm_group_fail_device(run->h->node);
 }
 
-/* Nothing is rounded: one group, whose sums stay FP32. */
+/* True if nothing is rounded: one group, whose sums stay FP32. */
 static bool stages_is_exact(const struct aps_hierarchical_run *run)
 {
     return run->exact_inside && aps_hierarchical_is_single_group(run->h);
 }
 
-/* Count n values sent inside the group as FP32. */
+/* Counts n values sent inside the group as FP32. */
 static void hierarchical_count_fp32(const struct aps_hierarchical_run *run,
                                     size_t n)
 {
@@ -80,7 +82,7 @@ static void hierarchical_count_fp32(const struct aps_hierarchical_run *run,
     run->cost->fp32_bytes += n * sizeof(float);
 }
 
-/* Our values of an owner's slice, in our slot, as they are. */
+/* Copies this rank's values of an owner's slice, unrounded, into its slot. */
 static void stages_contribute_exact(struct aps_hierarchical_run *run,
                                     const struct aps_piece *piece,
                                     struct aps_slice slice, int owner,
@@ -97,7 +99,7 @@ static void stages_contribute_exact(struct aps_hierarchical_run *run,
         hierarchical_count_fp32(run, slice.length);
 }
 
-/* Encoded: at once in the host's memory, else by aps_blocks_run. */
+/* Encodes a block: immediately in host memory, otherwise in aps_blocks_run. */
 static void stages_contribute_block(struct aps_hierarchical_run *run,
                                     const struct aps_piece *piece,
                                     struct aps_slice slice, int owner,
@@ -119,7 +121,7 @@ static void stages_contribute_block(struct aps_hierarchical_run *run,
         aps_cost_add(run->cost, &run->inside, slice.length, 1);
 }
 
-/* Our values of a piece, in our slot. */
+/* Encodes this rank's values of a piece in its slot. */
 static void stages_contribute_piece(struct aps_hierarchical_run *run, size_t k,
                                     const struct aps_piece *piece)
 {
@@ -166,7 +168,7 @@ void aps_hierarchical_contribute(void *state, size_t k)
     aps_shm_group_signal(h->node, APS_SHM_GROUP_CONTRIBUTED);
 }
 
-/* Where a rank's values of our slice of a piece are. */
+/* Returns a rank's values of this rank's slice of a piece. */
 static unsigned char *
 stages_contribution(const struct aps_hierarchical_run *run, size_t k,
                     int member, const struct aps_piece *piece)
@@ -176,7 +178,7 @@ stages_contribution(const struct aps_hierarchical_run *run, size_t k,
            aps_stage_slot_offset(run, piece);
 }
 
-/* FP32 slots in rank order, and the magnitude of the sum. */
+/* Sums FP32 slots in rank order, and measures the sum. */
 static void stages_sum_exact(const struct aps_hierarchical_run *run, size_t k,
                              const struct aps_piece *piece, size_t length,
                              float *total, struct aps_magnitude *magnitude)
@@ -193,7 +195,7 @@ static void stages_sum_exact(const struct aps_hierarchical_run *run, size_t k,
     *magnitude = aps_magnitude_of(total, length);
 }
 
-/* The same for encoded slots, of which the piece keeps the record. */
+/* Sums encoded slots in rank order; the piece keeps their record. */
 static void stages_sum_encoded(const struct aps_hierarchical_run *run, size_t k,
                                struct aps_piece *piece, size_t length,
                                float *total, struct aps_magnitude *magnitude)
@@ -226,7 +228,7 @@ static void stages_sum_piece(struct aps_hierarchical_run *run, size_t k,
         stages_sum_encoded(run, k, piece, length, total, magnitude);
 }
 
-/* Where our result of a piece is to be. */
+/* Returns the address of this rank's result of a piece. */
 static unsigned char *stages_result_of(const struct aps_hierarchical_run *run,
                                        size_t k, const struct aps_piece *piece)
 {
@@ -247,8 +249,8 @@ static void stages_leave_exact(struct aps_hierarchical_run *run, size_t k,
     hierarchical_count_fp32(run, length);
 }
 
-/* One group, and codes in the host's memory: the results are blocks of the sums, which
- * need not be stored. */
+/* True with one group and codes in host memory: the results are blocks of the
+ * sums, which need not be stored. */
 static bool stages_leaves_blocks(const struct aps_hierarchical_run *run)
 {
     return aps_hierarchical_is_single_group(run->h) && !run->exact_inside &&
@@ -261,8 +263,9 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
     const struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
     const struct aps_slice slice = aps_piece_slice(piece, h->owners, rank);
-    /* What may be reduced again is collected when that is known. No error can
-     * come between this stage and the last one in a single group of the host. */
+    /* Values that may be reduced again are collected later, when that is known.
+     * In a single group of the host, no error can come between this stage and
+     * the last one. */
     const bool places =
         piece->vector->memory == &aps_memory_host && !piece->vector->state;
     unsigned char *const to = stages_result_of(run, k, piece);
@@ -294,10 +297,12 @@ void aps_hierarchical_sum(void *state, size_t k)
     if (h->broken || (k > 0 && !aps_stage_is_owner(h)))
         return;
     stages_await(run, APS_SHM_GROUP_CONTRIBUTED, ranks, k, 0);
-    /* Also a rank that owns nothing, before it waits for what owns it. */
+    /* A rank that owns nothing checks this, too, before it waits for an
+     * owner. */
     if ((k == 0 && stages_meet_another_length(run)) || !aps_stage_is_owner(h))
         return;
-    if (run->results->peers || stages_leaves_blocks(run)) /* in one go */
+    if (run->results->peers || stages_leaves_blocks(run)) /* all pieces
+                                                           * together */
         stages_await_result(run, k);
     if (stages_leaves_blocks(run)) {
         for (int p = 0; p < chunk->count; p++)
@@ -328,9 +333,9 @@ void aps_hierarchical_sum(void *state, size_t k)
                                             chunk->count, max));
 }
 
-/* Chunk k between the groups. Where ranks agree on exponents, the second stage
- * has its own N and its own exponents; elsewhere they are NULL. Values that are
- * lost count as zeros. */
+/* Starts chunk k between the groups. If ranks agree on exponents, the second
+ * stage has its own N and its own exponents; otherwise both are NULL. Lost
+ * values count as zeros. */
 static struct aps_chunk *
 stages_begin_across(const struct aps_hierarchical_run *run, size_t k,
                     const int exponents[])
@@ -420,7 +425,7 @@ stages_results_record(const struct aps_hierarchical_run *run, size_t k,
     return record;
 }
 
-/* The results of a piece, which aps_blocks_run has decoded. */
+/* Collects the results of a piece, which aps_blocks_run has decoded. */
 static void stages_collect_piece(struct aps_hierarchical_run *run, size_t k,
                                  const struct aps_piece *piece)
 {

@@ -6,19 +6,20 @@
  *
  *   contribute   every rank encodes its chunk into its slot, one block an owner
  *   sum          every owner sums its blocks of all slots in rank order; in a
- *                single group it leaves the encoded sum in the result area, and its
- *                own values in the program's vector where these cost nothing more
+ *                single group it writes the encoded sum to the result area, and its
+ *                own values to the program's vector if these cost nothing more
  *   offer, turn, finish
  *                with several groups: `direct` on the sum, between the owners of
- *                the same slice, leaves it there
- *   collect      every rank decodes what it has not yet of the result area
+ *                the same slice, writes the result there
+ *   collect      every rank decodes the rest of the result area
  *
- * No stage has a barrier: ranks count what they have done (shm_group.h), and a rank
- * waits only for what it needs. Slots and result areas are used by turns.
+ * No stage has a barrier: ranks count what they have done (shm_group.h), and a
+ * rank waits only for what it needs. Chunks use slots and result areas in
+ * rotation.
  *
- * Slots lie in the host's shared memory, and so do results. Where all ranks of
- * the group have their vectors in GPUs' memory, slots, sums and a single
- * group's results lie there, too (gpu_ipc.h): the same bytes.
+ * Slots and results lie in the host's shared memory. If all ranks of the group
+ * have their vectors in GPU memory, slots, sums and a single group's results
+ * lie there, too (gpu_ipc.h), with the same bytes.
  */
 #ifndef APS_PMPI_REDUCE_HIERARCHICAL_STAGES_H
 #define APS_PMPI_REDUCE_HIERARCHICAL_STAGES_H
@@ -30,7 +31,7 @@
 
 /*
  * The stages of chunk k, for a pipeline; `state` is a struct
- * aps_hierarchical_run. Offer, turn and finish only where there are several
+ * aps_hierarchical_run. Offer, turn and finish run only if there are several
  * groups.
  */
 void aps_hierarchical_contribute(void *state, size_t k);
@@ -40,15 +41,16 @@ void aps_hierarchical_sum_across(void *state, size_t k);
 void aps_hierarchical_receive(void *state, size_t k);
 void aps_hierarchical_collect(void *state, size_t k);
 
-/* Elements of the call; and a message where they are not those of another rank of
- * the group. */
+/* aps_hierarchical_elements returns the elements of the call.
+ * aps_hierarchical_tell_lengths prints a message if another rank of the group
+ * has another number. */
 uint64_t aps_hierarchical_elements(const struct aps_hierarchical_run *run);
 void aps_hierarchical_tell_lengths(const struct aps_hierarchical_run *run,
                                    int other, uint64_t elements);
 
-/* After the last stage of `chunks` chunks: what the program does with its GPU
- * next may take our results, which lie there, from ranks that have not read them
- * yet. */
+/* Called after the last stage of `chunks` chunks. The program may use its GPU
+ * next and overwrite this rank's results there before other ranks have read
+ * them; the call waits for those ranks. */
 void aps_hierarchical_leave_results(const struct aps_hierarchical_run *run,
                                     size_t chunks);
 

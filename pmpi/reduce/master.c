@@ -15,26 +15,28 @@
 
 /* Scratch of one chunk of the window. */
 struct slot {
-    unsigned char *values;  /* the members' blocks; a member's own */
-    float *sum;             /* of the group; masters only */
-    unsigned char *results; /* one slice a group */
+    unsigned char *values;  /* the members' blocks; on a member, its own
+                             * block */
+    float *sum;             /* sum of the group; masters only */
+    unsigned char *results; /* one slice for each group */
     struct aps_messages messages;
-    struct aps_chunk chunk; /* of members' values */
-    struct aps_chunk sums;  /* of a master, on its way round the ring */
+    struct aps_chunk chunk; /* cut of the members' values */
+    struct aps_chunk sums;  /* cut of a master's sums for the ring */
 };
 
 struct aps_master {
-    struct aps_algorithm algorithm; /* of aps_master_algorithm */
+    struct aps_algorithm algorithm; /* `reduce: master` as an algorithm */
     struct aps_groups groups;
-    struct aps_ring *ring; /* of the masters, when there are several groups */
-    int place;             /* in the group; the master has 0 */
+    struct aps_ring *ring; /* ring of the masters, if there are several
+                            * groups */
+    int place;             /* number in the group; the master has 0 */
     int members;
-    int outcome; /* of the call under way */
+    int outcome; /* outcome of the call in progress */
     struct aps_blocks waiting;
     struct slot slots[APS_RING_WINDOW];
 };
 
-/* Local. 0 or -1. */
+/* Local. Allocates the scratch. Returns 0 or -1. */
 static int master_allocate(struct aps_master *master, size_t granule)
 {
     const int groups = master->groups.groups;
@@ -42,8 +44,8 @@ static int master_allocate(struct aps_master *master, size_t granule)
     const size_t blocks = leads ? (size_t)master->members : 1;
     const size_t elements = aps_pipeline_elements_max(1, granule);
     const size_t piece = aps_block_stride_bytes(aps_pipeline_room(1, granule));
-    /* A chunk's results: each of the blocks has a header, ends in a gap, and
-     * may be a granule of elements longer than its share. */
+    /* A chunk's results: each block has a header, ends in a gap, and may be a
+     * granule of elements longer than its share. */
     const size_t gap = aps_block_stride_widest(granule) + 64;
     const size_t results = piece + (size_t)groups * gap;
     size_t longest;
@@ -53,8 +55,8 @@ static int master_allocate(struct aps_master *master, size_t granule)
 
         slot->values = malloc(piece * blocks);
         slot->sum = malloc(leads ? elements * sizeof *slot->sum : 1);
-        /* Travels with the gaps between its blocks: they should hold no
-         * secrets of the program's. */
+        /* The results travel with the gaps between blocks; zeros keep the
+         * program's memory from leaking there. */
         slot->results = calloc(1, results);
         if (!slot->values || !slot->sum || !slot->results ||
             aps_messages_init(&slot->messages, &master->groups.group,
@@ -63,7 +65,7 @@ static int master_allocate(struct aps_master *master, size_t granule)
     }
     if (!leads || groups == 1)
         return 0;
-    /* Partial sums travel as FP32, of whatever width the result is. */
+    /* Partial sums travel as FP32, whatever the width of the result. */
     longest = elements / (size_t)groups + granule;
     master->ring = aps_ring_create(&master->groups.peers, longest,
                                    aps_block_stride_widest(longest));
@@ -117,7 +119,7 @@ struct run {
     const struct aps_wire *wire;
     struct aps_wire across; /* between the masters */
     struct aps_chunks chunks;
-    int count; /* chunks of the window that is under way */
+    int count; /* chunks of the window in progress */
     struct aps_cost *cost;
 };
 
@@ -126,14 +128,15 @@ static bool master_is_well(const struct run *run)
     return run->master->outcome == MPI_SUCCESS;
 }
 
-/* Bytes of a chunk's values, and from those of one member to the next. */
+/* Returns the bytes of a chunk's values, which is also the distance from one
+ * member's values to the next. */
 static size_t master_value_bytes(const struct run *run,
                                  const struct aps_chunk *chunk)
 {
     return aps_chunk_slice_bytes(chunk, run->wire, 1, 0);
 }
 
-/* Bytes of a chunk's result, gaps included. */
+/* Returns the bytes of a chunk's result, gaps included. */
 static size_t master_result_bytes(const struct run *run,
                                   const struct aps_chunk *chunk)
 {
@@ -210,8 +213,8 @@ static void master_follow(const struct run *run)
     }
 }
 
-/* The sum of a group of one: nothing has travelled, so that nothing is rounded
- * except where every contribution is. */
+/* Sums a group of one rank: nothing has travelled, so nothing is rounded unless
+ * every contribution is. */
 static struct aps_magnitude master_sum_alone(const struct run *run,
                                              const struct slot *slot,
                                              const struct aps_piece *piece)
@@ -226,7 +229,7 @@ static struct aps_magnitude master_sum_alone(const struct run *run,
     return aps_magnitude_of(sum, piece->n);
 }
 
-/* The group's sums of a chunk, and their magnitudes. */
+/* Computes the group's sums of a chunk, and their magnitudes. */
 static void master_sum_chunk(const struct run *run, struct slot *slot,
                              struct aps_magnitude max[])
 {
@@ -256,8 +259,8 @@ static void master_sum_chunk(const struct run *run, struct slot *slot,
     }
 }
 
-/* The group's sums of the window, and the magnitudes of their pieces, one after
- * the other. */
+/* Computes the group's sums of the window, and the magnitudes of their pieces
+ * in order. */
 static void master_sum_group(const struct run *run, struct aps_magnitude max[])
 {
     const int members = run->master->members;
@@ -307,8 +310,8 @@ static void master_leave_results(const struct run *run,
     }
 }
 
-/* COLLECTIVE over the masters: the window's results from the sums of their
- * groups. */
+/* COLLECTIVE over the masters. Computes the window's results from the sums of
+ * their groups. */
 static void master_sum_groups(const struct run *run,
                               const struct aps_magnitude max[])
 {

@@ -19,39 +19,39 @@
 #include "wire/pipeline_sizes.h"
 #include "reduce/ring.h"
 
-/* A policy that reduces in more ways than this is turned away: 32 kinds of
- * reductions and groups, each with the three size classes below, in formats that
- * have the same aps_pipeline_granule or less. */
+/* Most algorithms that a policy can prepare; it may not reduce in more ways.
+ * Room for 32 kinds of reductions and groups, each with the three size classes
+ * below, in formats that have the same aps_pipeline_granule or less. */
 #define PREPARED_MAX (32 * 3)
 
-/* What an algorithm needs in shared memory follows from the longest vector that
- * it is made for: one of these, or any. A class of comm/autotune is on one side
- * of each, so that what was prepared for one call of it does for all. */
+/* Longest vectors for which algorithms are made, in elements, because their
+ * shared memory depends on it. A class of comm/autotune is on one side of each,
+ * so that a preparation for one call of the class suits all of them. */
 static const size_t sizes[] = {1024 - 1, 16 * 1024 - 1, SIZE_MAX};
 
-/* An algorithm, ready for one kind of groups. */
+/* Algorithm prepared for one kind of groups. */
 struct prepared {
     enum aps_reduce_kind reduce;
     enum aps_group_kind group;
     int group_size;
-    size_t longest;                  /* vector, in elements */
-    size_t granule;                  /* of formats, at most */
-    struct aps_algorithm *algorithm; /* NULL: it could not be made */
-    char cause[256];                 /* then why */
+    size_t longest;                  /* longest vector, in elements */
+    size_t granule;                  /* largest granule of formats */
+    struct aps_algorithm *algorithm; /* NULL: creation failed */
+    char cause[256];                 /* cause of the failure */
 };
 
 struct aps_reductions {
     const struct aps_vcomm *vcomm;
     int test_nodes;
     bool test_cyclic;
-    uint64_t numbers[APS_CALL_KINDS]; /* of vectors so far */
+    uint64_t numbers[APS_CALL_KINDS]; /* number of vectors so far */
     struct prepared prepared[PREPARED_MAX];
     int count;
 };
 
 struct row {
-    aps_algorithm_create_fn *create; /* NULL: it is no algorithm (auto) */
-    bool grouped;                    /* by the plan's groups */
+    aps_algorithm_create_fn *create; /* NULL: not an algorithm (auto) */
+    bool grouped;                    /* reduces by the plan's groups */
     bool sized;                      /* made for vectors up to a size */
 };
 
@@ -115,10 +115,10 @@ static size_t reduction_size_of(size_t n)
     return sizes[i];
 }
 
-/* The first one that was made for vectors of n elements, or longer ones, and for
- * the plan's format; all give the same bits. Only if none of these has an
- * algorithm: one of just that size that could not be made. Less memory may do for
- * shorter vectors. */
+/* Returns the first prepared algorithm for vectors of n elements or more and
+ * for the plan's format; all of them give the same bits. If there is none,
+ * returns one of exactly that size whose creation failed, or NULL. Shorter
+ * vectors may need less memory. */
 static const struct prepared *
 reduction_find(const struct aps_reductions *reductions,
                const struct aps_plan *plan, size_t n)
@@ -142,7 +142,8 @@ reduction_find(const struct aps_reductions *reductions,
     return failed;
 }
 
-/* COLLECTIVE over vcomm. Returns an MPI error code. */
+/* COLLECTIVE over vcomm. Agrees whether GPUs are expected, and whether MPI is
+ * CUDA-aware, on all ranks. Returns an MPI error code. */
 static int reduction_agree_devices(const struct aps_vcomm *vcomm,
                                    enum aps_devices *devices)
 {
@@ -155,8 +156,8 @@ static int reduction_agree_devices(const struct aps_vcomm *vcomm,
     return rc;
 }
 
-/* COLLECTIVE over vcomm. Makes the algorithm, which stays NULL if any rank cannot.
- * Returns an MPI error code. */
+/* COLLECTIVE over vcomm. Creates the algorithm, which stays NULL if any rank
+ * cannot create it. Returns an MPI error code. */
 static int reduction_make(struct aps_reductions *reductions,
                           const struct aps_plan *plan, size_t n,
                           struct prepared *prepared)
@@ -194,7 +195,8 @@ static int reduction_make(struct aps_reductions *reductions,
     rc = aps_agree_all(vcomm, &good);
     if (rc != MPI_SUCCESS || good)
         return rc;
-    /* The same on all ranks, also where devices are not. */
+    /* The values are the same on all ranks, even if the ranks' devices
+     * differ. */
     prepared->longest = row.sized ? reduction_size_of(n) : SIZE_MAX;
     if (prepared->algorithm) {
         prepared->algorithm->ops->destroy(prepared->algorithm);
@@ -270,7 +272,7 @@ static void reduction_saturate(struct aps_codec *codec)
     aps_codec_init(&format, codec);
 }
 
-/* What the plan says of values that a predicted scale takes too far. */
+/* Sets how the plan treats values that overflow under a predicted scale. */
 static void reduction_set_overflow(const struct aps_plan *plan,
                                    struct aps_wire *wire)
 {
@@ -310,7 +312,7 @@ static int reduction_run(struct aps_reductions *reductions,
     wire.streams = aps_cache_passed(n * sizeof(float));
     prepared = reduction_find(reductions, plan, n);
     if (!prepared || !prepared->algorithm)
-        return MPI_ERR_INTERN; /* on all ranks: it is not prepared */
+        return MPI_ERR_INTERN; /* preparation is missing on all ranks */
     aps_codec_init(&plan->format, &wire.codec);
     aps_wire_draw(plan, reductions->vcomm, APS_CALL_ALLREDUCE, 0, &wire);
     if (plan->accumulate != APS_ACCUMULATE_FP32)
@@ -323,15 +325,16 @@ static int reduction_run(struct aps_reductions *reductions,
 
 /* --- what overflowed ------------------------------------------------------ */
 
-/* Pieces of vectors whose predicted scale let a value overflow. Each is reduced
- * again as a vector of its own, scaled by APS, which lets none overflow. */
+/* Pieces of vectors in which a predicted scale made a value overflow. Each is
+ * reduced again as a vector of its own, scaled by APS, under which nothing
+ * overflows. */
 struct again {
     struct aps_reductions *reductions;
     struct aps_plan plan;
     struct aps_cost cost;
     struct aps_vector vectors[APS_VECTORS_MAX];
     int count;
-    int rc; /* the first error; this rank goes on, as the other ranks do */
+    int rc; /* first error; this rank continues, as the other ranks do */
 };
 
 static void again_flush(struct again *again)
@@ -362,8 +365,8 @@ static void again_add(struct again *again, const struct aps_vector *vector)
             .number = vector->number,
             .first = vector->first + begin,
         };
-        /* Ranks may have the vector in different memories: together on all of
-         * them. */
+        /* Ranks may have the vector in different memories: all ranks flush
+         * together. */
         if (again->count == APS_VECTORS_MAX)
             again_flush(again);
     }
@@ -380,8 +383,9 @@ static void reduction_zero(const struct aps_vector *vector)
                                                          : most);
 }
 
-/* COLLECTIVE over vcomm: all ranks have read the same records, so they know the
- * same pieces, often none. */
+/* COLLECTIVE over vcomm. Reduces again the pieces that overflowed. All ranks
+ * have read the same records, so they have the same pieces, often none. Returns
+ * an MPI error code. */
 static int reduction_redo(struct aps_reductions *reductions,
                           const struct aps_plan *plan, int count,
                           const struct aps_vector vectors[],
@@ -397,8 +401,8 @@ static int reduction_redo(struct aps_reductions *reductions,
     for (int i = 0; i < count; i++)
         again_add(&again, &vectors[i]);
     again_flush(&again);
-    /* The log shows the exponent that was predicted. In FP32 nothing would have
-     * been sent again. */
+    /* The log shows the predicted exponent. In FP32 nothing would have been
+     * sent again. */
     cost->wire_bytes += again.cost.wire_bytes;
     cost->device_bytes += again.cost.device_bytes;
     cost->streamed_bytes += again.cost.streamed_bytes;
@@ -406,7 +410,7 @@ static int reduction_redo(struct aps_reductions *reductions,
     return again.rc;
 }
 
-/* on_overflow: zero. What the program has sent as INF or NaN arrives as such. */
+/* on_overflow: zero. INF and NaN of the program stay as they are. */
 static void reduction_zero_overflowed(const struct aps_plan *plan, int count,
                                       const struct aps_vector vectors[])
 {
@@ -418,7 +422,8 @@ static void reduction_zero_overflowed(const struct aps_plan *plan, int count,
             reduction_zero(&vectors[i]);
 }
 
-/* A layer of zeros with an INF or a NaN of the program is as it was. */
+/* Counts vectors that overflowed. A layer set to zeros that has an INF or a NaN
+ * of the program was not changed, and is not counted. */
 static void reduction_count_overflowed(const struct aps_plan *plan, int count,
                                        const struct aps_vector vectors[],
                                        struct aps_cost *cost)

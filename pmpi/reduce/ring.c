@@ -14,24 +14,26 @@
 
 /* Scratch of one chunk of the window. */
 struct slot {
-    unsigned char *outgoing; /* the partial sum that we pass on */
-    unsigned char *pair;     /* two slices: the one that came, and our own */
-    unsigned char *results;  /* [size]: for `ring` alone */
+    unsigned char *outgoing; /* partial sum that this rank passes on */
+    unsigned char *pair;     /* two slices: the received one, and this rank's
+                              * own */
+    unsigned char *results;  /* [size]; `ring` alone */
     struct aps_messages messages;
-    struct aps_chunk chunk; /* for `ring` alone */
+    struct aps_chunk chunk; /* `ring` alone */
 };
 
-/* Before the partial sums of a chunk that travel as FP32, which have no headers:
- * one struct aps_scale_record a piece, where the wire has records. */
+/* Bytes before the partial sums of a chunk that travel as FP32 and have no
+ * headers: one struct aps_scale_record for each piece, if the wire has
+ * records. */
 #define RECORDS_MAX (APS_PIECES_MAX * sizeof(struct aps_scale_record))
 
 struct aps_ring {
-    struct aps_algorithm algorithm; /* of aps_ring_algorithm */
+    struct aps_algorithm algorithm; /* `reduce: ring` as an algorithm */
     const struct aps_vcomm *vcomm;
     int rank;
     int size;
-    int outcome; /* of the call under way */
-    float *sum;  /* a slice */
+    int outcome; /* outcome of the call in progress */
+    float *sum;  /* sum of a slice */
     struct aps_blocks waiting;
     struct slot slots[APS_RING_WINDOW];
 };
@@ -90,7 +92,7 @@ void aps_ring_destroy(struct aps_ring *ring)
     free(ring);
 }
 
-/* The slice that lies `behind` ranks behind this one. */
+/* Returns the slice of the rank `behind` positions before this one. */
 static int ring_slice_behind(const struct aps_ring *ring, int behind)
 {
     return (ring->rank + ring->size - behind % ring->size) % ring->size;
@@ -109,7 +111,8 @@ static size_t ring_record_bytes(const struct aps_wire *wire,
                : 0;
 }
 
-/* Where piece p's partial sum lies in that of its chunk. */
+/* Returns the offset of piece p's partial sum in the partial sum of its
+ * chunk. */
 static size_t ring_partial_offset(const struct aps_wire *wire,
                                   const struct aps_chunk *chunk, int p)
 {
@@ -120,7 +123,7 @@ static size_t ring_partial_offset(const struct aps_wire *wire,
                : piece->offset;
 }
 
-/* Its record, where partial sums travel as FP32. */
+/* Writes the record of piece p, if partial sums travel as FP32. */
 static void ring_put_record(const struct aps_wire *wire, int p,
                             const struct aps_scale_record *record,
                             unsigned char *partial)
@@ -141,8 +144,8 @@ static void ring_merge_record(const struct aps_wire *wire, int p,
     aps_record_merge(record, &came);
 }
 
-/* Values of this rank, of which nothing is cast before they are added. Those of a
- * sum have a record. */
+/* Returns the record of this rank's values, which are added uncast. A sum has a
+ * record already. */
 static struct aps_scale_record ring_record_own(const struct aps_wire *wire,
                                                const struct aps_piece *piece,
                                                const float *values, size_t n)
@@ -158,7 +161,7 @@ static struct aps_scale_record ring_record_own(const struct aps_wire *wire,
     return record;
 }
 
-/* Bytes of the partial sum of a slice. */
+/* Returns the bytes of the partial sum of a slice. */
 static size_t ring_partial_bytes(const struct aps_ring *ring,
                                  const struct aps_wire *wire,
                                  const struct aps_chunk *chunk, int index)
@@ -175,7 +178,7 @@ static size_t ring_partial_bytes(const struct aps_ring *ring,
     return 0;
 }
 
-/* In step s, the partial sum of one slice comes and that of another goes. */
+/* Step s: receives the partial sum of one slice and sends that of another. */
 static void ring_post_partial(struct aps_ring *ring, struct slot *slot,
                               const struct aps_wire *wire,
                               const struct aps_chunk *chunk, int step,
@@ -195,7 +198,7 @@ static void ring_post_partial(struct aps_ring *ring, struct slot *slot,
         aps_chunk_slice_elements(chunk, ring->size, going) * sizeof(float);
 }
 
-/* Our own values of a slice of a piece. */
+/* Encodes this rank's own values of a slice of a piece. */
 static void ring_encode_own(const struct aps_ring *ring,
                             const struct aps_wire *wire,
                             const struct aps_piece *piece,
@@ -208,7 +211,7 @@ static void ring_encode_own(const struct aps_ring *ring,
     aps_cost_note(cost, aps_block_encode(wire, &block, to));
 }
 
-/* Our own values of a slice are where its sum begins. */
+/* Starts the sum of a slice with this rank's own values. */
 static void ring_begin_sum(const struct aps_ring *ring, struct slot *slot,
                            const struct aps_wire *wire,
                            const struct aps_chunk *chunk, struct aps_cost *cost)
@@ -239,8 +242,8 @@ static void ring_begin_sum(const struct aps_ring *ring, struct slot *slot,
     }
 }
 
-/* sum = the partial sum that came + our own values of piece p. Returns the
- * record of what was added. */
+/* Computes sum = the received partial sum + this rank's values of piece p.
+ * Returns the record of the addition. */
 static struct aps_scale_record
 ring_add_own(struct aps_ring *ring, struct slot *slot,
              const struct aps_wire *wire, const struct aps_chunk *chunk, int p,
@@ -269,7 +272,8 @@ ring_add_own(struct aps_ring *ring, struct slot *slot,
     return aps_accumulate_record(wire, 2, came, stride, magnitude);
 }
 
-/* What came of piece p in a step is summed and made ready for the next. */
+/* Adds this rank's values to the partial sum of piece p that it received, and
+ * prepares the sum for the next step. */
 static void ring_advance_piece(struct aps_ring *ring, struct slot *slot,
                                const struct aps_wire *wire,
                                const struct aps_chunk *chunk, int p, int index,
@@ -322,7 +326,7 @@ static void ring_advance(struct aps_ring *ring, struct slot *slot,
         ring_advance_piece(ring, slot, wire, chunk, p, index, cost);
 }
 
-/* In step s, the result of one slice comes and that of another goes. */
+/* Step s: receives the result of one slice and sends that of another. */
 static void ring_post_result(struct aps_ring *ring, struct slot *slot,
                              const struct aps_wire *wire,
                              const struct aps_chunk *chunk, int step,
@@ -389,7 +393,8 @@ int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
 int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
                  struct aps_vector vectors[], struct aps_cost *cost)
 {
-    /* A message is as long as its widest: of partial sums, that is FP32's. */
+    /* A message is as long as its widest type; a partial sum's widest is
+     * FP32. */
     const size_t length =
         ring_travels_as_fp32(wire)
             ? aps_pipeline_elements_fp32(&wire->codec, ring->size)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ring: slice j of a chunk starts at rank j + 1, goes from rank to rank and
- * ends, summed, at its owner j; then the owners' results go round to all.
+ * ends, summed, at its owner j; then the owners' results go round to all ranks.
  *
- * accumulate: fp32    partial sums of the inputs travel as FP32, and the
- * finished
- *                     slice alone is rounded
- * accumulate: format  every input and every partial sum is cast to the format
- *                     and travels in it (the APS paper's ring)
+ *   accumulate: fp32    partial sums of the inputs travel as FP32, and only the
+ *                       finished slice is rounded
+ *   accumulate: format  every input and every partial sum is cast to the format
+ *                       and travels in it (the APS paper's ring)
  */
 #ifndef APS_PMPI_REDUCE_RING_H
 #define APS_PMPI_REDUCE_RING_H
@@ -23,23 +22,27 @@
 struct aps_ring; /* opaque: a virtual communicator and scratch */
 
 /*
- * For slices of up to `elements` elements, and blocks and partial sums of up to
- * `bytes` bytes, over `vcomm`, a virtual communicator of two ranks or more
- * that is not owned. Local; NULL when out of memory.
+ * Local. Creates a ring for slices of up to `elements` elements, and blocks and
+ * partial sums of up to `bytes` bytes, over `vcomm`, which has two ranks or
+ * more and is not owned. Returns NULL if out of memory.
  */
 struct aps_ring *aps_ring_create(const struct aps_vcomm *vcomm, size_t elements,
                                  size_t bytes);
 
-/* The same for aps_ring_run; `granule` is as in pipeline_sizes.h. */
+/* Local. Creates a ring for aps_ring_run. `granule` is as in
+ * pipeline_sizes.h. */
 struct aps_ring *aps_ring_create_standalone(const struct aps_vcomm *vcomm,
                                             size_t granule);
-void aps_ring_destroy(struct aps_ring *ring); /* NULL: nothing */
+void aps_ring_destroy(struct aps_ring *ring); /* NULL is allowed */
 
 /*
- * Local, before the first window of a call: its outcome so far (messages.h).
- * Then COLLECTIVE over vcomm, up to APS_RING_WINDOW chunks at a time; with more
- * than one slice, their bytes and offsets are those of slices. The outcome of
- * the call so far; after an error all windows are gone through.
+ * aps_ring_begin is local, comes before the first window of a call, and sets
+ * its outcome so far (messages.h).
+ *
+ * aps_ring_window is COLLECTIVE over vcomm and reduces up to APS_RING_WINDOW
+ * chunks at a time; if a chunk has several slices, its bytes and offsets refer
+ * to slices. It returns the outcome of the call so far. After an error callers
+ * still run all windows.
  */
 void aps_ring_begin(struct aps_ring *ring, int outcome);
 int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
