@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chunks (GradientFlow; compress/chunks.h). With delta the layer and what is
- * remembered of it:
+ * Chunks (GradientFlow; compress/chunks.h). delta is the sum of the layer and
+ * its error memory.
  *
- *     the norms of all chunks of delta, summed over the ranks, in full floats
- *     the chunks of the greatest sums, which are the same on all ranks, summed over
- *     the ranks in the plan's format: the result, with zeros elsewhere
- *     the other chunks are remembered
+ *     the norms of all chunks of delta are summed over the ranks, in FP32
+ *     the chunks of the greatest sums, the same on all ranks, are summed over the
+ *     ranks in the plan's format: the result, with zeros elsewhere
+ *     the other chunks go into the error memory
  *
- * With feedback of a format that rounds, the chosen chunks go as in rounded.c, and
- * what both roundings lose is remembered, too: what a slice's owner loses of a sum,
- * in the owner's memory.
+ * With feedback of a format that rounds, the chosen chunks travel as in
+ * rounded.c, and the residuals of both roundings are remembered, too. The owner
+ * of a slice remembers the residual of a sum in its own memory.
  *
- * How many floats travel follows from the layer's length. A rank that has an INF or
- * a NaN sends NaN as its first norm: then the layer is reduced whole.
+ * The number of floats that travel follows from the layer's length. A rank that
+ * has an INF or a NaN sends NaN as its first norm, and the layer falls back to
+ * FP32.
  */
 #include "config.h"
 
@@ -30,27 +31,27 @@
 /* The two vectors that travel for a layer. */
 enum part { PART_NORMS, PART_CHUNKS };
 
-/* A layer while its chunks travel. */
+/* A layer during the exchange of its chunks. */
 struct chunked {
     struct aps_compressed *layer;
-    const float *x; /* [n]: the layer, and what is remembered of it */
-    void *work;     /* of a choice */
+    const float *x; /* [n]: sum of the layer and its error memory */
+    void *work;     /* scratch for choosing chunks */
     size_t work_bytes;
     size_t size, chunks, keep;
-    size_t length;    /* floats of the chosen chunks, as they travel */
+    size_t length;    /* floats of the chosen chunks in a message */
     float *norms;     /* [chunks] */
     uint32_t *chosen; /* [keep] */
     float *packed;    /* [length] */
-    /* Where rounding is remembered: */
-    float *lost;      /* [length]: by this rank's rounding */
-    float *lost_sums; /* by its rounding of sums */
-    float *scratch;   /* of rounded.c */
+    /* Residuals, with feedback of a format that rounds: */
+    float *lost;      /* [length]: residual of this rank's rounding */
+    float *lost_sums; /* residual of its rounding of sums */
+    float *scratch;   /* scratch of rounded.c */
 };
 
 struct run {
     const struct aps_compressed_env *site;
     int count;
-    bool rounded; /* and what that loses is remembered */
+    bool rounded; /* rounds, and remembers the residual */
     struct chunked layers[APS_VECTORS_MAX];
     struct aps_cost *cost;
 };
@@ -67,7 +68,7 @@ static size_t chunked_line(size_t floats)
     return (floats + 15) / 16 * 16;
 }
 
-/* How a layer is cut; nothing else. */
+/* Cuts a layer into chunks and fills in nothing else. */
 static struct chunked chunked_cut(const struct aps_plan *plan,
                                   const struct aps_matrix *matrix)
 {
@@ -82,7 +83,7 @@ static struct chunked chunked_cut(const struct aps_plan *plan,
     return of;
 }
 
-/* The chosen chunks as a layer. */
+/* Returns the chosen chunks as a layer. */
 static struct aps_matrix chunked_matrix(const struct chunked *of)
 {
     return (struct aps_matrix){
@@ -101,7 +102,7 @@ static size_t chunked_message(const struct aps_plan *plan,
                : 0;
 }
 
-/* In the order of chunked_present. */
+/* Floats in the order of chunked_present. */
 static size_t chunked_scratch(const struct aps_plan *plan,
                               const struct aps_matrix *matrix,
                               const struct aps_compressed_ranks *ranks)
@@ -164,14 +165,15 @@ static void chunked_present(const struct run *run, struct chunked *of,
         aps_chunks_norms(of->x, n, of->size, of->norms);
     else
         memset(of->norms, 0, of->chunks * sizeof *of->norms);
-    /* All ranks have to see it. */
+    /* All ranks must see the NaN. */
     if (!finite)
         of->norms[0] = NAN;
 }
 
 /* --- norms ---------------------------------------------------------------- */
 
-/* COLLECTIVE over the reductions' communicator. */
+/* COLLECTIVE over the reductions' communicator. Sums the norms. Returns an MPI
+ * error code. */
 static int chunked_sum_norms(struct run *run)
 {
     const struct aps_plan full = aps_compressed_fp32_plan(run->site->plan);
@@ -206,7 +208,7 @@ static void chunked_pack(struct chunked *of)
     memset(of->packed, 0, of->length * sizeof *of->packed);
     if (of->layer->fp32_fallback)
         return;
-    /* Norms that are all 0 choose nothing. */
+    /* If all norms are 0, no chunk is chosen. */
     if (aps_chunks_choose(of->norms, of->chunks, of->keep, &work, of->chosen) ==
         0)
         for (size_t c = 0; c < of->keep; c++)
@@ -217,7 +219,8 @@ static void chunked_pack(struct chunked *of)
 
 /* --- chunks --------------------------------------------------------------- */
 
-/* COLLECTIVE over the reductions' communicator. In the plan's format. */
+/* COLLECTIVE over the reductions' communicator. Sums the chunks in the plan's
+ * format. Returns an MPI error code. */
 static int chunked_sum(struct run *run)
 {
     struct aps_vector vectors[APS_VECTORS_MAX];
@@ -237,7 +240,7 @@ static int chunked_sum(struct run *run)
                               run->count, vectors, run->cost);
 }
 
-/* What the owner of a slice has lost of the sums is its memory's, too. */
+/* Adds the residual of the sums to the memory of the slice's owner. */
 static void chunked_own_lost(const struct run *run, const struct chunked *of)
 {
     const struct aps_vcomm *vcomm = run->site->vcomm;
@@ -251,7 +254,8 @@ static void chunked_own_lost(const struct run *run, const struct chunked *of)
         of->lost[slice.begin + i] += of->lost_sums[i];
 }
 
-/* COLLECTIVE over the site's communicator. The same, and what is lost. */
+/* COLLECTIVE over the site's communicator. Sums the chunks in the plan's format
+ * with feedback. Returns an MPI error code. */
 static int chunked_sum_rounded(struct run *run)
 {
     struct aps_compressed layers[APS_VECTORS_MAX];

@@ -9,7 +9,7 @@
 #include "number/philox.h"
 #include "message/agree.h"
 
-/* Five values that are 0. */
+/* Byte that packs five digits of value 0. */
 #define NOTHING 121
 
 struct aps_slice aps_digits_slice(size_t n, int parts, int i)

@@ -8,9 +8,9 @@
 #include "compress/indices.h"
 #include "number/parse.h"
 
-/* In the byte order of the machine. */
+/* Header of a section, in the byte order of the machine. */
 struct header {
-    uint32_t count; /* of elements that were sent */
+    uint32_t count; /* number of elements sent */
     uint32_t flags;
 };
 #define FLAG_BAD 1u
@@ -39,7 +39,7 @@ void aps_elements_wire(const struct aps_plan *plan, bool full,
     aps_codec_init(&format, &wire->codec);
 }
 
-/* Bytes of indices; all need none. */
+/* Returns the bytes of the indices; a section with all elements needs none. */
 static size_t elements_indices(size_t k, size_t n)
 {
     return k < n ? elements_aligned(aps_indices_bytes(k, n)) : 0;
@@ -57,7 +57,7 @@ static bool elements_keep_zeros(const struct aps_wire *wire)
     return wire->codec.format.draws != APS_FORMAT_DRAWS_NEVER;
 }
 
-/* Are all to be sent? */
+/* True if all elements are sent, because that takes fewer bytes. */
 static bool elements_are_dense(const struct aps_wire *wire, size_t k, size_t n)
 {
     return k > 0 && elements_keep_zeros(wire) &&
@@ -68,7 +68,8 @@ size_t aps_elements_max(const struct aps_wire *wire, size_t k, size_t n)
 {
     const size_t most = k < n ? k : n;
     const size_t all = elements_bytes(wire, n, n);
-    /* All need no indices, all but one do. */
+    /* A section with all elements needs no indices, one with all but one
+     * does. */
     const size_t some = elements_bytes(wire, most - (most == n && n > 0), n);
 
     if (elements_keep_zeros(wire))
@@ -95,7 +96,7 @@ void aps_elements_find(const float *x, struct aps_elements *elements)
 {
     size_t count = 0;
 
-    /* Without a branch: what is not counted is overwritten. */
+    /* Writes without a branch: an entry that is not counted is overwritten. */
     for (size_t i = 0; i < elements->slice.length; i++) {
         elements->indices[count] = (uint32_t)(elements->slice.begin + i);
         elements->values[count] = x[i];
@@ -104,7 +105,7 @@ void aps_elements_find(const float *x, struct aps_elements *elements)
     elements->count = count;
 }
 
-/* In place, from the last one on. */
+/* Spreads the elements over the slice, in place, from the last one on. */
 static void elements_widen(struct aps_elements *elements)
 {
     size_t next = elements->count;
@@ -151,7 +152,8 @@ size_t aps_elements_encode(const struct aps_wire *wire, struct aps_block block,
     return bytes;
 }
 
-/* Its header, and its bytes; a room that is no section's is bad. */
+/* Reads the header of a section and returns its bytes. A `room` that does not
+ * hold a section is bad. */
 static size_t elements_open(const struct aps_wire *wire,
                             const unsigned char *from, size_t room, size_t n,
                             struct header *header)

@@ -49,7 +49,7 @@ int aps_compressed_reduce_fp32(const struct aps_compressed_env *site, int rc,
 
 size_t aps_compressed_work(size_t k, size_t count)
 {
-    /* A search is fastest for one more than k. */
+    /* A search is fastest for one element more than k. */
     const size_t bytes = aps_bracket_room(count, k < count ? k + 1 : count);
 
     return (bytes + 15) / 16 * 16;

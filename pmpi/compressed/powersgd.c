@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019, Algorithms 1 and 2). With M
- * the layer and what is remembered of it, a rows x columns matrix:
+ * PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019, Algorithms 1 and 2). M is
+ * the sum of the layer and its error memory, a rows x columns matrix:
  *
  *     Q  of the last call, or random numbers; orthonormal columns
  *     P  = M Q, summed over the ranks; orthonormal columns
  *     Q' = M^T P, summed over the ranks
- *     P Q'^T is the result, and M - P Q'^T / ranks what is remembered
+ *     P Q'^T is the result, and M - P Q'^T / ranks the new error memory
  *
- * The sums have the same bits on all ranks, and so has all that follows from
- * them. A value that is not finite makes its row of P so, on all ranks: then the
- * layer is reduced whole, as where P Q'^T might not be finite. All P of a call travel
- * together, and then all Q'.
+ * The sums have the same bits on all ranks, and so do all values computed from
+ * them. A value of M that is not finite makes its row of P not finite on all
+ * ranks, and the layer falls back to FP32. It also falls back if P Q'^T might
+ * not be finite. All P of a call travel together, and then all Q'.
  *
- * Where the compressor selects elements, M has these alone, on each rank its own
- * (mstopk+powersgd), and what is remembered is what the whole layer lacks.
+ * If the compressor selects elements, M consists of these alone, each rank's
+ * own (mstopk+powersgd). The error memory then holds the residual of the whole
+ * layer.
  */
 #include "config.h"
 
@@ -30,14 +31,14 @@
 /* The two vectors that travel for a layer. */
 enum part { PART_P, PART_Q };
 
-/* A layer while its factors travel. */
+/* A layer during the exchange of its factors. */
 struct factors {
     struct aps_compressed *layer;
     size_t rank;
-    double *room;      /* of aps_lowrank_orthogonalise */
+    double *room;      /* scratch of aps_lowrank_orthogonalise */
     float *factors[2]; /* by part: [rows x rank], [columns x rank] */
-    size_t floats[2];  /* of them */
-    float *masked;     /* [count] where elements are selected */
+    size_t floats[2];  /* floats of the factors */
+    float *masked;     /* [count], if elements are selected */
     void *work;
     uint32_t *indices; /* [k] */
     size_t k;
@@ -77,7 +78,7 @@ static size_t powersgd_room(const struct aps_matrix *matrix, size_t rank)
     return left > right ? left : right;
 }
 
-/* Elements that are selected; 0: all of them go into the matrix. */
+/* Returns the number of selected elements; 0: the matrix has all elements. */
 static size_t powersgd_selected(const struct aps_plan *plan,
                                 const struct aps_matrix *matrix)
 {
@@ -87,7 +88,7 @@ static size_t powersgd_selected(const struct aps_plan *plan,
     return ops->most ? ops->most(&plan->compressor, matrix->count) : 0;
 }
 
-/* What a selection needs: the matrix, indices, and work. */
+/* Returns the floats for a selection: the matrix, indices and work. */
 static size_t powersgd_mask_floats(const struct aps_plan *plan,
                                    const struct aps_matrix *matrix)
 {
@@ -98,7 +99,7 @@ static size_t powersgd_mask_floats(const struct aps_plan *plan,
                         aps_compressed_work(k, matrix->count) / sizeof(float);
 }
 
-/* In this order; what has two floats an element first. */
+/* Floats in this order; arrays with two floats an element come first. */
 static size_t powersgd_scratch(const struct aps_plan *plan,
                                const struct aps_matrix *matrix,
                                const struct aps_compressed_ranks *ranks)
@@ -142,7 +143,7 @@ static struct factors powersgd_factors(const struct aps_plan *plan,
 
 /* --- a call --------------------------------------------------------------- */
 
-/* Q of the layer's last call, whose columns are made orthonormal, or a draw. */
+/* Prepares Q: of the layer's last call, with orthonormal columns, or a draw. */
 static void powersgd_prepare(const struct aps_plan *plan, struct factors *of)
 {
     const struct aps_compressed *layer = of->layer;
@@ -162,8 +163,8 @@ static void powersgd_prepare(const struct aps_plan *plan, struct factors *of)
                         of->room);
 }
 
-/* The layer's selected elements, and zeros. False: not all elements are
- * finite. */
+/* Selects elements of the layer, and sets the others to zeros. Returns false if
+ * not all elements are finite. */
 static bool powersgd_mask(const struct aps_plan *plan, struct factors *of)
 {
     struct aps_bracket bracket;
@@ -190,7 +191,7 @@ static void powersgd_multiply(const struct aps_plan *plan, struct factors *of)
                                   layer->error, layer->delta, q, p);
     else
         aps_lowrank_left(&layer->matrix, of->rank, layer->in, q, p);
-    /* All ranks have to see it. */
+    /* All ranks must see the NaN. */
     if (!finite)
         p[0] = NAN;
 }
@@ -210,7 +211,7 @@ static void powersgd_multiply_back(struct factors *of)
                       of->factors[PART_Q]);
 }
 
-/* P Q'^T, and what it leaves out. */
+/* Computes P Q'^T and its residual. */
 static void powersgd_restore(struct factors *of, int ranks)
 {
     struct aps_compressed *layer = of->layer;
@@ -227,7 +228,8 @@ static void powersgd_restore(struct factors *of, int ranks)
                of->floats[PART_Q] * sizeof(float));
 }
 
-/* Equal on all ranks: it depends on the sum alone. */
+/* True if the sum can be used. The result is equal on all ranks, because it
+ * depends on the sum alone. */
 static bool powersgd_is_good(const struct factors *of, enum part part)
 {
     const float *sum = of->factors[part];
@@ -237,9 +239,10 @@ static bool powersgd_is_good(const struct factors *of, enum part part)
                : aps_compress_finite(sum, of->floats[part]);
 }
 
-/* COLLECTIVE over the reductions' communicator. Sum a factor of all layers, also of
- * those that are whole: a rank that has failed does not know which are. Those whose
- * sums are no good are, then, on all ranks. */
+/* COLLECTIVE over the reductions' communicator. Sums a factor of all layers,
+ * including layers that fall back to FP32, because a rank that has failed does
+ * not know which layers these are. Layers whose sums cannot be used fall back
+ * on all ranks. Returns an MPI error code. */
 static int powersgd_reduce(struct run *run, enum part part)
 {
     struct aps_vector vectors[APS_VECTORS_MAX];
@@ -283,15 +286,15 @@ static int powersgd_run(const struct aps_compressed_env *site, int count,
             powersgd_multiply_back(&run.factors[i]);
     rc = powersgd_reduce(&run, PART_Q);
     rc = aps_compressed_reduce_fp32(site, rc, count, layers, cost);
-    /* Nothing of any layer is remembered before all are well. */
+    /* No layer updates its error memory before all layers have succeeded. */
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
         if (!layers[i].fp32_fallback)
             powersgd_restore(&run.factors[i], site->vcomm->size);
     return rc;
 }
 
-/* A lower rank keeps the first columns; a higher one has zeros behind them, which
- * a call draws anew. */
+/* A lower rank keeps the first columns; a higher one has zeros after them,
+ * which a call draws again. */
 static void powersgd_carry_on(const struct aps_compressor *before,
                               const float *was, const struct aps_plan *plan,
                               const struct aps_matrix *matrix, float *kept)

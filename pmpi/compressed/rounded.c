@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Error feedback of a plain format (Seide et al., 1-bit SGD, Interspeech 2014; Tang
- * et al., DoubleSqueeze, ICML 2019). A layer has two roundings, and each is
- * remembered where it is done:
+ * Error feedback of a plain format (Seide et al., 1-bit SGD, Interspeech 2014;
+ * Tang et al., DoubleSqueeze, ICML 2019). A layer has two roundings, and the
+ * rank that rounds remembers the residual:
  *
  *     delta = g + e;  every rank sends Q(delta), slice by slice, to the slices'
  *     owners;  e = delta - Q(delta)
- *     an owner adds up what has come in the order of the ranks, and what it
- *     remembers of its slice, s = sum + f;  it sends Q(s) to all;  f = s - Q(s)
+ *     an owner adds the contributions in the order of the ranks, and then its
+ *     slice's residual: s = sum + f;  it sends Q(s) to all;  f = s - Q(s)
  *
- * So the sum over calls of what is handed out is that of all gradients, but for
- * what is remembered. A message to a rank has a section a layer: a header and the
- * block of that rank's slice.
+ * The sum of the results over calls is thus the sum of all gradients, except
+ * for the residuals. A message to a rank has a section for each layer: a header
+ * and the block of that rank's slice.
  */
 #include "config.h"
 
@@ -28,7 +28,8 @@
 #include "cut/exponent.h"
 #include "block/random_key.h"
 
-/* Before the block of a section; the block begins at a multiple of 16. */
+/* Header before the block of a section; the block begins at a multiple of
+ * 16. */
 struct header {
     uint32_t flags;
     uint32_t unused[3];
@@ -37,14 +38,14 @@ struct header {
 
 struct rounded {
     struct aps_compressed *layer;
-    float *sum;      /* of this rank's slice, which it owns */
-    float magnitude; /* the greatest */
-    bool finite;     /* on this rank */
-    int exponent;    /* of the stage */
+    float *sum;      /* sum of this rank's slice, which it owns */
+    float magnitude; /* the greatest magnitude */
+    bool finite;     /* values are finite on this rank */
+    int exponent;    /* exponent of the stage */
 };
 
-/* A message to or from the owner of slices has a section a layer. Messages lie
- * `stride` bytes apart: rank 0 owns the most. */
+/* A message to or from the owner of slices has a section for each layer.
+ * Messages lie `stride` bytes apart: rank 0 owns the most. */
 struct run {
     const struct aps_compressed_env *site;
     struct aps_wire wire;
@@ -52,8 +53,8 @@ struct run {
     int count;
     struct rounded layers[APS_VECTORS_MAX];
     size_t stride;
-    /* [ranks * stride] each: to every rank, from every rank, and of every slice's
-     * sums. */
+    /* [ranks * stride] each: messages to every rank, messages from every rank,
+     * and sums of every slice. */
     unsigned char *outgoing, *incoming, *results;
     struct aps_cost *cost;
 };
@@ -92,7 +93,7 @@ static size_t rounded_section(const struct aps_wire *wire, size_t length)
            (aps_block_bytes(wire, length) + 15) / 16 * 16;
 }
 
-/* Of a message to or from an owner. */
+/* Returns the bytes of a message to or from an owner. */
 static size_t rounded_bytes(const struct run *run, int owner)
 {
     size_t bytes = 0;
@@ -103,7 +104,7 @@ static size_t rounded_bytes(const struct run *run, int owner)
     return bytes;
 }
 
-/* What the slice's owner remembers. */
+/* Returns the floats that the owner of a slice remembers. */
 static size_t rounded_kept(const struct aps_plan *plan,
                            const struct aps_matrix *matrix,
                            const struct aps_compressed_ranks *ranks)
@@ -111,8 +112,8 @@ static size_t rounded_kept(const struct aps_plan *plan,
     return rounded_longest(plan, matrix->count, ranks->all);
 }
 
-/* Other plans have other slices, or none: from now on it is the owner's own, and
- * comes with its values. */
+/* Gives the owner's residual back. Other plans have other slices, or none: from
+ * now on the residual belongs to the owner, and is added to its values. */
 static void rounded_give_back(const struct aps_plan *before,
                               const struct aps_matrix *matrix, int ranks,
                               int rank, const float *kept, float *error)
@@ -145,7 +146,7 @@ static size_t rounded_message(const struct aps_plan *plan,
                    &wire, rounded_longest(plan, matrix->count, ranks->all));
 }
 
-/* A slice of this rank's values. */
+/* Returns a block for a slice of this rank's values. */
 static struct aps_block rounded_block(const struct run *run,
                                       const struct rounded *of,
                                       const struct aps_slice *slice)
@@ -165,9 +166,10 @@ static struct aps_block rounded_block(const struct run *run,
 /* --- contributions -------------------------------------------------------- */
 
 /*
- * The magnitude that an agreed exponent has to suit. APS keeps the sum of values
- * within the format, but not what an owner adds to it, which may stem from calls
- * whose values were much greater: that may be a quarter of the greatest sum.
+ * Computes the magnitude for an agreed exponent. APS keeps the sum of the
+ * ranks' values within the format, but not the owner's residual, which may stem
+ * from calls with much greater values: the residual may be a quarter of the
+ * greatest sum.
  */
 static void rounded_measure(const struct run *run, struct rounded *of)
 {
@@ -185,8 +187,9 @@ static void rounded_measure(const struct run *run, struct rounded *of)
                                  (float)run->ranks);
 }
 
-/* COLLECTIVE over the site's communicator where the scale is agreed. After an error,
- * which the outcome of the exchange keeps, this rank sends empty messages. */
+/* COLLECTIVE over the site's communicator if the scale is agreed. After an
+ * error, which the outcome of the exchange keeps, this rank sends empty
+ * messages. */
 static void rounded_agree(struct run *run)
 {
     float greatest[APS_VECTORS_MAX];
@@ -200,7 +203,8 @@ static void rounded_agree(struct run *run)
         run->layers[i].exponent = exponents[i];
 }
 
-/* A section's header, and zeros where the block may not reach; of `bytes` in all. */
+/* Writes the header of a section of `bytes`, and zeros that the block may not
+ * reach. */
 static void rounded_begin_section(const struct header *header, size_t bytes,
                                   unsigned char *section)
 {
@@ -208,7 +212,7 @@ static void rounded_begin_section(const struct header *header, size_t bytes,
     memcpy(section, header, sizeof *header);
 }
 
-/* The message to an owner. */
+/* Encodes the message to an owner. */
 static void rounded_encode(const void *state, int owner)
 {
     const struct run *run = state;
@@ -235,7 +239,8 @@ static void rounded_encode(const void *state, int owner)
     }
 }
 
-/* Has a rank said that its values are not finite? All hear it of all. */
+/* True if a rank has reported that its values are not finite. Each rank reports
+ * to all ranks, so all of them find the same. */
 static bool rounded_is_whole(const struct run *run, size_t at)
 {
     for (int rank = 0; rank < run->ranks; rank++) {
@@ -251,7 +256,7 @@ static bool rounded_is_whole(const struct run *run, size_t at)
 
 /* --- sums ----------------------------------------------------------------- */
 
-/* Values [begin, begin + n) of a section. */
+/* Returns values [begin, begin + n) of a section. */
 static struct aps_block_part rounded_part(const struct run *run,
                                           const unsigned char *section,
                                           size_t begin, size_t n,
@@ -261,7 +266,8 @@ static struct aps_block_part rounded_part(const struct run *run,
                              n, copy);
 }
 
-/* Values [begin, begin + n) of this rank's slice, and of what it remembers of it. */
+/* Sums values [begin, begin + n) of this rank's slice, and adds its
+ * residual. */
 static void rounded_sum_part(const struct run *run, const struct rounded *of,
                              size_t at, size_t begin, size_t n)
 {
@@ -281,7 +287,8 @@ static void rounded_sum_part(const struct run *run, const struct rounded *of,
     aps_feedback_add(of->layer->kept + begin, n, aps_cpu_chosen(), sum);
 }
 
-/* Of a layer whose sections begin `at` bytes into the messages to this rank. */
+/* Sums a layer whose sections begin `at` bytes into the messages to this
+ * rank. */
 static void rounded_sum(const struct run *run, const struct rounded *of,
                         size_t at, unsigned char *section)
 {
@@ -306,7 +313,7 @@ static void rounded_sum(const struct run *run, const struct rounded *of,
     (void)aps_block_encode(&run->wire, &sum, section + sizeof(struct header));
 }
 
-/* The sums of this rank's slices, of layers that turn out not to be whole. */
+/* Sums this rank's slices of the layers that do not fall back to FP32. */
 static void rounded_sum_own(struct run *run)
 {
     unsigned char *own = run->results + (size_t)run->rank * run->stride;
@@ -327,9 +334,10 @@ static void rounded_sum_own(struct run *run)
     }
 }
 
-/* --- what is handed out, and remembered ----------------------------------- */
+/* --- results and residuals ------------------------------------------------ */
 
-/* Values [begin, begin + n) of an owner's slice, whose sections are those. */
+/* Writes the results of values [begin, begin + n) of an owner's slice from its
+ * sections. */
 static void rounded_settle_part(const struct run *run, const struct rounded *of,
                                 const struct aps_slice *slice, int owner,
                                 size_t at, size_t begin, size_t n)
@@ -378,7 +386,8 @@ static size_t rounded_own(const void *state, int rank)
     return rounded_bytes(run, run->rank);
 }
 
-/* COLLECTIVE over the site's communicator. Each rank's values to their owners. */
+/* COLLECTIVE over the site's communicator. Sends each rank's values to their
+ * owners. Returns an MPI error code. */
 static int rounded_exchange_contributions(struct run *run)
 {
     const struct aps_exchanged contributions = {
@@ -402,7 +411,8 @@ static int rounded_exchange_contributions(struct run *run)
     return rc;
 }
 
-/* COLLECTIVE over the site's communicator. Each owner's sums to all. */
+/* COLLECTIVE over the site's communicator. Sends each owner's sums to all
+ * ranks. Returns an MPI error code. */
 static int rounded_exchange_sums(struct run *run)
 {
     const struct aps_exchanged sums = {
@@ -449,11 +459,11 @@ static int rounded_run(const struct aps_compressed_env *site, int count,
     rc = rounded_exchange_contributions(&run);
     if (rc == MPI_SUCCESS)
         rounded_sum_own(&run);
-    /* Also after an error, of which other ranks may know nothing. */
+    /* Run this exchange after an error, too: other ranks may not know of it. */
     rc = rounded_exchange_sums(&run);
     rc = aps_compressed_reduce_fp32(site, rc, count, layers, cost);
-    /* Nothing of any layer is remembered before all are well: until then `delta` is
-     * nobody's. */
+    /* No layer updates its error memory before all layers have succeeded. Until
+     * then `delta` is scratch. */
     for (int i = 0; i < run.ranks && rc == MPI_SUCCESS; i++)
         rounded_settle(&run, i);
     return rc;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Selected elements by `reduce: gather`: every rank sends those that it has selected,
- * and where they stand, to all others, and adds up those of all ranks, in the order
- * of the ranks, into zeros. What was not sent, and what the values lost in the plan's
- * format, is remembered.
+ * Selected elements by `reduce: gather`. Every rank sends its selected elements
+ * and their indices to all other ranks, and adds the elements of all ranks, in
+ * rank order, to zeros. The error memory holds elements that were not sent, and
+ * what the values lost in the plan's format.
  *
- * A message is a section a layer, each a header, indices (compress/indices.h) and
- * a block of values, as long as the layer's length and the plan say. A rank that
- * has an INF or a NaN says so in the header: then the layer is reduced whole.
+ * A message has a section for each layer: a header, indices
+ * (compress/indices.h) and a block of values. Its length follows from the
+ * layer's length and the plan. A rank that has an INF or a NaN reports it in
+ * the header, and the layer falls back to FP32.
  */
 #include "config.h"
 
@@ -25,41 +26,41 @@
 #include "block/block.h"
 #include "block/random_key.h"
 
-/* In a section, in the byte order of the machine. */
+/* Header of a section, in the byte order of the machine. */
 struct header {
     uint32_t count; /* elements that were sent */
     uint32_t flags;
 };
 #define FLAG_NOT_FINITE 1u
 
-/* Where the parts of a section begin: multiples of this. */
+/* Alignment of the parts of a section, in bytes. */
 #define ALIGNED 16
 
-/* Bytes of a message that travel at a time, about: MPI counts them in an int. */
+/* Approximate bytes of a part of a message: MPI counts them in an int. */
 #define PART ((size_t)1 << 24)
 
-/* What a section holds, of k elements of n. */
+/* Offsets and size of a section with k of n elements. */
 struct section {
-    size_t indices; /* bytes from the begin of the section */
+    size_t indices; /* offset from the start of the section, in bytes */
     size_t values;
     size_t bytes;
 };
 
-/* A layer while its elements travel. */
+/* A layer during the exchange of its elements. */
 struct selected {
     struct aps_compressed *layer;
-    size_t k;                 /* elements at most */
-    size_t room;              /* of a section */
-    void *work;               /* of a bracket */
-    uint32_t *indices;        /* [ranks * k]: of each rank's elements */
+    size_t k;                 /* most elements */
+    size_t room;              /* size of a section */
+    void *work;               /* scratch of a bracket */
+    uint32_t *indices;        /* [ranks * k]: indices of each rank's elements */
     float *values;            /* [ranks * k] */
-    float *own;               /* [k]: this rank's, before they were rounded */
+    float *own;               /* [k]: this rank's values, before rounding */
     struct aps_sparse *ranks; /* [ranks] */
     size_t *at;               /* [ranks] */
     struct aps_bracket bracket;
-    size_t count; /* of this rank's elements */
-    bool finite;  /* on this rank */
-    size_t begin; /* of the section in a message */
+    size_t count; /* number of this rank's elements */
+    bool finite;  /* values are finite on this rank */
+    size_t begin; /* offset of the section in a message */
 };
 
 struct run {
@@ -68,8 +69,8 @@ struct run {
     struct aps_wire wire;
     int count;
     struct selected layers[APS_VECTORS_MAX];
-    size_t bytes; /* of a message */
-    size_t parts; /* that it travels in: as many as the longest */
+    size_t bytes; /* bytes of a message */
+    size_t parts; /* parts of a message, as many as the longest has */
     struct aps_cost *cost;
 };
 
@@ -121,7 +122,7 @@ static size_t selected_message(const struct aps_plan *plan,
         .bytes;
 }
 
-/* In the order of selected_present. */
+/* Floats in the order of selected_present. */
 static size_t selected_scratch(const struct aps_plan *plan,
                                const struct aps_matrix *matrix,
                                const struct aps_compressed_ranks *ranks)
@@ -158,7 +159,7 @@ static void selected_present(struct run *run, int i,
     of->own = of->values + ranks * k;
 }
 
-/* --- what a rank sends ---------------------------------------------------- */
+/* --- contributions -------------------------------------------------------- */
 
 static void selected_select(const struct run *run, struct selected *of)
 {
@@ -170,10 +171,11 @@ static void selected_select(const struct run *run, struct selected *of)
     of->count = of->finite ? (size_t)count : 0;
 }
 
-/* COLLECTIVE over the site's communicator. How many elements the sections have
- * room for, where that varies: the most that a rank has. Sets where they begin. After
- * an error, which the outcome of the exchange keeps, this rank has room for the
- * longest sections, and sends empty messages. */
+/* COLLECTIVE over the site's communicator. Agrees on the elements for which
+ * sections have room, if that number varies: the greatest number of a rank.
+ * Sets where sections begin. After an error, which the outcome of the
+ * exchange keeps, this rank has room for the longest sections and sends
+ * empty messages. */
 static void selected_agree(struct run *run)
 {
     const bool varies = aps_compressor_ops_of(run->compressor)->varies;
@@ -231,9 +233,10 @@ static void selected_encode(struct run *run, struct selected *of,
                   aps_block_encode(&run->wire, &block, to + section.values));
 }
 
-/* --- what all ranks have sent --------------------------------------------- */
+/* --- decoding ------------------------------------------------------------- */
 
-/* False, on all ranks: a rank has an INF or a NaN, or one became of a value. */
+/* Returns false, on all ranks, if a rank has an INF or a NaN, or a value became
+ * one. */
 static bool selected_decode(struct run *run, struct selected *of, int rank,
                             const unsigned char *message)
 {
@@ -256,7 +259,7 @@ static bool selected_decode(struct run *run, struct selected *of, int rank,
         return false;
     aps_block_decode(&run->wire, &aps_memory_host, from + section.values,
                      header.count, values);
-    /* A scale of the plan may have let some overflow. */
+    /* A scale of the plan may have let some values overflow. */
     return aps_compress_finite(values, header.count);
 }
 
@@ -278,9 +281,9 @@ static void selected_sum(struct run *run, struct selected *of)
     aps_sparse_sum(of->ranks, (size_t)ranks, n, of->at, layer->out);
 }
 
-/* COLLECTIVE over the site's communicator. Each rank's message to all others, the
- * bytes of rank i to messages + i * bytes. Also after an error, in as many parts as
- * those of the others. */
+/* COLLECTIVE over the site's communicator. Sends each rank's message to all
+ * others; the bytes of rank i arrive at messages + i * bytes. After an error it
+ * still runs, in as many parts as on other ranks. */
 static int selected_exchange(const struct run *run)
 {
     const struct aps_compressed_env *site = run->site;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Selected elements by `reduce: direct`: every rank owns a slice of each layer.
+ * Selected elements by `reduce: direct`. Every rank owns a slice of each layer.
  *
- *     delta = g + e;  a rank sends what it has selected of a slice to the slice's
- *     owner, Q(delta);  e = delta - Q(delta)
- *     the owner adds up what has come, in the order of the ranks, into zeros, s;
- *     it sends Q(s) of what is not 0 to all;  its e += s - Q(s) in its slice
+ *     delta = g + e;  a rank sends its selection of a slice to the slice's owner,
+ *     Q(delta);  e = delta - Q(delta)
+ *     the owner adds the contributions, in the order of the ranks, to zeros: s;
+ *     it sends Q(s) of the nonzero sums to all;  its e += s - Q(s) in its slice
  *
- * So the sum of what is handed out and of what all ranks remember is that of all
- * gradients. In full floats the result has the bits of `gather`.
+ * The results and the residuals of all ranks thus add up to all gradients. In
+ * FP32 the result has the bits of `gather`.
  *
- * A message has a section a layer (elements.h): its length depends on what was
- * selected, and no rank but the sender needs it. A rank that has an INF or a NaN
- * says so to all owners, and each owner says so to all ranks, or that a value or a
- * sum became one: then the layer is reduced whole.
+ * A message has a section for each layer (elements.h): its length depends on
+ * the selection, and only the sender knows it. A rank that has an INF or a NaN
+ * reports it to all owners. Each owner reports to all ranks that a rank has
+ * one, or that a value or a sum became one. Then the layer falls back to FP32.
  */
 #include "config.h"
 
@@ -27,18 +27,18 @@
 #include "compressed/fp32_fallback.h"
 #include "block/random_key.h"
 
-/* A layer while its elements travel. */
+/* A layer during the exchange of its elements. */
 struct selected {
     struct aps_compressed *layer;
-    void *work;        /* of a bracket */
-    uint32_t *indices; /* [k]: of this rank's elements */
-    float *sum;        /* [longest]: of the slice that this rank owns */
-    uint32_t *some;    /* [longest]: room of elements ... */
+    void *work;        /* scratch of a bracket */
+    uint32_t *indices; /* [k]: indices of this rank's elements */
+    float *sum;        /* [longest]: sum of the slice that this rank owns */
+    uint32_t *some;    /* [longest]: indices of elements in progress */
     float *values;     /* [longest] */
     size_t k, longest;
     struct aps_bracket bracket;
-    long count; /* of this rank's elements; -1: not all are finite */
-    bool bad;   /* for the owner */
+    long count; /* number of this rank's elements; -1: not all are finite */
+    bool bad;   /* owner only: some value or sum is not finite */
 };
 
 struct run {
@@ -48,15 +48,16 @@ struct run {
     int ranks, rank;
     int count;
     struct selected layers[APS_VECTORS_MAX];
-    /* Parcels of all ranks: to the owners, to this one, and of all sums. */
+    /* Messages of all ranks: to the owners, to this rank, and with all sums. */
     unsigned char *to, *from, *sums;
-    size_t to_most, sums_most; /* bytes of one */
+    size_t to_most, sums_most; /* most bytes of one message */
     struct aps_cost *cost;
 };
 
 /* --- sizes ---------------------------------------------------------------- */
 
-/* Of elements for an owner, and of its sums. */
+/* Returns the most bytes of a layer's elements for an owner; direct_sums_most
+ * returns those of the owner's sums. */
 static size_t direct_to_most(const struct aps_wire *wire,
                              const struct aps_plan *plan,
                              const struct aps_matrix *matrix, int ranks)
@@ -74,7 +75,7 @@ static size_t direct_sums_most(const struct aps_wire *wire,
     return aps_elements_max(wire, longest, longest);
 }
 
-/* Strides of several layers are no more than those of each. */
+/* Strides of several layers together do not exceed the sum of their strides. */
 static size_t direct_message(const struct aps_plan *plan,
                              const struct aps_matrix *matrix,
                              const struct aps_compressed_ranks *ranks)
@@ -87,7 +88,7 @@ static size_t direct_message(const struct aps_plan *plan,
            aps_varlen_stride(direct_sums_most(&wire, matrix, ranks->all));
 }
 
-/* In the order of direct_present. */
+/* Floats in the order of direct_present. */
 static size_t direct_scratch(const struct aps_plan *plan,
                              const struct aps_matrix *matrix,
                              const struct aps_compressed_ranks *ranks)
@@ -132,9 +133,9 @@ static struct aps_elements direct_room(const struct run *run,
     };
 }
 
-/* --- what a rank sends ---------------------------------------------------- */
+/* --- contributions -------------------------------------------------------- */
 
-/* To owner number `owner`. */
+/* Encodes this rank's message to rank `owner`. */
 static void direct_encode(struct run *run, int owner)
 {
     unsigned char *bytes =
@@ -162,7 +163,7 @@ static void direct_encode(struct run *run, int owner)
 
 /* --- sums ----------------------------------------------------------------- */
 
-/* What a rank has sent to this one. */
+/* Adds the elements that a rank has sent to this rank. */
 static void direct_add(struct run *run, int rank)
 {
     const unsigned char *bytes =
@@ -176,7 +177,7 @@ static void direct_add(struct run *run, int rank)
 
         at += aps_elements_decode(&run->wire, bytes + at, run->to_most - at,
                                   &elements);
-        /* A scale of the plan may have let some overflow. */
+        /* A scale of the plan may have let some values overflow. */
         of->bad |= elements.bad ||
                    !aps_compress_finite(elements.values, elements.count);
         if (!of->bad)
@@ -184,7 +185,7 @@ static void direct_add(struct run *run, int rank)
     }
 }
 
-/* The slices that this rank owns, to all. */
+/* Encodes the sums of this rank's slices, for all ranks. */
 static void direct_sum(struct run *run)
 {
     unsigned char *bytes = aps_varlen_bytes(
@@ -225,7 +226,8 @@ static void direct_sum(struct run *run)
 
 /* --- results -------------------------------------------------------------- */
 
-/* Which layers are whole: all ranks have the same bytes of all owners. */
+/* Finds the layers that fall back to FP32. All ranks have the same bytes of all
+ * owners. */
 static void direct_find_whole(struct run *run, int owner)
 {
     const unsigned char *bytes =
@@ -243,7 +245,8 @@ static void direct_find_whole(struct run *run, int owner)
     }
 }
 
-/* What this rank has sent to an owner leaves its memory. */
+/* Removes the elements that this rank has sent to an owner from its error
+ * memory. */
 static void direct_remember(const struct run *run, int owner)
 {
     const unsigned char *bytes =
@@ -262,7 +265,7 @@ static void direct_remember(const struct run *run, int owner)
     }
 }
 
-/* An owner's sums are the results. */
+/* Writes an owner's sums to the results. */
 static void direct_restore(const struct run *run, int owner)
 {
     const unsigned char *bytes =
@@ -345,7 +348,7 @@ static int direct_run(const struct aps_compressed_env *site, int count,
     rc = aps_varlen_exchange_run(&varlen, cost);
     if (rc == MPI_SUCCESS)
         direct_sum(&run);
-    else /* of which other ranks may know nothing */
+    else /* other ranks may not know of it */
         aps_varlen_set_length(run.sums, run.sums_most, run.rank, 0);
     varlen.most = run.sums_most;
     varlen.to = run.sums + (size_t)run.rank * aps_varlen_stride(run.sums_most);

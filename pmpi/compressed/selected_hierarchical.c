@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Selected elements by `reduce: hierarchical` (HiTopKComm: Shi et al., Towards
- * Scalable Distributed Training of Deep Learning on Public Cloud Clusters, MLSys
- * 2021). Of p ranks of a group, rank i owns slice i of a layer; with groups of
- * different sizes p is that of the smallest.
+ * Scalable Distributed Training of Deep Learning on Public Cloud Clusters,
+ * MLSys 2021). A group has p owners: rank i owns slice i of a layer. If groups
+ * differ in size, p is that of the smallest.
  *
- *     inside the group the ranks send their slices of delta = g + e, in full
- *     floats, to the owners, which add them up in the order of the ranks: s
- *     an owner selects of s, and sends Q(s) of that to the owners of its slice in the
- *     other groups, as they do; it adds up what all have sent, in the order of the
- *     groups, into zeros
- *     inside the group the owners send what is not 0 of that, in full floats, to all
+ *     inside the group the ranks send their slices of delta = g + e, in FP32, to
+ *     the owners, which add them up in the order of the ranks: s
+ *     an owner selects elements of s, and sends Q(s) of them to the owners of its
+ *     slice in the other groups; it adds up those of all groups, in the order of
+ *     the groups, into zeros
+ *     inside the group the owners send the nonzero sums, in FP32, to all ranks
  *
- * What is remembered belongs to what was selected: an owner's memory of its slice
- * becomes s - Q(s), for its whole group. All else of every rank's memory, which an
- * epoch with another reduction may have left, has gone into s, and becomes 0. So the
- * sum of what is handed out and of what all ranks remember is that of all gradients.
+ * The owner keeps the residual of its selection: its memory of the slice
+ * becomes s - Q(s), for its whole group. All other error memory, which an epoch
+ * with another reduction may have left, has gone into s, and becomes 0. The
+ * results and the residuals of all ranks thus add up to all gradients.
  *
- * Lengths of messages with elements depend on what they hold, as in
- * selected_direct.c. An owner whose s is not finite says so to the other owners of
- * the slice, each of which tells its group: then the layer is reduced whole.
+ * Lengths of messages with elements depend on their content, as in
+ * selected_direct.c. An owner whose s is not finite reports it to the other
+ * owners of the slice. Each of them tells its group, and the layer falls back
+ * to FP32.
  */
 #include "config.h"
 
@@ -34,32 +35,31 @@
 #include "compressed/fp32_fallback.h"
 #include "block/random_key.h"
 
-/* A layer while it travels. */
+/* A layer during the exchange of its elements. */
 struct selected {
     struct aps_compressed *layer;
-    const float *x; /* [n]: the layer, and what is remembered of it */
-    void *work;     /* of a bracket */
-    uint32_t
-        *indices;   /* [k]: of the elements that were selected, in the slice */
-    uint32_t *some; /* [longest]: room of elements ... */
-    float *values;  /* [longest] */
-    float *slice;   /* [longest]: s */
-    float *sum;     /* [longest]: of all groups */
-    size_t k, longest; /* of the longest slice */
-    bool bad;          /* for the owner */
+    const float *x;    /* [n]: sum of the layer and its error memory */
+    void *work;        /* scratch of a bracket */
+    uint32_t *indices; /* [k]: indices of the selected elements, in the slice */
+    uint32_t *some;    /* [longest]: indices of elements in progress */
+    float *values;     /* [longest] */
+    float *slice;      /* [longest]: s */
+    float *sum;        /* [longest]: sum of all groups */
+    size_t k, longest; /* for the longest slice */
+    bool bad;          /* owner only: some value or sum is not finite */
 };
 
 struct run {
     const struct aps_compressed_env *site;
     const struct aps_compressor *compressor;
-    struct aps_wire wire; /* between groups */
-    struct aps_wire full; /* inside */
-    int owners, own;      /* of the group; this rank's number in it */
-    int ranks;            /* of the group */
+    struct aps_wire wire; /* wire between groups */
+    struct aps_wire full; /* wire inside a group */
+    int owners, own;      /* owners of the group; this rank's number in it */
+    int ranks;            /* ranks of the group */
     int count;
     struct selected layers[APS_VECTORS_MAX];
-    /* Parcels: slices to owners, and from ranks; elements of the slice, of groups;
-     * sums of all owners. With the bytes of one, at most. */
+    /* Messages: slices to owners and from ranks; elements of the slice from
+     * groups; sums of all owners. With the most bytes of each message. */
     unsigned char *to, *from, *between, *sums;
     size_t to_most, between_most, sums_most;
     struct aps_cost *cost;
@@ -75,8 +75,8 @@ static size_t levels_between_most(const struct aps_wire *wire,
                             longest);
 }
 
-/* Of all ranks together; each is counted as often as there are ranks. Strides of
- * several layers are no more than those of each. */
+/* Bytes for all ranks together; they are counted once for each rank. Strides of
+ * several layers do not exceed the sum of their strides. */
 static size_t levels_message(const struct aps_plan *plan,
                              const struct aps_matrix *matrix,
                              const struct aps_compressed_ranks *ranks)
@@ -96,7 +96,7 @@ static size_t levels_message(const struct aps_plan *plan,
     return bytes / (size_t)ranks->all + 1;
 }
 
-/* In the order of levels_present. */
+/* Floats in the order of levels_present. */
 static size_t levels_scratch(const struct aps_plan *plan,
                              const struct aps_matrix *matrix,
                              const struct aps_compressed_ranks *ranks)
@@ -169,7 +169,7 @@ static void levels_copy(const struct run *run, int owner)
     aps_varlen_set_length(run->to, run->to_most, owner, at);
 }
 
-/* The slices that this rank owns, of a rank of the group. */
+/* Adds a group rank's values of the slices that this rank owns. */
 static void levels_add(struct run *run, int rank)
 {
     const unsigned char *bytes =
@@ -191,7 +191,7 @@ static void levels_add(struct run *run, int rank)
     }
 }
 
-/* COLLECTIVE over the group. */
+/* COLLECTIVE over the group. Sums the slices. Returns an MPI error code. */
 static int levels_sum_group(struct run *run)
 {
     const struct aps_varlen_exchange varlen = {
@@ -216,7 +216,7 @@ static int levels_sum_group(struct run *run)
 
 /* --- between groups ------------------------------------------------------- */
 
-/* What the owner selects of its sum. */
+/* Selects elements of the owner's sum. */
 static void levels_select(const struct run *run, struct selected *of,
                           struct aps_elements *elements)
 {
@@ -263,7 +263,7 @@ static void levels_encode(struct run *run, int peer)
     aps_varlen_set_length(run->between, run->between_most, peer, at);
 }
 
-/* What the owner in another group, or this one, has selected. */
+/* Adds the elements that the owner in another group, or this one, selected. */
 static void levels_add_elements(struct run *run, int peer)
 {
     const unsigned char *bytes = aps_varlen_bytes(
@@ -283,13 +283,15 @@ static void levels_add_elements(struct run *run, int peer)
     }
 }
 
-/* This rank's number among the owners of its slice. */
+/* Returns this rank's number among the owners of its slice. */
 static int levels_peer(const struct run *run)
 {
     return run->site->groups->groups > 1 ? run->site->groups->peers.rank : 0;
 }
 
-/* COLLECTIVE over the owners of the slice. Also after an error. */
+/* COLLECTIVE over the owners of the slice. Sums the elements of all groups;
+ * `rc` is the outcome so far. After an error it still runs. Returns an MPI
+ * error code. */
 static int levels_sum_groups(struct run *run, int rc)
 {
     const int peer = levels_peer(run);
@@ -343,7 +345,8 @@ static void levels_encode_sums(struct run *run)
     aps_varlen_set_length(run->sums, run->sums_most, run->own, at);
 }
 
-/* COLLECTIVE over the group. Also after an error. */
+/* COLLECTIVE over the group. Sends the results to all ranks; `rc` is the
+ * outcome so far. After an error it still runs. Returns an MPI error code. */
 static int levels_hand_out(struct run *run, int rc)
 {
     const struct aps_varlen_exchange varlen = {
@@ -362,8 +365,8 @@ static int levels_hand_out(struct run *run, int rc)
     return aps_varlen_exchange_run(&varlen, run->cost);
 }
 
-/* Which layers are whole: an owner has told all of the group, and all owners of a
- * slice have told the same. */
+/* Finds the layers that fall back to FP32. An owner has told all of its group,
+ * and all owners of a slice have told the same. */
 static void levels_find_whole(struct run *run, int owner)
 {
     const unsigned char *bytes =
@@ -380,7 +383,7 @@ static void levels_find_whole(struct run *run, int owner)
     }
 }
 
-/* The owner's sums are the results. */
+/* Writes the owner's sums to the results. */
 static void levels_restore(const struct run *run, int owner)
 {
     const unsigned char *bytes =
@@ -403,7 +406,7 @@ static void levels_restore(const struct run *run, int owner)
     }
 }
 
-/* What the owner has not sent of its sum. */
+/* Stores the residual of the owner's sum in its error memory. */
 static void levels_remember(const struct run *run)
 {
     const unsigned char *bytes = aps_varlen_bytes(

@@ -18,7 +18,7 @@ aps_compressed_ops_of(const struct aps_plan *plan)
         [APS_COMPRESSOR_VOTE] = &aps_compressed_vote,
     };
 
-    /* By reductions, where these have a file each. */
+    /* Rows by reduction, if each reduction has a file of its own. */
     static const struct aps_compressed_ops *const selected[APS_REDUCE_KINDS] = {
         [APS_REDUCE_GATHER] = &aps_compressed_selected,
         [APS_REDUCE_DIRECT] = &aps_compressed_selected_direct,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The compressors' messages: a row each, and which file has it. */
+/* Table of compressors: one row for each, with the file that holds it. */
 #ifndef APS_PMPI_COMPRESSED_TABLE_H
 #define APS_PMPI_COMPRESSED_TABLE_H
 

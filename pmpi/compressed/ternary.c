@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * TernGrad (Wen et al., NeurIPS 2017; compress/ternary.h). The ranks agree on the
- * scalers of all layers of a call in one message. Then each rank sends the digits
- * of its layers
+ * TernGrad (Wen et al., NeurIPS 2017; compress/ternary.h). The ranks agree on
+ * the scalers of all layers of a call in one message. Then each rank sends the
+ * digits of its layers
  *
- *     reduce: direct    to the owners of the slices, who add them up, and send
+ *     reduce: direct    to the owners of the slices, which add them up, and send
  *                       the packed sums to all ranks
  *     reduce: gather    to all ranks, each of which adds them up
  *
  * and a result is a sum times the scaler. The sums are exact, so both give the
- * same bits. What the digits of a rank differ from its layer by is remembered.
+ * same bits. The error memory holds the difference of a rank's digits to its
+ * layer.
  *
- * A message is a section a layer, with no headers: its length follows from the
- * layers' lengths and the number of ranks alone, whatever they hold. A rank that
- * has an INF or a NaN sends INF as its scaler: then the layer is reduced whole.
+ * A message has a section for each layer, without headers: its length follows
+ * only from the layers' lengths and the number of ranks. A rank that has an INF
+ * or a NaN sends INF as its scaler, and the layer falls back to FP32.
  */
 #include "config.h"
 
@@ -25,7 +26,7 @@
 #include "compressed/digits.h"
 #include "compressed/fp32_fallback.h"
 
-/* Bytes of an owner's digits, or of its sums, of all layers. */
+/* Returns the bytes of an owner's digits, or of its sums, of all layers. */
 static size_t ternary_digits(const struct aps_digits_run *run, int owner)
 {
     size_t bytes = 0;
@@ -52,8 +53,8 @@ static size_t ternary_sums(const struct aps_digits_run *run, int owner)
 
 /* --- sizes ---------------------------------------------------------------- */
 
-/* By gather the digits of a layer. By direct, digits for and from a rank, and its
- * sums: rank 0 owns the most. */
+/* Returns the most bytes of a message. With gather: the digits of a layer. With
+ * direct: digits for and from a rank, and its sums; rank 0 owns the most. */
 static size_t ternary_message(const struct aps_plan *plan,
                               const struct aps_matrix *matrix,
                               const struct aps_compressed_ranks *ranks)
@@ -90,7 +91,7 @@ static size_t ternary_alike(const void *state, int rank)
     return *(const size_t *)state;
 }
 
-/* COLLECTIVE over the site's communicator. */
+/* COLLECTIVE over the site's communicator. Returns an MPI error code. */
 static int ternary_gather(struct aps_digits_run *run)
 {
     unsigned char *messages = run->site->messages;
@@ -131,7 +132,7 @@ static int ternary_gather(struct aps_digits_run *run)
 
 /* --- by the owners -------------------------------------------------------- */
 
-/* The digits for an owner. */
+/* Encodes the digits for an owner. */
 static void ternary_encode_for(const struct aps_digits_run *run, int owner,
                                unsigned char *digits)
 {
@@ -145,8 +146,9 @@ static void ternary_encode_for(const struct aps_digits_run *run, int owner,
     }
 }
 
-/* The sums of what rank i has sent, from[i * stride ...]. Of a layer that is whole
- * nobody looks at them, and there may be too many ranks for them. */
+/* Sums the digits of rank i at from[i * stride ...], for all ranks. The sums of
+ * a layer that falls back to FP32 are zeros, because they are not used and
+ * there may be too many ranks for them. */
 static void ternary_sum_own(const struct aps_digits_run *run,
                             const unsigned char *from, size_t stride,
                             unsigned char *sums)
@@ -174,7 +176,7 @@ static void ternary_sum_own(const struct aps_digits_run *run,
     }
 }
 
-/* An owner's sums become results. */
+/* Writes an owner's sums to the results. */
 static void ternary_settle(const struct aps_digits_run *run, int owner,
                            const unsigned char *sums)
 {
@@ -216,8 +218,8 @@ static size_t ternary_own_digits(const void *state, int rank)
     return ternary_digits(run, run->rank);
 }
 
-/* The digits for an owner, in the messages: rooms for those from all ranks, for
- * those to all ranks, and for all sums. */
+/* Encodes the digits for an owner into the messages, which have space for
+ * digits from all ranks, digits to all ranks, and all sums. */
 static void ternary_make(const void *state, int owner)
 {
     const struct aps_digits_run *run = state;
@@ -228,9 +230,10 @@ static void ternary_make(const void *state, int owner)
                            (size_t)(run->ranks + owner) * digits);
 }
 
-/* COLLECTIVE over the site's communicator. Digits come from all ranks, go to all
- * owners, and sums come from them: rooms of that many bytes, one after the other,
- * each with a stride of what belongs to rank 0, which owns the most. */
+/* COLLECTIVE over the site's communicator. Digits go to all owners and come
+ * from all ranks; then sums come from the owners. The three areas follow one
+ * another, each with the stride of rank 0, which owns the most. Returns an MPI
+ * error code. */
 static int ternary_direct(struct aps_digits_run *run)
 {
     struct aps_exchange *exchange = run->site->exchange;
@@ -255,7 +258,7 @@ static int ternary_direct(struct aps_digits_run *run)
                                          .longest = digits,
                                      });
     ternary_sum_own(run, from, digits, result + rank * sums);
-    /* Also after an error, of which other ranks may know nothing. */
+    /* Run this exchange after an error, too: other ranks may not know of it. */
     rc = aps_exchange_run(exchange, &(struct aps_exchanged){
                                         .outgoing = result + rank * sums,
                                         .incoming = result,

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * TernGrad by `reduce: hierarchical`. Of p ranks of a group, rank i owns slice i of
- * a layer; with groups of different sizes p is that of the smallest. Owners of the
- * same slice in other groups are an owner's peers, and each of them owns a part of
- * the slice.
+ * TernGrad by `reduce: hierarchical`. A group has p owners: rank i owns slice i
+ * of a layer. If groups differ in size, p is that of the smallest. Owners of
+ * the same slice in other groups are an owner's peers, and each of them owns a
+ * part of the slice.
  *
  *     inside the group the ranks send the digits of slices to the owners, which add
  *     them up
  *     an owner sends its group's sums of each part to the peer that owns the part;
- *     that adds up the groups' sums, and sends the result to all peers
- *     inside the group the owners send the results of their slices to all
+ *     the peer adds up the groups' sums, and sends the result to all peers
+ *     inside the group the owners send the results of their slices to all ranks
  *
- * All ranks have one scaler, draws belong to the elements of a layer, and sums of
- * integers are exact in any order: so the results have the same bits as those of
- * `direct` and `gather`. The lengths of all messages follow from the layers'
- * lengths and the groups alone.
+ * All ranks have one scaler, draws belong to the elements of a layer, and sums
+ * of integers are exact in any order. The results therefore have the same bits
+ * as those of `direct` and `gather`. The lengths of all messages follow from
+ * the layers' lengths and the groups alone.
  */
 #include "config.h"
 
@@ -26,22 +26,23 @@
 #include "compressed/digits.h"
 #include "compressed/fp32_fallback.h"
 
-/* Where messages lie: digits for owners, and from ranks of the group; sums of parts
- * for peers, and from them; results of all owners, of which each has as many parts.
- * With the bytes from one to the next, which are those of slice 0 and part 0. */
+/* Positions of messages: digits for owners, and from ranks of the group; sums
+ * of parts for peers, and from them; results of all owners, each with as many
+ * parts. The strides are the bytes of slice 0 and part 0. */
 struct levels {
     struct aps_digits_run run;
-    int owners, own;  /* of the group; this rank's number in it */
-    int members;      /* of the group */
-    int most_members; /* of the largest group: so many digits are in a sum */
-    int peers, peer;  /* this rank's number among its peers */
+    int owners, own;  /* owners of the group; this rank's number in it */
+    int members;      /* ranks of the group */
+    int most_members; /* ranks of the largest group: the most digits in a sum */
+    int peers, peer;  /* number of peers; this rank's number among them */
     unsigned char *to, *from, *there, *back, *results;
     size_t digits, sums, result;
 };
 
 /* --- sizes ---------------------------------------------------------------- */
 
-/* Part j of an owner's slice, counted from the layer's first element. */
+/* Returns part j of an owner's slice, counted from the layer's first
+ * element. */
 static struct aps_slice levels_part(size_t n, int owners, int owner, int peers,
                                     int j)
 {
@@ -72,7 +73,8 @@ static size_t levels_digits(const void *state, int owner)
     return bytes;
 }
 
-/* The bytes of sums of so many ranks, of part j of an owner's slices. */
+/* Returns the bytes of sums of `ranks` ranks for part j of an owner's
+ * slices. */
 static size_t levels_bytes(const struct levels *levels, int ranks, int owner,
                            int j)
 {
@@ -93,7 +95,7 @@ static size_t levels_results(const struct levels *levels, int owner)
     return bytes;
 }
 
-/* Of all ranks together; each is counted as often as there are ranks. */
+/* Bytes for all ranks together; they are counted once for each rank. */
 static size_t levels_message(const struct aps_plan *plan,
                              const struct aps_matrix *matrix,
                              const struct aps_compressed_ranks *ranks)
@@ -130,8 +132,8 @@ static void levels_place(struct levels *levels)
     levels->results = levels->back + peers * levels->sums;
 }
 
-/* The results of an owner: parts lie `result` bytes apart while they come, and one
- * after the other when all are there. */
+/* Returns the results of an owner. Parts lie `result` bytes apart during the
+ * exchange, and one after the other once all have arrived. */
 static unsigned char *levels_result(const struct levels *levels, int owner)
 {
     return levels->results +
@@ -168,7 +170,8 @@ static void levels_make(const void *state, int owner)
     }
 }
 
-/* COLLECTIVE over the group. Digits to their owners. */
+/* COLLECTIVE over the group. Sends digits to their owners. Returns an MPI error
+ * code. */
 static int levels_gather_digits(struct levels *levels)
 {
     const size_t own = (size_t)levels->own * levels->digits;
@@ -196,7 +199,7 @@ static int levels_gather_digits(struct levels *levels)
 
 /* --- between groups ------------------------------------------------------- */
 
-/* The group's sums of part j of this rank's slices. */
+/* Sums the group's digits of part j of this rank's slices. */
 static void levels_sum_part(const struct levels *levels, int j)
 {
     const struct aps_digits_run *run = &levels->run;
@@ -225,8 +228,8 @@ static void levels_sum_part(const struct levels *levels, int j)
     }
 }
 
-/* The sums of all groups of the part that this rank owns, which has none of a layer
- * that is whole (ternary.c: ternary_sum_own). */
+/* Adds the sums of all groups for the part that this rank owns. The sums of a
+ * layer that falls back to FP32 are zeros (ternary.c: ternary_sum_own). */
 static void levels_add_groups(const struct levels *levels)
 {
     const struct aps_digits_run *run = &levels->run;
@@ -299,8 +302,9 @@ static int levels_exchange_peers(struct levels *levels,
                              : MPI_SUCCESS;
 }
 
-/* COLLECTIVE over the owners of the slice. Also after an error, of which others may
- * know nothing. */
+/* COLLECTIVE over the owners of the slice. Sums the parts; `rc` is the outcome
+ * so far. After an error it still runs, because other ranks may not know of it.
+ * Returns an MPI error code. */
 static int levels_sum_groups(struct levels *levels, int rc)
 {
     const size_t peer = (size_t)levels->peer;
@@ -355,7 +359,7 @@ static size_t levels_own_results(const void *state, int rank)
     return levels_results_of(levels, levels->own);
 }
 
-/* Parts of this rank's results, one after the other. */
+/* Moves the parts of this rank's results next to each other. */
 static void levels_close(const struct levels *levels)
 {
     unsigned char *results = levels_result(levels, levels->own);
@@ -369,7 +373,8 @@ static void levels_close(const struct levels *levels)
     }
 }
 
-/* COLLECTIVE over the group. Also after an error. */
+/* COLLECTIVE over the group. After an error it still runs. Returns an MPI error
+ * code. */
 static int levels_hand_out(struct levels *levels)
 {
     const struct aps_exchanged results = {

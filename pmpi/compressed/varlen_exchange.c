@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Bytes of a part, about: MPI counts them in an int. */
+/* Approximate bytes of a part of a message: MPI counts them in an int. */
 #define PART ((size_t)1 << 24)
 
 #define LENGTH sizeof(struct aps_varlen_header)
@@ -20,8 +20,8 @@ static size_t varlen_parts(size_t most)
     return most / PART + 1;
 }
 
-/* A byte; and of several parts the first one has all of the length, by which the
- * receiver finds the others. */
+/* Returns the least bytes of a message. If there are several parts, the first
+ * part holds the length, from which the receiver finds the other parts. */
 static size_t varlen_least(size_t most)
 {
     const size_t parts = varlen_parts(most);
@@ -51,7 +51,7 @@ static size_t varlen_length(const unsigned char *parcel)
     return (size_t)head.length;
 }
 
-/* Of a message that travels in `parts`: what goes as part i. */
+/* Part i of a message that travels in `parts` parts. */
 struct part {
     size_t begin, length;
 };
@@ -85,8 +85,8 @@ static void varlen_receive(const struct aps_varlen_exchange *varlen,
 
         if (rank >= varlen->senders)
             continue;
-        /* What has come of it says where the next part begins; after an error
-         * it may be anything. */
+        /* The received bytes tell where the next part begins; after an error
+         * they may be anything. */
         if (parts == 1)
             part.begin = LENGTH;
         else if (i > 0 && varlen_length(parcel) <= varlen->most)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An exchange of messages whose lengths only their senders know. Each has at least
- * one byte, and says itself where it ends; where the longest one would not fit in a
- * message of MPI, all travel in so many parts, behind their length.
+ * Exchange of messages whose lengths only the senders know. A message has at
+ * least one byte, and its content must show where it ends. If the longest
+ * message does not fit in a message of MPI, all messages travel in the same
+ * number of parts, after their length.
  */
 #ifndef APS_PMPI_COMPRESSED_VARLEN_EXCHANGE_H
 #define APS_PMPI_COMPRESSED_VARLEN_EXCHANGE_H
@@ -13,24 +14,24 @@
 #include "block/block.h"
 #include "cut/exchange.h"
 
-/* In memory a message has this before its bytes. */
+/* Header of a message in memory, before its bytes. */
 struct aps_varlen_header {
     uint64_t length; /* bytes that follow */
-    uint64_t unused; /* they begin at a multiple of 16 */
+    uint64_t unused; /* keeps the bytes at a multiple of 16 */
 };
 
-/* From one message of up to `most` bytes to the next. */
+/* Returns the bytes from one message of up to `most` bytes to the next. */
 size_t aps_varlen_stride(size_t most);
 
 struct aps_varlen_exchange {
     struct aps_exchange *exchange;
-    size_t most;         /* bytes of one, the same on all ranks */
-    int senders;         /* the first so many ranks send ... */
-    int receivers;       /* ... to the first so many */
-    unsigned char *to;   /* rank i's at to + i * to_stride */
-    size_t to_stride;    /* 0: all get the same */
-    unsigned char *from; /* [size * aps_varlen_stride(most)]; this rank's is
-                            left as it is */
+    size_t most;         /* most bytes of one message, the same on all ranks */
+    int senders;         /* number of ranks, from rank 0, that send */
+    int receivers;       /* number of ranks, from rank 0, that receive */
+    unsigned char *to;   /* message for rank i at to + i * to_stride */
+    size_t to_stride;    /* 0: all ranks get the same message */
+    unsigned char *from; /* [size * aps_varlen_stride(most)]; this rank's own is
+                          * not changed */
 };
 
 static inline unsigned char *aps_varlen_bytes(unsigned char *varlen,
@@ -39,14 +40,14 @@ static inline unsigned char *aps_varlen_bytes(unsigned char *varlen,
     return varlen + (size_t)rank * stride + sizeof(struct aps_varlen_header);
 }
 
-/* `length` of at most `most` bytes have been written to aps_varlen_bytes: it is
- * made as long as parcels have to be. */
+/* Sets the header after the caller has written `length` bytes, at most `most`,
+ * to aps_varlen_bytes. A message that is too short is padded with zeros. */
 void aps_varlen_set_length(unsigned char *varlen, size_t most, int rank,
                            size_t length);
 
-/* COLLECTIVE over the exchange's communicator. Also after an error, in as many
- * parts as on other ranks. An MPI error code; without one all of `from` has
- * come. */
+/* COLLECTIVE over the exchange's communicator. After an error it still runs, in
+ * as many parts as on other ranks. Returns an MPI error code; without an error
+ * all of `from` has arrived. */
 int aps_varlen_exchange_run(const struct aps_varlen_exchange *varlen,
                             struct aps_cost *cost);
 

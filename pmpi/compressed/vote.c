@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signSGD with majority vote (compress/vote.h). Each rank sends the signs of its
- * layers
+ * signSGD with majority vote (compress/vote.h). Each rank sends the signs of
+ * its layers
  *
- *     reduce: direct    to the owners of the slices, who count them and send the
+ *     reduce: direct    to the owners of the slices, which count them and send the
  *                       outcomes to all ranks
  *     reduce: gather    to all ranks, each of which counts them
  *
- * and a result is an outcome times a magnitude: the sum over the ranks of the mean
- * magnitudes of their layers, in the order of the ranks in FP64, or N times the
- * policy's value. Counts are exact, so both give the same bits.
+ * and a result is an outcome times a magnitude: the sum over the ranks of the
+ * mean magnitudes of their layers, in the order of the ranks in FP64, or N
+ * times the policy's value. Counts are exact, so both give the same bits.
  *
- * A message has a section a layer: a float, which is the mean of the rank's layer or
- * the sum of the means, and signs or outcomes. Its length follows from the layers'
- * lengths and the number of ranks alone. A rank with an INF or a NaN sends NaN as its
- * mean, and so the sum is: then the layer is reduced whole.
+ * A message has a section for each layer: a float, which is the mean of the
+ * rank's layer or the sum of the means, and signs or outcomes. Its length
+ * follows from the layers' lengths and the number of ranks alone. A rank with
+ * an INF or a NaN sends NaN as its mean. The sum then is NaN, and the layer
+ * falls back to FP32.
  */
 #include "config.h"
 
@@ -32,13 +33,13 @@ struct run {
     int ranks, rank;
     int count;
     struct aps_compressed *layers;
-    float means[APS_VECTORS_MAX]; /* of this rank's layers */
+    float means[APS_VECTORS_MAX]; /* means of this rank's layers */
     struct aps_cost *cost;
 };
 
 /* --- sizes ---------------------------------------------------------------- */
 
-/* Elements that a rank counts. Signs of slices begin with bytes. */
+/* Returns the elements that a rank counts. Signs of slices begin at a byte. */
 static struct aps_slice vote_slice(size_t n, int ranks, int owner)
 {
     return aps_slice_of(n, 8, ranks, owner);
@@ -54,7 +55,8 @@ static size_t vote_outcome(int ranks, size_t n)
     return sizeof(float) + aps_vote_outcome_bytes(ranks, n);
 }
 
-/* Of all layers: what an owner gets of a rank, and what it sends. */
+/* Return the bytes of all layers: received by an owner from a rank, and sent by
+ * the owner. */
 static size_t vote_ballots(const void *state, int owner)
 {
     const struct run *run = state;
@@ -78,7 +80,7 @@ static size_t vote_outcomes(const void *state, int owner)
     return bytes;
 }
 
-/* What this rank gets of each, and what it sends to each. */
+/* Return the bytes that this rank gets from each rank, and sends to each. */
 static size_t vote_own_ballots(const void *state, int rank)
 {
     const struct run *run = state;
@@ -101,7 +103,7 @@ static size_t vote_alike(const void *state, int rank)
     return *(const size_t *)state;
 }
 
-/* Room that a count needs beside messages. */
+/* Returns the scratch that a count needs in addition to messages. */
 static size_t vote_scratch(const struct aps_plan *plan,
                            const struct aps_matrix *matrix,
                            const struct aps_compressed_ranks *ranks)
@@ -114,8 +116,8 @@ static size_t vote_scratch(const struct aps_plan *plan,
     return aps_vote_outcome_bytes(ranks->all, longest) / sizeof(float) + 1;
 }
 
-/* By gather the signs of a layer. By direct, signs for and from a rank, and its
- * outcomes: rank 0 owns the most. */
+/* Returns the most bytes of a message. With gather: the signs of a layer. With
+ * direct: signs for and from a rank, and its outcomes; rank 0 owns the most. */
 static size_t vote_message(const struct aps_plan *plan,
                            const struct aps_matrix *matrix,
                            const struct aps_compressed_ranks *ranks)
@@ -149,8 +151,8 @@ static void vote_cast(const struct run *run, int i,
                   section + sizeof(float));
 }
 
-/* The outcomes of a slice, of which rank i's signs lie in from[i * stride ...]; and
- * its magnitude. */
+/* Counts the outcomes of a slice from the signs of rank i at from[i * stride
+ * ...]. Returns the magnitude of the slice. */
 static float vote_count(const struct run *run, const unsigned char *from,
                         size_t stride, size_t n, unsigned char *outcome)
 {
@@ -178,7 +180,7 @@ static void vote_restore(const struct run *run, int i,
 
 /* --- to all ranks --------------------------------------------------------- */
 
-/* COLLECTIVE over the site's communicator. */
+/* COLLECTIVE over the site's communicator. Returns an MPI error code. */
 static int vote_gather(struct run *run)
 {
     unsigned char *messages = run->site->messages;
@@ -221,8 +223,8 @@ static int vote_gather(struct run *run)
 
 /* --- by the owners -------------------------------------------------------- */
 
-/* The signs for an owner, in the messages: rooms for those from all ranks, for those
- * to all ranks, and for all outcomes. */
+/* Encodes the signs for an owner into the messages, which have space for signs
+ * from all ranks, signs to all ranks, and all outcomes. */
 static void vote_make(const void *state, int owner)
 {
     const struct run *run = state;
@@ -255,7 +257,8 @@ static void vote_count_own(const struct run *run, const unsigned char *from,
     }
 }
 
-/* What an owner has counted. It has its magnitudes of the same means as all. */
+/* Writes an owner's outcomes to the results. All owners compute their
+ * magnitudes from the same means. */
 static void vote_settle(const struct run *run, int owner,
                         const unsigned char *outcomes)
 {
@@ -271,9 +274,10 @@ static void vote_settle(const struct run *run, int owner,
     }
 }
 
-/* COLLECTIVE over the site's communicator. Signs come from all ranks, go to all
- * owners, and outcomes come from them: rooms of that many bytes, one after the other,
- * each with a stride of what belongs to rank 0, which owns the most. */
+/* COLLECTIVE over the site's communicator. Signs go to all owners and come from
+ * all ranks; then outcomes come from the owners. The three areas follow one
+ * another, each with the stride of rank 0, which owns the most. Returns an MPI
+ * error code. */
 static int vote_direct(struct run *run)
 {
     struct aps_exchange *exchange = run->site->exchange;
@@ -301,7 +305,7 @@ static int vote_direct(struct run *run)
                                     });
     if (rc == MPI_SUCCESS)
         vote_count_own(run, from, ballots, result + rank * outcomes);
-    /* Also after an error, of which other ranks may know nothing. */
+    /* Run this exchange after an error, too: other ranks may not know of it. */
     rc = aps_exchange_run(exchange, &(struct aps_exchanged){
                                         .outgoing = result + rank * outcomes,
                                         .incoming = result,

@@ -20,7 +20,7 @@
 #define DEVICE_CHUNK ((size_t)4 * 1024 * 1024)
 #define DEVICE_BYTES ((size_t)65 * 1024 * 1024)
 
-/* --- how long ------------------------------------------------------------ */
+/* --- lengths ------------------------------------------------------------- */
 
 static size_t buffers_slot_bytes(const struct aps_chunk_buffers *slots)
 {
@@ -49,7 +49,7 @@ static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
         buffers_set_chunk(slots, longest + CHUNK_UNIT - 1);
 }
 
-/* --- the host's ---------------------------------------------------------- */
+/* --- host memory --------------------------------------------------------- */
 
 static int buffers_allocate_sums(struct aps_chunk_buffers *slots)
 {
@@ -95,7 +95,7 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
                : MPI_SUCCESS;
 }
 
-/* --- the GPUs' ------------------------------------------------------------ */
+/* --- GPU memory ----------------------------------------------------------- */
 
 /* Offsets in a rank's region: its sums, its slot, the results of its slice. */
 static size_t buffers_region_sums(const struct aps_chunk_buffers *slots)
@@ -153,7 +153,7 @@ void aps_chunk_buffers_clear(struct aps_chunk_buffers *host,
         free(host->sums[i]);
 }
 
-/* --- what lies where ------------------------------------------------------ */
+/* --- positions ------------------------------------------------------------ */
 
 /* Returns the address of a rank's slot. */
 static unsigned char *buffers_slot_of(const struct aps_chunk_buffers *slots,

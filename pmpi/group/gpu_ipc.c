@@ -51,7 +51,7 @@ struct aps_gpu_ipc *aps_gpu_ipc_create(struct aps_shm_group *node, size_t bytes)
     return peers;
 }
 
-/* --- the end ------------------------------------------------------------- */
+/* --- destruction --------------------------------------------------------- */
 
 static void gpu_ipc_close_others(struct aps_gpu_ipc *peers)
 {

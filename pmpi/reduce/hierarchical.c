@@ -110,7 +110,7 @@ void aps_hierarchical_destroy(struct aps_hierarchical *h)
     free(h);
 }
 
-/* --- one call ------------------------------------------------------------ */
+/* --- a call -------------------------------------------------------------- */
 
 /* Sets the exponents inside the group. Sums that stay FP32 there need none. */
 static void hierarchical_group_scales(struct aps_hierarchical_run *run,

@@ -323,7 +323,7 @@ static int reduction_run(struct aps_reductions *reductions,
                                          count, vectors, cost);
 }
 
-/* --- what overflowed ------------------------------------------------------ */
+/* --- overflow ------------------------------------------------------------- */
 
 /* Pieces of vectors in which a predicted scale made a value overflow. Each is
  * reduced again as a vector of its own, scaled by APS, under which nothing
