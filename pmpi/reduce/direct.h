@@ -44,14 +44,15 @@ struct aps_direct *aps_direct_create_standalone(const struct aps_vcomm *vcomm,
 void aps_direct_destroy(struct aps_direct *direct); /* NULL is allowed */
 
 /*
- * aps_direct_begin is local, comes first, and clears the outcome of the
- * previous call. The other three are COLLECTIVE over vcomm, called in the order
- * of k: aps_direct_send_contributions sends this rank's contributions and posts
- * all receives; aps_direct_reduce_slice sums this rank's slice and sends the
- * result; aps_direct_receive_results waits for the results of the other ranks.
+ * Local. aps_direct_begin comes first, and clears the outcome of the previous
+ * call.
  *
- * Each stage returns the outcome of the call so far, an MPI error code. After
- * an error callers still run all stages (messages.h).
+ * COLLECTIVE over vcomm. Callers call the other functions in the order of k.
+ * aps_direct_send_contributions sends this rank's contributions and posts all
+ * receives. aps_direct_reduce_slice sums this rank's slice and sends the
+ * result. aps_direct_receive_results waits for the results of the other ranks.
+ * Each returns the outcome of the call so far, an MPI error code; after an
+ * error callers still run all stages (messages.h).
  */
 void aps_direct_begin(struct aps_direct *direct);
 int aps_direct_send_contributions(struct aps_direct *direct,

@@ -36,13 +36,13 @@ struct aps_ring *aps_ring_create_standalone(const struct aps_vcomm *vcomm,
 void aps_ring_destroy(struct aps_ring *ring); /* NULL is allowed */
 
 /*
- * aps_ring_begin is local, comes before the first window of a call, and sets
- * its outcome so far (messages.h).
+ * Local. aps_ring_begin comes before the first window of a call, and sets the
+ * outcome of the call so far (messages.h).
  *
- * aps_ring_window is COLLECTIVE over vcomm and reduces up to APS_RING_WINDOW
- * chunks at a time; if a chunk has several slices, its bytes and offsets refer
- * to slices. It returns the outcome of the call so far. After an error callers
- * still run all windows.
+ * COLLECTIVE over vcomm. aps_ring_window reduces up to APS_RING_WINDOW chunks
+ * at a time. If a chunk has several slices, its bytes and offsets refer to
+ * slices. Returns the outcome of the call so far. After an error callers still
+ * run all windows.
  */
 void aps_ring_begin(struct aps_ring *ring, int outcome);
 int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
