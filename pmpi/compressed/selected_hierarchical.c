@@ -75,8 +75,9 @@ static size_t levels_between_most(const struct aps_wire *wire,
                             longest);
 }
 
-/* Bytes for all ranks together; they are counted once for each rank. Strides of
- * several layers do not exceed the sum of their strides. */
+/* Returns the bytes of all messages of a layer, divided by the number of ranks,
+ * because the caller multiplies by it. Strides of several layers do not exceed
+ * the sum of their strides. */
 static size_t levels_message(const struct aps_plan *plan,
                              const struct aps_matrix *matrix,
                              const struct aps_compressed_ranks *ranks)

@@ -95,7 +95,8 @@ static size_t levels_results(const struct levels *levels, int owner)
     return bytes;
 }
 
-/* Bytes for all ranks together; they are counted once for each rank. */
+/* Returns the bytes of all messages of a layer, divided by the number of ranks,
+ * because the caller multiplies by it. */
 static size_t levels_message(const struct aps_plan *plan,
                              const struct aps_matrix *matrix,
                              const struct aps_compressed_ranks *ranks)

@@ -301,8 +301,7 @@ void aps_hierarchical_sum(void *state, size_t k)
      * owner. */
     if ((k == 0 && stages_meet_another_length(run)) || !aps_stage_is_owner(h))
         return;
-    if (run->results->peers || stages_leaves_blocks(run)) /* all pieces
-                                                           * together */
+    if (run->results->peers || stages_leaves_blocks(run)) /* writes results */
         stages_await_result(run, k);
     if (stages_leaves_blocks(run)) {
         for (int p = 0; p < chunk->count; p++)
