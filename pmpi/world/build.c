@@ -12,7 +12,7 @@
 #define BUILD_BYTE_ORDER 0x01020304u
 #define BUILD_ADVICE "start the same libapsmpi.so on all ranks"
 
-/* For `apsmpi info`, which reads the file. */
+/* Text that `apsmpi info` finds in the file of the library. */
 #define BUILD_TEXT_OF(number) #number
 #define BUILD_TEXT(number) BUILD_TEXT_OF(number)
 static const char build_what[] __attribute__((used)) =

@@ -16,29 +16,29 @@
 #include "message/agree.h"
 #include "queue/progress_thread.h"
 
-/* What must be the same on all ranks. The first message of all: ranks of
- * different versions exchange it, and the values that follow it. */
+/* Settings that must be equal on all ranks. They are the first message: ranks
+ * of different versions exchange them and the FIRST values that follow. */
 struct setting {
     struct aps_build build;
     uint8_t switches[APS_SWITCHES];
 };
 
-/* What the rank that holds the policy offers. */
+/* Offer of the rank that holds the policy. */
 struct offer {
     uint64_t hash;
-    uint64_t size; /* of the packed text */
+    uint64_t size; /* size of the packed policy, in bytes */
 };
 
-/* What rank 0 tells when all ranks hold the policy. */
+/* Message of rank 0 after all ranks hold the policy. */
 struct beginning {
-    int64_t every; /* how often its log takes samples; 0: never */
+    int64_t every; /* interval of the samples in its log, in steps; 0: never */
     char run[APS_RUN_ID];
 };
 
-/* Of the path of a policy, in a message. */
+/* Size of a buffer for the path of a policy in a message, in bytes. */
 #define PATH_SHOWN 100
 
-/* Values that the ranks agree on by MAX: 0 for no, size - rank for yes
+/* Values that the ranks agree on by MAX: size - rank for yes, or 0 for no
  * (handshake_yes). The maximum gives the lowest rank that says yes. */
 enum {
     DIFFERS_BUILD,
@@ -47,23 +47,25 @@ enum {
     HOLDS_BAD,
     ABSENT,
     LACKS_THREADS,
-    CAME_IN_INIT, /* to this agreement */
+    CAME_IN_INIT, /* this rank made the agreement in MPI_Init */
     CAME_BY_CALL,
-    NAMES_LOG, /* by APSMPI_LOG */
-    FIRST = 16 /* in all versions */
+    NAMES_LOG, /* APSMPI_LOG is set */
+    FIRST = 16 /* number of values in all versions */
 };
 enum { HOLDS_ANOTHER, HOLDS_NONE, SECOND };
 
-/* One handshake, on this rank. */
+/* State of one handshake on this rank. */
 struct shake {
     struct aps_job *job;
     const struct aps_vcomm *vcomm;
     struct aps_handshake *agreed;
-    enum aps_held held; /* at first: another thread may adopt one meanwhile */
+    enum aps_held held; /* value at the beginning, since another thread may
+                           adopt a policy during the handshake */
     bool absent;        /* `held` is BAD only because the file is missing */
-    int names_log;      /* the lowest rank with APSMPI_LOG, or their number */
-    bool whole_job;     /* it came in MPI_Init */
-    char differs[240];  /* how this rank's library differs from rank 0's */
+    int names_log;      /* lowest rank with APSMPI_LOG; number of ranks: none */
+    bool whole_job;     /* argument of aps_handshake */
+    char differs[240];  /* difference between the libraries of this rank and
+                           rank 0 */
 };
 
 static int handshake_yes(const struct shake *shake, bool yes)
@@ -71,14 +73,14 @@ static int handshake_yes(const struct shake *shake, bool yes)
     return yes ? shake->vcomm->size - shake->vcomm->rank : 0;
 }
 
-/* The lowest rank that said yes; vcomm's size if none did. */
+/* Returns the lowest rank that said yes, or the size of vcomm if none did. */
 static int handshake_lowest(const struct shake *shake, int value)
 {
     return shake->vcomm->size - value;
 }
 
-/* COLLECTIVE. All ranks compare their setting with that of rank 0, and tell
- * what they hold. */
+/* COLLECTIVE. Compares the setting of each rank with that of rank 0, and agrees
+ * on `values`. Returns an MPI error code. */
 static int handshake_compare(struct shake *shake, int values[FIRST])
 {
     struct setting mine = {0};
@@ -112,7 +114,8 @@ static int handshake_compare(struct shake *shake, int values[FIRST])
     return aps_agree_max(shake->vcomm, FIRST, values);
 }
 
-/* COLLECTIVE. `rank` says how its library differs from that of rank 0. */
+/* COLLECTIVE. Stores the difference between the libraries of `rank` and rank 0
+ * as the cause. Returns an MPI error code. */
 static int handshake_differ(struct shake *shake, int rank)
 {
     int rc = aps_agree_bytes(shake->vcomm, rank, shake->differs,
@@ -123,7 +126,7 @@ static int handshake_differ(struct shake *shake, int rank)
     return rc;
 }
 
-/* `rank` holds a bad policy, and prints what is wrong with it. */
+/* Local. Refuses the bad policy of `rank`, which prints the errors. */
 static void handshake_refuse(struct shake *shake, int rank)
 {
     shake->agreed->reason = APS_PASSED_BAD;
@@ -134,7 +137,8 @@ static void handshake_refuse(struct shake *shake, int rank)
         aps_job_report(shake->job, rank, shake->agreed->stop);
 }
 
-/* COLLECTIVE. `holder` sends its policy to the ranks that hold none. */
+/* COLLECTIVE. Sends the policy of `holder` to the ranks that hold none.
+ * `packed`: the policy on `holder`, or NULL. Returns an MPI error code. */
 static int handshake_hand_out(struct shake *shake, int holder, size_t size,
                               char *packed)
 {
@@ -161,7 +165,8 @@ static int handshake_hand_out(struct shake *shake, int holder, size_t size,
     return rc;
 }
 
-/* COLLECTIVE. The end of the path of the policy of `rank`. */
+/* COLLECTIVE. Stores the end of the path of the policy of `rank`. Returns an
+ * MPI error code. */
 static int handshake_name(struct shake *shake, int rank, char name[PATH_SHOWN])
 {
     const char *path = shake->job->source.path;
@@ -175,7 +180,8 @@ static int handshake_name(struct shake *shake, int rank, char name[PATH_SHOWN])
     return aps_agree_bytes(shake->vcomm, rank, name, PATH_SHOWN);
 }
 
-/* COLLECTIVE. `other` holds another policy than `holder`. */
+/* COLLECTIVE. Stores as the cause that `other` holds another policy than
+ * `holder`. Returns an MPI error code. */
 static int handshake_tell_another(struct shake *shake, int holder, int other)
 {
     char its[PATH_SHOWN], ours[PATH_SHOWN];
@@ -189,8 +195,8 @@ static int handshake_tell_another(struct shake *shake, int holder, int other)
     return rc;
 }
 
-/* COLLECTIVE. The holder offers its policy; a rank with another policy makes
- * all calls pass through. */
+/* COLLECTIVE. Offers the policy of `holder` to the other ranks. If a rank holds
+ * another policy, all calls pass through. Returns an MPI error code. */
 static int handshake_offer(struct shake *shake, int holder)
 {
     const bool ours = shake->vcomm->rank == holder;
@@ -225,7 +231,8 @@ free_packed:
     return rc;
 }
 
-/* Rank 0 writes the log: a name that others alone have is in vain. */
+/* Local. Rank 0 reports once that APSMPI_LOG is set on other ranks only, where
+ * it has no effect, because only rank 0 writes the log. */
 static void handshake_tell_log(const struct shake *shake)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -239,8 +246,9 @@ static void handshake_tell_log(const struct shake *shake)
                     shake->names_log);
 }
 
-/* COLLECTIVE. All ranks hold the policy of `holder`, which prints its warnings.
- * Rank 0 tells how often its log takes samples, and its id of the run. */
+/* COLLECTIVE. Begins the job after all ranks hold the policy of `holder`, which
+ * prints its warnings. Rank 0 sends the interval of its samples and its id of
+ * the run. Returns an MPI error code. */
 static int handshake_begin(struct shake *shake, int holder)
 {
     struct beginning begin = {0};
@@ -267,8 +275,8 @@ static int handshake_begin(struct shake *shake, int holder)
     return rc;
 }
 
-/* COLLECTIVE. What follows from what the ranks hold. A bad policy on any rank
- * counts, whatever the others hold. */
+/* COLLECTIVE. Decides the outcome. A bad policy on any rank counts, whatever
+ * the other ranks hold. Returns an MPI error code. */
 static int handshake_decide(struct shake *shake, const int values[FIRST],
                             bool whole_job)
 {
@@ -302,7 +310,8 @@ static int handshake_decide(struct shake *shake, const int values[FIRST],
     return MPI_SUCCESS;
 }
 
-/* The first reduction of some ranks met what others do in MPI_Init. */
+/* Local. Stores as the cause that some ranks agree at their first reduction and
+ * others in MPI_Init. */
 static void handshake_tell_mixed(struct shake *shake, const int values[FIRST])
 {
     snprintf(shake->agreed->cause, sizeof shake->agreed->cause,

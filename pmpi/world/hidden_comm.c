@@ -23,12 +23,12 @@ struct aps_hidden_comm *aps_hidden_comm_of_job(void)
     return atomic_load_explicit(&world_of_job, memory_order_acquire);
 }
 
-/* What MPI promises: no MPI_TAG_UB is less. */
+/* Least value of MPI_TAG_UB that MPI allows. */
 #define LEAST_TAG_UB 32767
 
-/* MPI's greatest tag, the same on all ranks. MPI promises the attribute on
- * MPI_COMM_WORLD alone, and Open MPI has it nowhere else; under the sessions model
- * there is no MPI_COMM_WORLD. */
+/* Returns MPI's greatest tag, which is equal on all ranks. MPI promises the
+ * attribute on MPI_COMM_WORLD alone, and Open MPI has it nowhere else. In the
+ * sessions model MPI_COMM_WORLD does not exist. */
 static int world_greatest_tag(const struct aps_hidden_comm *world)
 {
     int *greatest = NULL, found = 0, initialized = 0;
@@ -60,12 +60,12 @@ int aps_hidden_comm_tag(const struct aps_hidden_comm *world, int owner,
     return (1 + owner * world->blocks + number) * APS_VCOMM_TAGS;
 }
 
-/* COLLECTIVE over comm. Makes the hidden communicator, its group, and room for its
- * nodes. False, perhaps on this rank alone: out of communicators, or of memory. */
+/* COLLECTIVE over comm. Makes the hidden communicator, its group, and the array
+ * of its nodes. Returns false, perhaps on this rank alone, if MPI lacks a
+ * communicator or this rank lacks memory. */
 static bool world_split(struct aps_hidden_comm *world, MPI_Comm comm, int rank)
 {
-    /* A split, not a dup: a dup would call the program's own attribute copy
-     * functions. */
+    /* PMPI_Comm_dup would call the program's own attribute copy functions. */
     if (PMPI_Comm_split(comm, 0, rank, &world->comm) != MPI_SUCCESS)
         return false;
     PMPI_Comm_set_errhandler(world->comm, MPI_ERRORS_RETURN);
@@ -76,8 +76,8 @@ static bool world_split(struct aps_hidden_comm *world, MPI_Comm comm, int rank)
            PMPI_Comm_group(world->comm, &world->group) == MPI_SUCCESS;
 }
 
-/* Some ranks print the line, not all of a large job: any of them may be missing
- * (message/agree.h). */
+/* Prints a line on some ranks of a large job, because any one of them may be
+ * missing (message/agree.h). */
 static void world_tell_missing(void)
 {
     int rank;
@@ -118,7 +118,7 @@ int aps_hidden_comm_create(MPI_Comm comm, bool whole_job,
     new->group = MPI_GROUP_NULL;
     pthread_mutex_init(&new->lock, NULL);
     PMPI_Comm_rank(comm, &rank);
-    /* All ranks hear from aps_nodes_find if a rank cannot tell its node. */
+    /* If a rank cannot find its node, aps_nodes_find fails on all ranks. */
     good = world_split(new, comm, rank);
     rc = aps_agree_comm_all(comm, &good, NULL);
     good = good && aps_nodes_find(new->comm, new->nodes) == MPI_SUCCESS;
@@ -165,7 +165,8 @@ int *aps_hidden_comm_ranks(const struct aps_hidden_comm *world, MPI_Comm comm,
     MPI_Group group;
     bool inside = false;
 
-    /* If MPI fails this rank must not take it for "outside" by itself. */
+    /* If MPI fails on this rank, the ranks of `comm` may still be in the
+     * world. */
     *no_memory =
         !places || !ranks || PMPI_Comm_group(comm, &group) != MPI_SUCCESS;
     if (*no_memory)

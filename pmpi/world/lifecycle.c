@@ -24,10 +24,11 @@
 /* The exit status of a job whose policy is bad. */
 #define EXIT_BAD_POLICY 2
 
-/* Returns the rank in MPI_COMM_WORLD. `inside`: MPI_Finalize is running. */
+/* COLLECTIVE over MPI_COMM_WORLD if the job has a world; otherwise local.
+ * Returns the rank in MPI_COMM_WORLD. `inside`: MPI_Finalize is running. */
 static int lifecycle_finish(bool inside)
 {
-    static bool together; /* the ranks of the job have met here before */
+    static bool together; /* the ranks of the job have met in an earlier call */
     const struct aps_hidden_comm *world = aps_hidden_comm_of_job();
     const bool meet = world && !together;
     int rank = -1;
@@ -39,8 +40,8 @@ static int lifecycle_finish(bool inside)
     return rank;
 }
 
-/* Is there an MPI_COMM_WORLD, and an MPI_COMM_SELF? The sessions model has none,
- * but they may come later. */
+/* True if MPI_COMM_WORLD and MPI_COMM_SELF exist. In the sessions model they do
+ * not, but they may be created later. */
 static bool lifecycle_has_world(void)
 {
     int initialized = 0, finalized = 1;
@@ -89,14 +90,14 @@ void aps_lifecycle_watch_end(void)
             return;
         PMPI_Comm_free_keyval(&key);
     }
-    /* The next communicator's context tries again. */
+    /* The context of the next communicator tries again. */
     atomic_store(&watched, false);
 }
 
 void aps_lifecycle_stop(void)
 {
-    /* Launchers forward standard error only while the ranks live: give them the
-     * time to forward the last lines. */
+    /* Launchers forward standard error only while the ranks live; wait until
+     * they have forwarded the last lines. */
     const struct timespec patience = {.tv_nsec = 500L * 1000 * 1000};
     int initialized = 0;
 
@@ -121,12 +122,12 @@ void aps_lifecycle_take_world(struct aps_hidden_comm *world)
     aps_hidden_comm_set_job(world);
 }
 
-/* COLLECTIVE over MPI_COMM_WORLD. Make the hidden communicator of the job; its
- * ranks agree on the policy. */
+/* COLLECTIVE over MPI_COMM_WORLD. Makes the hidden communicator of the job, on
+ * which the ranks agree on the policy. */
 static void lifecycle_make_world(int rank)
 {
     struct aps_hidden_comm *world = NULL;
-    /* Without a communicator for the library the program goes on. */
+    /* The program continues if the library gets no communicator. */
     MPI_Errhandler theirs = aps_errhandler_push(MPI_COMM_WORLD);
     const int rc = aps_hidden_comm_create(MPI_COMM_WORLD, true, &world);
 
@@ -151,7 +152,7 @@ void aps_lifecycle_begin(int required)
 
     if (required == MPI_THREAD_MULTIPLE)
         aps_progress_thread_expect_threads();
-    if (job->begun) /* a tool behind the library calls another MPI_Init */
+    if (job->begun) /* a tool below the library calls another MPI_Init */
         return;
     job->begun = true;
     aps_lifecycle_watch_end();
@@ -162,7 +163,8 @@ void aps_lifecycle_begin(int required)
     if (rank != 0)
         return;
     stops = !job->options.world && aps_job_must_stop(job);
-    /* Without a world the first call finds out who holds a policy. */
+    /* Without a world the ranks find out at the first call which rank holds a
+     * policy. */
     if (job->options.world || !aps_job_is_absent(job))
         aps_job_report(job, rank, stops);
     aps_preload_order_check();

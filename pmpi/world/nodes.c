@@ -14,8 +14,9 @@ static void nodes_tell(int rank, int rc)
                 aps_error_text(rc, text));
 }
 
-/* Local: which rank of `comm` is rank 0 of `node`. A message would not reach the
- * ranks behind one whose split has failed. */
+/* Local. Finds the rank in `comm` of rank 0 of `node`. It sends no message on
+ * `node`, because a message would not pass a rank whose split has failed.
+ * Returns an MPI error code. */
 static int nodes_lowest(MPI_Comm comm, MPI_Comm node, int *lowest)
 {
     MPI_Group all = MPI_GROUP_NULL, here = MPI_GROUP_NULL;
@@ -45,7 +46,7 @@ int aps_nodes_find(MPI_Comm comm, int nodes[])
         rc = nodes_lowest(comm, node, &lowest);
     if (rc != MPI_SUCCESS) {
         nodes_tell(rank, rc);
-        lowest = -1; /* the other ranks hear of it */
+        lowest = -1; /* reports the failure to the other ranks */
     }
     if (node != MPI_COMM_NULL)
         PMPI_Comm_free(&node);

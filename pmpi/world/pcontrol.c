@@ -26,7 +26,8 @@ enum level {
 
 /* Values that the ranks agree on by MAX. */
 enum {
-    OBJECTION, /* this rank called another level than rank 0: size - rank */
+    OBJECTION, /* size - rank if this rank called another level than rank 0,
+                  or 0 */
     TRAINED,   /* the program has reduced a gradient */
     VALUES
 };
@@ -37,7 +38,7 @@ atomic_bool aps_pcontrol_trained;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* One call of the program. */
+/* State of one call of the program. */
 struct control {
     int level;
     int rank;
@@ -57,8 +58,9 @@ static void pcontrol_tell_wait(struct control *control)
                 control->level);
 }
 
-/* Waits as in a blocking call of the program. `silent`: another rank prints the
- * line about a long wait. Returns an MPI error code. */
+/* Waits for `request` and drives the queues, as a blocking call of the program
+ * does. `silent`: another rank prints the line about a long wait. Returns an
+ * MPI error code. */
 static int pcontrol_wait_for(struct control *control, MPI_Request *request,
                              bool silent)
 {
@@ -78,9 +80,9 @@ static int pcontrol_wait_for(struct control *control, MPI_Request *request,
 }
 
 /*
- * COLLECTIVE over the job. Rank 0 broadcasts its level first: a rank that has
- * got it knows that rank 0 is here, and leaves the line about missing ranks to
- * rank 0. Returns an MPI error code.
+ * COLLECTIVE over the job. Agrees on the values. Rank 0 broadcasts its level
+ * first: a rank that has received the level knows that rank 0 is here, and
+ * leaves the line about missing ranks to rank 0. Returns an MPI error code.
  */
 static int pcontrol_agree(struct control *control, MPI_Comm comm)
 {
@@ -110,7 +112,7 @@ static void pcontrol_write_event(struct aps_job *job, const char *text)
         aps_job_log_event(log, 0, text);
 }
 
-/* All ranks called the same level: do what it says. */
+/* Local. Carries out the level that all ranks called. */
 static void pcontrol_change(const struct control *control, struct aps_job *job,
                             bool trained)
 {
@@ -140,7 +142,8 @@ static void pcontrol_tell_difference(const struct control *control)
 {
     static unsigned long long times;
 
-    /* Print the first ten, then those whose number is a power of two. */
+    /* Print the first ten differences, then those whose number is a power of
+     * two. */
     times++;
     if (control->size - control->values[OBJECTION] == control->rank &&
         (times <= 10 || (times & (times - 1)) == 0))
@@ -179,8 +182,8 @@ static void pcontrol_control_all(int level, struct aps_job *job,
     }
 }
 
-/* The job has no world, but this process holds a policy: the program, which
- * expects something to change, is told once, by rank 0. */
+/* Local. Rank 0 reports once that MPI_Pcontrol changes nothing, because the job
+ * has no world although this process holds a policy. */
 static void pcontrol_tell_nothing_changes(const struct aps_job *job, int level)
 {
     static bool told;
@@ -199,7 +202,7 @@ static void pcontrol_tell_nothing_changes(const struct aps_job *job, int level)
                 level);
 }
 
-/* Whether the ranks agreed in MPI_Init on a policy that MPI_Pcontrol
+/* True if the ranks agreed in MPI_Init on a policy that MPI_Pcontrol
  * controls. */
 static bool pcontrol_is_collective(const struct aps_job *job,
                                    const struct aps_hidden_comm *world)

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Pcontrol: the program switches the rewriting off and on, and marks its
+ * MPI_Pcontrol: the program switches rewriting off and on, and marks its
  * epochs.
  *
  * Level 0 switches rewriting off: every call on every communicator passes
- * through. The library still counts the calls, and keeps its place in the
- * layers, steps and epochs. Level 1 switches rewriting on. Level 2 flushes the
- * log. Level 3 is an epoch mark: from the first mark on, epochs count marks and
+ * through. The library still counts the calls, and continues to track layers,
+ * steps and epochs. Level 1 switches rewriting on. Level 2 flushes the log.
+ * Level 3 is an epoch mark: from the first mark on, epochs count marks and
  * `per_epoch` has no effect. A mark before the first gradient begins epoch 0;
  * every other mark begins the next epoch. A program may thus place its marks at
- * the beginning of epochs or between them. Level 4 drops what compressors have kept
- * of earlier calls: a program that loads other weights has no use for it.
+ * the beginning of epochs or between them. Level 4 drops the state that
+ * compressors have kept of earlier calls; a program that loads other weights
+ * does not need that state.
  *
- * What levels 0, 1, 3 and 4 change must change at the same call on all ranks.
+ * Levels 0, 1, 3 and 4 must take effect at the same call on all ranks.
  */
 #ifndef APS_PMPI_WORLD_PCONTROL_H
 #define APS_PMPI_WORLD_PCONTROL_H
@@ -24,18 +25,18 @@
 #include "job/job.h"
 
 /*
- * What holds for a call that the program makes now. A nonblocking call that is
- * carried out later uses what held when the program made it, because the ranks
- * carry it out at different times.
+ * Settings for a call that the program makes now. A nonblocking call that is
+ * carried out later uses the settings of the time when the program made it,
+ * because the ranks carry it out at different times.
  */
 struct aps_pcontrol {
     bool off;
     long epoch; /* -1: before the first mark */
-    long drops; /* calls of level 4 so far */
+    long drops; /* number of calls of level 4 so far */
 };
 
-/* 2 * (epoch + 1) + off: a single word, because every call reads it; and drops,
- * which change while no call is made. */
+/* `word` is 2 * (epoch + 1) + off, in a single word, because every call reads
+ * it. The number of drops changes only while no call is made. */
 extern atomic_long aps_pcontrol_word;
 extern atomic_long aps_pcontrol_drops;
 extern atomic_bool aps_pcontrol_trained;
@@ -53,8 +54,8 @@ static inline struct aps_pcontrol aps_pcontrol_now(void)
     };
 }
 
-/* The program reduces or gathers `count` floats. Notes that the first gradient
- * was seen, if `count` is that of a gradient: pcontrol_change needs it. */
+/* Local. Notes for pcontrol_change that the program has reduced or gathered a
+ * first gradient, if `count`, in floats, is that of a gradient. */
 static inline void aps_pcontrol_note_call(const struct aps_job *job,
                                           size_t count)
 {
@@ -66,11 +67,12 @@ static inline void aps_pcontrol_note_call(const struct aps_job *job,
 }
 
 /*
- * The program called MPI_Pcontrol. COLLECTIVE over MPI_COMM_WORLD with levels
- * 0, 1, 3 and 4 if its ranks agreed on a policy in MPI_Init (world.h), unless the
- * policy says `pcontrol: off`. If the ranks call different levels, nothing
- * changes. No other thread may reduce meanwhile. In all other cases local;
- * without a policy, or if the job has no world, nothing changes.
+ * COLLECTIVE over MPI_COMM_WORLD with levels 0, 1, 3 and 4 if its ranks agreed
+ * on a policy in MPI_Init (hidden_comm.h), unless the policy says `pcontrol:
+ * off`; otherwise local. Carries out an MPI_Pcontrol of the program. If the
+ * ranks call different levels, nothing changes. No other thread may reduce
+ * during the call. Without a policy, or if the job has no world, only level 2
+ * has an effect.
  */
 void aps_pcontrol(int level);
 

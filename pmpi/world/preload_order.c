@@ -18,9 +18,9 @@ typedef int (*allreduce_fn)(const void *, void *, int, MPI_Datatype, MPI_Op,
 
 static bool told;
 
-/* The function that the program calls by this name, if another object than this
- * library defines it; *object says which. NULL: the program calls this
- * library's. */
+/* Returns the function that the program calls by this name, with the object
+ * that defines it, or NULL if the program calls the function of this
+ * library. */
 static void *preload_in_front(const char *name, Dl_info *object)
 {
     void *symbol = dlsym(RTLD_DEFAULT, name);
@@ -31,9 +31,9 @@ static void *preload_in_front(const char *name, Dl_info *object)
         !dladdr1(symbol, object, (void **)&entry, RTLD_DL_SYMENT) ||
         object->dli_fbase == ours.dli_fbase)
         return NULL;
-    /* A program that is linked to fixed addresses and takes the address of a
-     * function has an undefined symbol with the address of a stub, which jumps
-     * to the function. */
+    /* In a program that is linked to fixed addresses and takes the address of a
+     * function, the function is an undefined symbol. Its address is that of a
+     * stub, which jumps to the function. */
     return entry && entry->st_shndx == SHN_UNDEF ? NULL : symbol;
 }
 
@@ -60,7 +60,8 @@ static void preload_tell(const Dl_info *object, const char *what)
                     what, object->dli_fname);
 }
 
-/* A call on MPI_COMM_SELF with integers: it needs no agreement of ranks. */
+/* True if a call of `symbol` reaches the library. The call is on MPI_COMM_SELF
+ * with integers, and needs no agreement of ranks. */
 static bool preload_is_reached(void *symbol)
 {
     const unsigned long long before = aps_counters_calls(&aps_counters);
@@ -71,7 +72,7 @@ static bool preload_is_reached(void *symbol)
     memcpy(&allreduce, &symbol, sizeof allreduce);
     (void)allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
     after = aps_counters_calls(&aps_counters);
-    /* The call was not the program's. */
+    /* The program did not make this call. */
     atomic_fetch_sub(&aps_counters.calls, after - before);
     atomic_fetch_sub(&aps_counters.passed[APS_PASSED_OTHER], after - before);
     return after > before;
@@ -90,9 +91,10 @@ void aps_preload_order_check(void)
 }
 
 /*
- * An object that comes before the library may have caught all calls, MPI_Init
- * among them: then only this destructor runs. In a process that never was a
- * rank, such as a child of a rank, MPI was not finalised.
+ * Reports at the end of the process that no call has reached the library, even
+ * if an object before the library has caught all calls, including MPI_Init. A
+ * process that was never a rank, such as a child of a rank, has not finalised
+ * MPI.
  */
 __attribute__((destructor)) static void check_end(void)
 {

@@ -13,10 +13,11 @@
 #include "summary/summary.h"
 #include "queue/finish.h"
 
-static atomic_int sessions;          /* not finalised yet */
-static atomic_ullong calls_reported; /* in the last summary */
+static atomic_int sessions;          /* number of sessions that are not
+                                        finalised */
+static atomic_ullong calls_reported; /* number of calls in the last summary */
 
-/* Whether the process has, or had, an MPI_COMM_WORLD: MPI_Finalize then ends
+/* True if the process has, or had, an MPI_COMM_WORLD. MPI_Finalize then ends
  * the job. */
 static bool sessions_have_world(void)
 {
@@ -35,7 +36,7 @@ static unsigned long long sessions_calls(void)
     return calls;
 }
 
-/* Print the summary, unless no call was made since the last one. */
+/* Prints the summary, unless no call was made since the last one. */
 static void sessions_tell_summary(void)
 {
     const unsigned long long calls = sessions_calls();
@@ -65,9 +66,9 @@ void aps_sessions_end(void)
     sessions_tell_summary();
 }
 
-/* The process exits. MPI_Initialized and MPI_Finalized may be called at any
- * time. A child that the program forked has made none of the calls that it
- * counts. */
+/* Prints the summary when the process exits. MPI_Initialized and MPI_Finalized
+ * may be called at any time. A child that the program forked has not made the
+ * calls that it counts. */
 __attribute__((destructor)) static void sessions_exit(void)
 {
     const struct aps_job *job =
