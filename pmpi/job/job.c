@@ -29,7 +29,7 @@ const struct aps_counted_function aps_counted_functions[APS_COUNTED_FUNCTIONS] =
                                               APS_CALL_REDUCE_SCATTER, true},
         [APS_COUNTED_ALLGATHER] = {"MPI_Allgather", APS_CALL_ALLGATHER, true},
         [APS_COUNTED_REDUCE] = {"MPI_Reduce", APS_CALL_REDUCE, true},
-        /* Nearly every program hands out its weights once. */
+        /* Nearly every program distributes its weights once. */
         [APS_COUNTED_BCAST] = {"MPI_Bcast", APS_CALL_BCAST, false},
 };
 APS_HOT bool aps_counters_shared = true;
@@ -37,7 +37,9 @@ struct aps_job *_Atomic aps_job_made;
 
 static struct aps_job the_job;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_once_t texts_read = PTHREAD_ONCE_INIT; /* or before MPI_Init */
+static pthread_once_t texts_read = PTHREAD_ONCE_INIT; /* separate, since
+                                                         MPI_Init may need
+                                                         the texts first */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct aps_log the_log = {.fd = -1};
 static bool log_tried;
@@ -61,8 +63,8 @@ int aps_job_rank(void)
     return rank < 0 ? 0 : rank;
 }
 
-/* The source has been read. APSMPI_SHADOW's candidates take the place of its
- * own. */
+/* Parses the source, which has been read. The candidates of APSMPI_SHADOW
+ * replace those of the policy. */
 static void job_take_policy(struct aps_job *job)
 {
     if (job->options.shadow && !job->source.shadow) {
@@ -93,7 +95,7 @@ static void job_read_policy(struct aps_job *job)
     job_take_policy(job);
 }
 
-/* Candidates alone, for all layers. */
+/* Makes a policy of candidates alone, for all layers. */
 static void job_read_shadow(struct aps_job *job)
 {
     if (aps_policy_source_shadow(job->options.shadow, APS_SHADOW_PATH,
@@ -103,8 +105,8 @@ static void job_read_shadow(struct aps_job *job)
         job_take_policy(job);
 }
 
-/* Launchers say how many ranks share this node. Waits use that number until the
- * ranks have counted themselves (hierarchical.c). */
+/* Takes the number of ranks of this node from the launcher. Waits use the
+ * number until the ranks have counted themselves (reduce/hierarchical.c). */
 static void job_count_neighbours(void)
 {
     static const char *const names[] = {"MPI_LOCALNRANKS",
@@ -118,7 +120,7 @@ static void job_count_neighbours(void)
     }
 }
 
-/* True before MPI_Init and with sessions, where MPI cannot tell the level. */
+/* True before MPI_Init and with sessions, because MPI cannot name the level. */
 static bool job_may_have_threads(void)
 {
     int initialized = 0, level = MPI_THREAD_MULTIPLE;
@@ -128,8 +130,9 @@ static bool job_may_have_threads(void)
     return level == MPI_THREAD_MULTIPLE;
 }
 
-/* Every rank must read the same numbers, whatever rounding mode and traps the
- * program has set: the floating-point environment is replaced meanwhile. */
+/* Reads the options and the policy. Every rank must read the same numbers,
+ * whatever rounding mode and traps the program has set, so the floating-point
+ * environment is replaced during the reading. */
 static void job_read_texts(void)
 {
     struct aps_job *job = &the_job;
@@ -146,7 +149,8 @@ static void job_read_texts(void)
             job_read_shadow(job);
         aps_fpenv_leave(&environment);
     }
-    /* A rank that cannot read the file may still get the text from another. */
+    /* A rank that cannot read the file may still get the text from another
+     * rank. */
     if (job->errors.count > 0)
         job->held = APS_HELD_BAD;
 }
@@ -168,7 +172,8 @@ static void job_start(void)
     pthread_once(&texts_read, job_read_texts);
 }
 
-/* Does the policy name calls whose nonblocking forms the program imports? */
+/* True if the policy names calls whose nonblocking forms the program
+ * imports. */
 static bool job_defers_others(const struct aps_job *job)
 {
     static const char *const scatters[] = {
@@ -233,12 +238,14 @@ struct aps_job *aps_job_make(void)
     return &the_job;
 }
 
-/* `held` is written last: a thread that reads GOOD finds the rest written. */
+/* Writes `held` last: a thread that reads GOOD finds the other fields written.
+ * Returns 0 if the job has taken `source`, or -1 with `cause`, which is empty
+ * if the job holds the same text already. */
 static int job_adopt_locked(struct aps_job *job,
                             struct aps_policy_source *source, char *cause,
                             size_t size)
 {
-    static struct aps_errors errors; /* too big for a stack */
+    static struct aps_errors errors; /* too large for a stack */
     const uint64_t hash = aps_policy_text_hash(source);
 
     if (job->held == APS_HELD_GOOD && job->hash == hash)
@@ -285,7 +292,7 @@ int aps_job_adopt(struct aps_job *job, const char *bytes, char *cause,
     return cause[0] == '\0' ? 0 : -1;
 }
 
-/* What follows from a bad policy. */
+/* Returns the consequence of a bad policy, for a message. */
 static const char *job_outcome(const struct aps_job *job, bool stops)
 {
     if (job->options.pass_on_error)
@@ -304,7 +311,7 @@ void aps_job_report(struct aps_job *job, int rank, bool stops)
 
     if (atomic_flag_test_and_set(&said))
         return;
-    rank = rank > 0 ? rank : -1; /* rank 0 speaks for the job */
+    rank = rank > 0 ? rank : -1; /* rank 0 reports for the job */
     aps_message_errors(rank, &job->warnings);
     if (job->held != APS_HELD_BAD)
         return;
@@ -338,7 +345,7 @@ enum {
     SWITCH_ENABLE,
     SWITCH_ON_ERROR,
     SWITCH_CYCLIC,
-    SWITCH_NODES = 4 /* and the next three: an int32_t */
+    SWITCH_NODES = 4 /* and the next three bytes: an int32_t */
 };
 _Static_assert(SWITCH_NODES + sizeof(int32_t) <= APS_SWITCHES,
                "the number of nodes fits");
@@ -373,8 +380,8 @@ const char *aps_job_other_switch(const uint8_t mine[APS_SWITCHES],
     return NULL;
 }
 
-/* The log is another file than the one that was named: that is worth a line,
- * of the first rank, or of the rank that begins the file. */
+/* Reports that the log is another file than the named one. The first rank
+ * prints the line, or the rank that begins the file. */
 static void job_tell_numbered_log(const char *path, int rank)
 {
     if (the_log.numbered && (the_log.created || aps_job_is_first_rank()))

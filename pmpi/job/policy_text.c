@@ -40,7 +40,7 @@ uint64_t aps_policy_text_hash(const struct aps_policy_source *source)
     return hash;
 }
 
-/* Write the length and then the text; a missing text has length -1. */
+/* Writes the length and then the text; a missing text has length -1. */
 static size_t policy_text_put(char *to, const char *text, size_t length)
 {
     int64_t size = text ? (int64_t)length : -1;
@@ -53,7 +53,8 @@ static size_t policy_text_put(char *to, const char *text, size_t length)
     return sizeof size + (text ? length : 0);
 }
 
-/* Write all texts to `to`, unless that is NULL. Returns their bytes. */
+/* Writes all texts to `to`, unless `to` is NULL. Returns their size in
+ * bytes. */
 static size_t policy_text_put_all(const struct aps_policy_source *source,
                                   char *to)
 {
@@ -90,7 +91,8 @@ int aps_policy_text_pack(const struct aps_policy_source *source, char **bytes,
     return 0;
 }
 
-/* Unpack the next text, NUL-terminated. 0, or -1: out of memory. */
+/* Unpacks the next text, NUL-terminated. Returns 0, or -1 if memory is
+ * missing. */
 static int policy_text_take(const char **next, char **text, size_t *length)
 {
     int64_t size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The text of a policy, packed into bytes for a message to other ranks.
+ * Packs the text of a policy into bytes for a message to other ranks.
  */
 #ifndef APS_PMPI_JOB_POLICY_TEXT_H
 #define APS_PMPI_JOB_POLICY_TEXT_H
@@ -10,19 +10,20 @@
 
 #include "policy/policy.h"
 
-/* FNV-1a of some bytes and their number. */
+/* Returns the FNV-1a hash of `size` bytes and of `size`. */
 uint64_t aps_policy_text_hash_bytes(const void *bytes, size_t size);
 
-/* The same of both texts of a source, the policy and its layer table. */
+/* Returns the FNV-1a hash of the policy and the layer table of a source. */
 uint64_t aps_policy_text_hash(const struct aps_policy_source *source);
 
-/* Pack a source. *bytes is malloc'ed, and the caller frees it. 0, or -1: out of
- * memory. */
+/* Packs a source. The caller frees *bytes. Returns 0, or -1 if memory is
+ * missing. */
 int aps_policy_text_pack(const struct aps_policy_source *source, char **bytes,
                          size_t *size);
 
-/* Unpack what another rank has packed. The caller calls aps_policy_source_clear
- * after a failure, too. 0, or -1: out of memory. */
+/* Unpacks the bytes that another rank has packed. The caller calls
+ * aps_policy_source_clear, also after a failure. Returns 0, or -1 if memory is
+ * missing. */
 int aps_policy_text_unpack(const char *bytes, struct aps_policy_source *source);
 
 #endif

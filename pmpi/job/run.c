@@ -19,7 +19,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char the_id[APS_RUN_ID];
-static bool written; /* that the run has begun, by this process */
+static bool written; /* this process has written that the run began */
 
 static void run_make_locked(void)
 {
@@ -68,8 +68,9 @@ static int run_count_nodes(const struct aps_vcomm *vcomm)
     return nodes;
 }
 
-/* "MPICH 4.0.2", "Open MPI v4.1.4": the first statement of what MPI says of
- * itself, for MPICH "MPICH Version:      4.0.2". */
+/* Adds the name of the MPI, such as "MPICH 4.0.2" or "Open MPI v4.1.4": the
+ * first statement of MPI's version text, which for MPICH is
+ * "MPICH Version:      4.0.2". */
 static void run_add_mpi(char *line, size_t size)
 {
     static const char word[] = " Version:";
@@ -93,7 +94,8 @@ static void run_add_mpi(char *line, size_t size)
     aps_event_add(line, size, "mpi", text);
 }
 
-/* How the job knows its layers, so that another run can know them alike. */
+/* Adds how the job identifies its layers, so that another run can identify the
+ * same layers. */
 static void run_add_steps(char *line, size_t size, const struct aps_job *job)
 {
     static const char *const kinds[] = {"no", "auto", "calls", "table"};
@@ -111,7 +113,8 @@ static void run_add_steps(char *line, size_t size, const struct aps_job *job)
         aps_event_add(line, size, "table", job->source.layers_path);
 }
 
-/* What is measured on the layers of a rule: candidates, or formats. */
+/* Returns the candidates or formats that are measured on the layers of a rule,
+ * or NULL. */
 static const struct aps_shadow *run_candidates(const struct aps_policy *policy,
                                                int rule)
 {
@@ -122,8 +125,8 @@ static const struct aps_shadow *run_candidates(const struct aps_policy *policy,
                                      : aps_policy_shadow(policy, rule);
 }
 
-/* What a candidate does, in the words of a policy: a line each, of which `apsmpi
- * suggest` makes rules. */
+/* Writes one line for each candidate, with its plan in the words of a policy.
+ * `apsmpi suggest` makes rules of the lines. */
 static void run_write_candidates(struct aps_log *log,
                                  const struct aps_policy *policy,
                                  const char id[APS_RUN_ID])

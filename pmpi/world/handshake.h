@@ -29,8 +29,8 @@ struct aps_handshake {
     bool stop;         /* the policy is bad and the job must stop; the rank that
                           holds it has printed the reason */
     bool mixed;        /* some ranks came in MPI_Init, others at a call; the
-                          communicator then has all ranks of the job, and every call
-                          passes through */
+                          communicator then has all ranks of the job, and
+                          every call passes through */
     bool threads;      /* all ranks have MPI_THREAD_MULTIPLE */
     long sample_every; /* interval of samples in rank 0's log, in steps;
                           0: no samples */
