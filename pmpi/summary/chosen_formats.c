@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A program that makes communicators without end has layers without end: of those that
- * come later nothing is known at the end. */
+/* Maximum number of layers. A program that makes communicators without end has
+ * layers without end; the library drops the formats of later ones. */
 #define LAYERS_MAX ((size_t)16384)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -23,7 +23,8 @@ static bool chosen_is_same(const struct aps_chosen_format *a,
            a->layer.count == b->layer.count && strcmp(a->comm, b->comm) == 0;
 }
 
-/* Where that layer stands; NULL: there is no room for it. The lock is held. */
+/* Returns the entry of the layer, or NULL if there is no room for it. The lock
+ * is held. */
 static struct aps_chosen_format *
 chosen_place_of(const struct aps_chosen_format *chosen)
 {
@@ -77,7 +78,8 @@ static double chosen_share(const struct aps_chosen_layer *chosen)
                : (double)chosen->wire_bytes / (double)chosen->fp32_bytes;
 }
 
-/* By rule, layer and count, and then the one that sends the most. */
+/* Compares rule, layer and count, and then the share of bytes that is sent, the
+ * largest first. */
 static int chosen_compare(const void *left, const void *right)
 {
     const struct aps_chosen_layer *a = left, *b = right;

@@ -20,17 +20,18 @@
 #include "job/run.h"
 #include "source/chosen.h"
 
-/* Names that are tried for a new file. */
+/* Number of names that are tried for a new file. */
 #define PARTS_MAX 100
 
-/* The file as it was when the job began, or when the job wrote it. */
+/* State of the file when the job began, or when the job wrote it. */
 static struct {
     bool known;
     bool there;
     struct stat found;
 } before;
 
-/* The path, malloc'ed: beside the log, unless it is named. NULL: none. */
+/* Returns the path: the named file, or a file next to the log. The caller frees
+ * it. Returns NULL if there is no path, or memory is missing. */
 static char *final_path(const struct aps_job *job)
 {
     const char *named = job->options.final_policy;
@@ -43,7 +44,8 @@ static char *final_path(const struct aps_job *job)
 
     if (named)
         return strdup(named);
-    /* Nor beside a log that is no file, as /dev/stderr. */
+    /* A log that is not a regular file, such as /dev/stderr, has no file next
+     * to it. */
     if (!log || (stat(log, &found) == 0 && !S_ISREG(found.st_mode)))
         return NULL;
     slash = strrchr(log, '/');
@@ -53,7 +55,7 @@ static char *final_path(const struct aps_job *job)
     return asprintf(&path, "%.*s-policy.yaml", stem, log) < 0 ? NULL : path;
 }
 
-/* The policy as text, malloc'ed; NULL with errno. */
+/* Returns the policy as text, which the caller frees, or NULL with errno. */
 static char *final_text(const struct aps_job *job, const char *table,
                         size_t *length)
 {
@@ -83,7 +85,8 @@ static char *final_text(const struct aps_job *job, const char *table,
     return NULL;
 }
 
-/* Would the library take it? */
+/* True if the library accepts the text as a policy; otherwise reports the
+ * error. */
 static bool final_is_good(const struct aps_job *job, char *path, char *text,
                           size_t length)
 {
@@ -109,7 +112,8 @@ static bool final_is_good(const struct aps_job *job, char *path, char *text,
     return good;
 }
 
-/* A pipe, or a device: written to as it is, and never replaced. */
+/* Writes to a pipe or a device, which is never replaced. Returns 0, or -1 with
+ * errno. */
 static int final_send(const char *path, const char *text, size_t length)
 {
     const int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
@@ -123,9 +127,10 @@ static int final_send(const char *path, const char *text, size_t length)
     return rc;
 }
 
-/* A new file beside that at `path`: its descriptor and its name, malloc'ed; -1 with
- * errno. A file of that name may be that of a job on another host, whose process has
- * our number, and stays. */
+/* Makes a new file next to the file at `path`. Returns its descriptor and its
+ * name, which the caller frees, or -1 with errno. An existing file of that name
+ * stays, because a job on another host may have made it with the same process
+ * number. */
 static int final_open_part(const char *path, char **part)
 {
     int descriptor = -1, saved = EEXIST;
@@ -145,7 +150,8 @@ static int final_open_part(const char *path, char **part)
     return descriptor;
 }
 
-/* 0, or -1 with errno: then there is no new file. */
+/* Replaces the file at `path` by a new file. Returns 0, or -1 with errno; then
+ * the old file stays. */
 static int final_replace(const char *path, const char *text, size_t length)
 {
     char *part;
@@ -168,7 +174,8 @@ static int final_replace(const char *path, const char *text, size_t length)
     return rc;
 }
 
-/* Could it be written now? 0, or -1 with errno. Nothing is left behind. */
+/* Checks that the file can be written now, and leaves no file. Returns 0, or -1
+ * with errno. */
 static int final_try(const char *path)
 {
     struct stat found;
@@ -199,7 +206,7 @@ static int final_try(const char *path)
 static int final_store(const char *path, const char *text, size_t length)
 {
     struct stat found;
-    char *target = NULL; /* of a link */
+    char *target = NULL; /* target of a link */
     int rc;
 
     if (stat(path, &found) == 0) {
@@ -212,7 +219,7 @@ static int final_store(const char *path, const char *text, size_t length)
     return rc;
 }
 
-/* A run must not replace the policy that it was given. */
+/* True if `path` is the policy of this run, which the run must not replace. */
 static bool final_is_source(const char *path, const struct aps_job *job)
 {
     struct stat a, b;
@@ -229,8 +236,8 @@ static void final_remember(const char *path)
     before.there = stat(path, &before.found) == 0;
 }
 
-/* Has another job written it since this one began? What writes there makes a new file
- * each time. */
+/* True if another job has written the file since this one began. A job makes a
+ * new file each time. */
 static bool final_is_others(const char *path)
 {
     struct stat now;
@@ -243,7 +250,8 @@ static bool final_is_others(const char *path)
            now.st_mtim.tv_nsec != before.found.st_mtim.tv_nsec;
 }
 
-/* "roundoff-policy-RUN.yaml", malloc'ed; NULL: out of memory. */
+/* Returns a path such as "roundoff-policy-RUN.yaml", which the caller frees, or
+ * NULL if memory is missing. */
 static char *final_own_path(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -296,8 +304,8 @@ void aps_final_policy_begin(const struct aps_job *job)
     free(path);
 }
 
-/* What is written, and where: at `path`, or at `own` where another job's file stands
- * there. */
+/* Reports the file that was written: `path`, or `own` if another job's file is
+ * at `path`. */
 static void final_say(const struct aps_job *job, const char *path,
                       const char *own)
 {
@@ -313,7 +321,7 @@ static void final_say(const struct aps_job *job, const char *path,
                     own ? own : path);
 }
 
-/* The text is a good policy. */
+/* Stores the text, which is a good policy. */
 static void final_keep(const struct aps_job *job, const char *path,
                        const char *text, size_t length)
 {

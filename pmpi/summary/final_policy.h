@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file with the policy that a job ends with (format: {auto: ...}): LOG-policy.yaml
- * beside the log, or the one that APSMPI_FINAL_POLICY names.
+ * Writes the policy that a job ends with (format: {auto: ...}) to
+ * LOG-policy.yaml next to the log, or to the file that APSMPI_FINAL_POLICY
+ * names.
  */
 #ifndef APS_PMPI_SUMMARY_FINAL_POLICY_H
 #define APS_PMPI_SUMMARY_FINAL_POLICY_H
 
 #include "job/job.h"
 
-/* The job begins, and holds a good policy: its rank 0 says if the file cannot be
- * written at the end, and notes what stands there now. Once in a process. */
+/* Local. Called when the job begins and holds a good policy; acts once in a
+ * process. Rank 0 reports if the file cannot be written at the end, and notes
+ * the state of the file. */
 void aps_final_policy_begin(const struct aps_job *job);
 
-/* The job ends, and this process is `world_rank`: rank 0 writes the file, if formats
- * were chosen. It is there whole or not at all. A file that another job has written
- * since this one began stays: the name of this one's gets the id of the run. What goes
- * wrong is said, no more. */
+/* Local. Called when the job ends, on rank `world_rank`. Rank 0 writes the
+ * file, if formats were chosen. The file is complete or does not exist. If
+ * another job has written the file since this job began, the file stays, and
+ * this job writes to a name with the id of its run. Errors are only
+ * reported. */
 void aps_final_policy_write(const struct aps_job *job, int world_rank);
 
 #endif

@@ -16,7 +16,7 @@
 #include "summary/summary_json.h"
 #include "job/thread_level.h"
 
-/* Bytes with a unit: 1536 -> "1.5 KB". */
+/* Writes bytes with a unit: 1536 -> "1.5 KB". Returns `text`. */
 static char *summary_human(unsigned long long bytes, char *text, size_t size)
 {
     static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
@@ -36,7 +36,8 @@ static double summary_percent(unsigned long long part, unsigned long long whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* ", passed: 4 (not FP32 sums), 11 (smaller than min_count)", or "". */
+/* Writes ", passed: 4 (not FP32 sums), 11 (smaller than min_count)", or "".
+ * Returns `text`. */
 static char *summary_list_passed(const struct aps_counters *counters,
                                  char *text, size_t size)
 {
@@ -84,8 +85,8 @@ static char *summary_list_passed(const struct aps_counters *counters,
     return text;
 }
 
-/* ", 3 layers zeroed after an overflow" and others like it, or "". Chunks that
- * were reduced again have a count of their own. */
+/* Writes ", 3 layers zeroed after an overflow" and similar items, or "". Chunks
+ * that were reduced again have a separate count. Returns `text`. */
 static char *summary_list_overflowed(const struct aps_counters *counters,
                                      char *text, size_t size)
 {
@@ -108,8 +109,8 @@ static char *summary_list_overflowed(const struct aps_counters *counters,
     return text;
 }
 
-/* ", layers compressed 60 times (up to 1.5 MB kept)", ", up to 1.5 MB kept" of formats
- * with feedback alone, or "". */
+/* Writes ", layers compressed 60 times (up to 1.5 MB kept)", or ", up to 1.5 MB
+ * kept" for formats with feedback alone, or "". Returns `text`. */
 static char *summary_write_compressed(const struct aps_counters *counters,
                                       char *text, size_t size)
 {
@@ -128,7 +129,8 @@ static char *summary_write_compressed(const struct aps_counters *counters,
     return text;
 }
 
-/* ", 60 of them fused in 12 batches (mean 5.0)", or "". */
+/* Writes ", 60 of them fused in 12 batches (mean 5.0)", or "". Returns
+ * `text`. */
 static char *summary_write_fused(const struct aps_counters *counters,
                                  char *text, size_t size)
 {
@@ -143,7 +145,8 @@ static char *summary_write_fused(const struct aps_counters *counters,
     return text;
 }
 
-/* ", 66 nonblocking (progress: thread, MPI_THREAD_MULTIPLE)", or "". */
+/* Writes ", 66 nonblocking (progress: thread, MPI_THREAD_MULTIPLE)", or "".
+ * Returns `text`. */
 static char *summary_write_nonblocking(const struct aps_counters *counters,
                                        char *text, size_t size)
 {
@@ -200,9 +203,9 @@ static void summary_print_counters(const struct aps_counters *counters,
 }
 
 /*
- * One line for each other collective that a rule names or could have named:
- * programs make many such calls that no rule can be about. Returns the number
- * of lines.
+ * Prints one line for each other collective that a rule names or could have
+ * named, because programs make many such calls that no rule can apply to.
+ * Returns the number of lines.
  */
 static int summary_print_names(const struct aps_job *job)
 {
@@ -227,13 +230,13 @@ static int summary_print_names(const struct aps_job *job)
     return lines;
 }
 
-/* Why this process has no policy. */
+/* Returns the reason why this process has no policy. */
 static const char *summary_unruled(const struct aps_job *job)
 {
     return job->options.enabled ? "no policy" : "APSMPI_ENABLE is off";
 }
 
-/* One line about calls that were made without a policy. */
+/* Prints one line about calls that were made without a policy. */
 static void summary_print_unruled(const struct aps_job *job,
                                   enum aps_counted function)
 {
@@ -246,7 +249,8 @@ static void summary_print_unruled(const struct aps_job *job,
                     summary_unruled(job));
 }
 
-/* Why no candidate was measured, as far as this process knows. */
+/* Returns the reason why no candidate was measured, as far as this process
+ * knows. */
 static const char *summary_unmeasured(void)
 {
     if (!aps_job_log(aps_job(), 0))
@@ -261,7 +265,8 @@ static const char *summary_unmeasured(void)
     return "no call was left to MPI beside candidates";
 }
 
-/* What candidates were measured on, and what that took. */
+/* Prints the number of layers on which candidates were measured, with the time
+ * and memory of the measurements. */
 static void summary_print_shadow(const struct aps_job *job)
 {
     const unsigned long long layers = atomic_load(&aps_counters.shadowed);
@@ -291,7 +296,8 @@ static void summary_print_shadow(const struct aps_job *job)
                     log);
 }
 
-/* "e4m3 12, fp32 3": how many layers have which format at the end. */
+/* Writes the number of layers with each format at the end: "e4m3 12, fp32 3".
+ * Returns `text`. */
 static char *summary_list_formats(const struct aps_job *job, char *text,
                                   size_t size)
 {
@@ -321,7 +327,7 @@ static char *summary_list_formats(const struct aps_job *job, char *text,
     return text;
 }
 
-/* What formats were chosen while the program ran. */
+/* Prints the formats that were chosen while the program ran. */
 static void summary_print_formats(const struct aps_job *job)
 {
     const unsigned long long measured =
@@ -355,7 +361,7 @@ static void summary_print_formats(const struct aps_job *job)
                     summary_list_formats(job, formats, sizeof formats));
 }
 
-/* Where layers were measured that are perhaps several. */
+/* Reports that several layers may have been measured as one. */
 static void summary_print_merged(const struct aps_job *job)
 {
     const bool none = aps_policy_steps(job->policy)->kind == APS_STEPS_NONE;

@@ -23,7 +23,8 @@
 #include "job/thread_level.h"
 #include "policy/keywords.h"
 
-/* Raised when a member changes its meaning or goes; new members do not count. */
+/* Version of the object, raised when a member changes its meaning or
+ * disappears. A new member does not raise it. */
 #define SCHEMA 1
 
 static const char *const reason_names[APS_PASSED_REASONS] = {
@@ -85,7 +86,8 @@ static void summary_json_counters(struct aps_json *json,
     aps_json_close_object(json);
 }
 
-/* The number of ranks in MPI_COMM_WORLD, which the sessions model lacks. */
+/* Writes the number of ranks in MPI_COMM_WORLD, or null in the sessions
+ * model. */
 static void summary_json_ranks(struct aps_json *json)
 {
     int initialized = 0, finalized = 1, ranks;
@@ -98,7 +100,7 @@ static void summary_json_ranks(struct aps_json *json)
         aps_json_null(json, "ranks");
 }
 
-/* Null without candidates. */
+/* Writes the measurements of candidates, or null without candidates. */
 static void summary_json_shadow(struct aps_json *json, bool shadows)
 {
     if (!shadows) {
@@ -115,7 +117,8 @@ static void summary_json_shadow(struct aps_json *json, bool shadows)
     aps_json_close_object(json);
 }
 
-/* Null where no formats are chosen while the program runs. */
+/* Writes the choices of formats, or null if no formats are chosen while the
+ * program runs. */
 static void summary_json_formats(struct aps_json *json,
                                  const struct aps_policy *policy)
 {
@@ -185,7 +188,7 @@ static void summary_json_object(struct aps_json *json,
     fputc('\n', json->stream);
 }
 
-/* Does the file end within a line, which a full disk has cut short? */
+/* True if the file ends within a line, which a full disk has cut short. */
 static bool summary_json_is_cut(const char *path)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -200,8 +203,9 @@ static bool summary_json_is_cut(const char *path)
     return last != '\n';
 }
 
-/* One write: lines of jobs that end at the same time do not mix. A pipe that
- * nobody reads is an error instead of a wait. */
+/* Appends the text by one write, so that lines of jobs that end at the same
+ * time do not mix. A pipe without a reader is an error instead of a wait.
+ * Returns 0, or -1 with errno. */
 static int summary_json_append(const char *path, const char *text,
                                size_t length)
 {
