@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions that replace MPI's blocking ones (blocking_table.h):
- * call/blocking.h says why. The compiler compares each function with mpi.h's.
+ * Functions that replace MPI's blocking functions (blocking_table.h);
+ * call/blocking.h states the reason. The compiler compares each function with
+ * the declaration in mpi.h.
  *
- * An MPI that the library was not built for never has anything under way, so that
- * its calls go on untouched.
+ * If the program runs with an MPI that the library was not built for, no
+ * request of the library is pending, and the calls reach MPI unchanged.
  */
 #include "config.h"
 
@@ -16,7 +17,7 @@
 #include "native/next_mpi.h"
 #include "queue/queue.h"
 
-/* MPI's function `name`, as `function`. */
+/* Declares MPI's function `name`, as `function`. */
 #define NEXT(name)                                                             \
     static void *_Atomic next;                                                 \
     __typeof__(&MPI_##name) function;                                          \
@@ -49,7 +50,8 @@
         return function arguments;                                             \
     }
 
-/* MPI_<name>, which blocks on the communicator `on`, or on something else. */
+/* Defines MPI_<name>, which blocks on the communicator `on`; MPI_COMM_NULL: on
+ * something else. */
 #define PASS(name, parameters, arguments, on)                                  \
     EXPORT int MPI_##name parameters                                           \
     {                                                                          \

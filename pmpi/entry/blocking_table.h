@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The blocking functions of MPI that the library replaces, each once. The file
- * that includes this table says what a row becomes: blocking.c a function,
- * f08.c its number of arguments. A row's columns are the function's name without
- * MPI_, its parameters and the same as arguments, and:
+ * Blocking functions of MPI that the library replaces, each once. The file that
+ * includes this table defines the meaning of a row: blocking.c makes a function,
+ * f08.c the number of its arguments. A row's columns are the function's name
+ * without MPI_, its parameters, and the parameters as arguments. Some kinds of
+ * rows have more columns:
  *
- * BLOCKING     what is called instead while requests are pending
- * COMPLETION   how many requests it completes, from which address on; what is
- *              called instead where one of them is the library's
- * LOOK         nothing: it does not block
- * COLLECTIVE   nothing: it cannot be taken apart, and blocks on `comm`
- * WHOLE        nothing: it cannot be taken apart, and blocks on something else
- *              than a communicator, or on some of its ranks
+ * BLOCKING     the call to make instead while requests are pending
+ * COMPLETION   the number of requests that it completes, and the address of the
+ *              first; the call to make instead if one of them belongs to the
+ *              library
+ * LOOK         none: the function does not block
+ * COLLECTIVE   none: the function cannot be divided, and blocks on `comm`
+ * WHOLE        none: the function cannot be divided, and blocks on an object
+ *              other than a communicator, or on some ranks of a communicator
  */
 
 /* clang-format off */
@@ -240,7 +242,7 @@ COLLECTIVE(Dist_graph_create,
             const int *to, const int *weights, MPI_Info info, int reorder,
             MPI_Comm *made),
            (comm, nodes, from, degrees, to, weights, info, reorder, made))
-/* Of the group alone: others of `comm` may do something else. */
+/* Blocks on the group alone: other ranks of `comm` may do something else. */
 WHOLE(Comm_create_group,
       (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made),
       (comm, group, tag, made))

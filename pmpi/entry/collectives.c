@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions that replace MPI's collectives of floats, and those for persistent
- * requests. The compiler compares each function with mpi.h's.
+ * Functions that replace MPI's collectives of floats, and those for persistent
+ * requests. The compiler compares each function with the declaration in mpi.h.
  */
 #include "config.h"
 
@@ -16,9 +16,9 @@
 #include "native/next_mpi.h"
 #include "queue/queue.h"
 
-#define HOT __attribute__((hot)) /* next to aps_allreduce */
+#define HOT __attribute__((hot)) /* placed next to aps_allreduce */
 
-/* The arguments of a call of the row aps_collective_<row>. */
+/* Makes the arguments of a call of the row aps_collective_<row>. */
 #define ARGUMENTS(row, ...)                                                    \
     (&(const struct aps_call_arguments){.collective = &aps_collective_##row,   \
                                         __VA_ARGS__})
@@ -30,7 +30,7 @@
             ARGUMENTS(row, .form = APS_NONBLOCKING, __VA_ARGS__), request);    \
     }
 
-/* MPI_<name> and its nonblocking form. */
+/* Defines MPI_<name> and its nonblocking form. */
 #define COLLECTIVE_CALL(name, nonblocking, row, parameters, ...)               \
     EXPORT int MPI_##name(UNPACK parameters)                                   \
     {                                                                          \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions that replace MPI_Pcontrol and those that begin and end MPI.
+ * Functions that replace MPI_Pcontrol and the functions that begin and end MPI.
  */
 #include "config.h"
 
@@ -44,8 +44,9 @@ EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     return rc;
 }
 
-/* This call may come at any time; the job is not made outside MPI's life. Under
- * the sessions model there is no MPI_COMM_WORLD. */
+/* True between MPI_Init and MPI_Finalize. The program may call MPI_Pcontrol at
+ * any time, but the library must not make the job outside this span. In the
+ * sessions model MPI_COMM_WORLD does not exist. */
 static bool entry_control_is_initialized(void)
 {
     int initialized = 0, finalized = 1;
@@ -54,8 +55,8 @@ static bool entry_control_is_initialized(void)
            PMPI_Finalized(&finalized) == 0 && !finalized;
 }
 
-/* The next library may know what the other arguments are: they are passed on as
- * five words, which are all in registers, given or not. */
+/* Passes the other arguments on, which the next library may know, as five
+ * words. All of them are in registers, whether the program gave them or not. */
 EXPORT int MPI_Pcontrol(const int level, ...)
 {
     void *words[5];
@@ -97,7 +98,7 @@ EXPORT int MPI_Session_finalize(MPI_Session *session)
 
     aps_sessions_end();
     rc = next->Session_finalize(session);
-    if (rc != MPI_SUCCESS) /* it goes on */
+    if (rc != MPI_SUCCESS) /* the session continues */
         aps_sessions_begin();
     return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What this room's files mark the functions with that programs and MPI find:
- * all else in the library is hidden.
+ * Marks a function that programs and MPI find. All other functions of the
+ * library are hidden.
  */
 #ifndef APS_PMPI_ENTRY_EXPORT_H
 #define APS_PMPI_ENTRY_EXPORT_H

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpi_f08 of MPICH: its functions without a choice buffer call the profiling
- * names of C, where no preloaded library sees the call. (Its functions with a
- * choice buffer, mpif.h and `use mpi` call MPI_Allreduce and so on.) This file
- * replaces those that block, so that nonblocking reductions go on during the
- * call, and those that begin and end MPI.
+ * Replaces functions of MPICH's mpi_f08. Its functions without a choice buffer
+ * call the profiling names of C, so that no preloaded library sees the call.
+ * (Its functions with a choice buffer, mpif.h and `use mpi` call MPI_Allreduce
+ * and so on.) This file replaces those that block, so that nonblocking
+ * reductions continue during the call, and those that begin and end MPI.
  *
- * All arguments are addresses; the lengths of texts follow the addresses and take
- * as much room as an address. All are passed on unchanged.
+ * All arguments are addresses. The lengths of texts follow the addresses, and
+ * each takes as much room as an address. The functions pass all arguments on
+ * unchanged.
  */
 #include "config.h"
 
@@ -59,7 +60,7 @@
 #define NAMES_11 NAMES_10, k
 #define NAMES_12 NAMES_11, l
 
-/* How many arguments has MPI_<name>? */
+/* Counts the arguments of MPI_<name>. */
 #define SELECT(a, b, c, d, e, f, g, h, i, j, k, l, count, ...) count
 #define COUNT(...) SELECT(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 enum {
@@ -73,25 +74,25 @@ enum {
 #include "entry/blocking_table.h"
 };
 
-/* Fortran's function has an error behind the arguments of MPI_<function>, and
- * the length of each text behind that. */
+/* Asserts the number of arguments: Fortran's function has the arguments of
+ * MPI_<function>, then an error, then the length of each text. */
 #define MATCHES(function, arguments, strings)                                  \
     _Static_assert((arguments) == ARGUMENTS_##function + 1 + (strings),        \
                    "mpi_f08 has other arguments than MPI_" #function);
 
-/* The function that MPI's library has for mpi_<name>, as `next`. */
+/* Declares the function of MPI's library for mpi_<name>, as `next`. */
 #define NEXT(name, arguments)                                                  \
     static void *_Atomic kept;                                                 \
     void (*next)(TYPES_##arguments);                                           \
     aps_next_mpi_function(&kept, "mpi_" #name, &next)
 
-/* What a call blocks on: a communicator, which holds nothing but C's handle, or
- * something else. */
+/* Communicator on which a call blocks, or NO_COMM. The argument of Fortran has
+ * only the handle of C. */
 #define COMM(argument) (*(const MPI_Comm *)(argument))
 #define NO_COMM MPI_COMM_NULL
 
-/* mpi_<name>, which is MPI_<function> with so many arguments, some of them
- * texts, blocks. */
+/* Defines mpi_<name>, which is MPI_<function> and blocks. It has `arguments`
+ * arguments, and `strings` of them are texts. */
 #define BLOCKS(function, name, arguments, strings, on)                         \
     MATCHES(function, arguments, strings)                                      \
     EXPORT void mpi_##name(TYPES_##arguments);                                 \
@@ -103,7 +104,7 @@ enum {
         aps_blocking_leave(helped);                                            \
     }
 
-/* It only looks. */
+/* Defines mpi_<name>, which does not block. */
 #define LOOKS(function, name, arguments, strings)                              \
     MATCHES(function, arguments, strings)                                      \
     EXPORT void mpi_##name(TYPES_##arguments);                                 \
@@ -114,7 +115,8 @@ enum {
         next(NAMES_##arguments);                                               \
     }
 
-/* It makes a persistent request, which MPI alone will start and complete. */
+/* Defines mpi_<name>, which makes a persistent request that MPI alone starts
+ * and completes. */
 #define MAKES(name, arguments)                                                 \
     EXPORT void mpi_##name(TYPES_##arguments);                                 \
     void mpi_##name(NAMED_##arguments)                                         \
@@ -200,7 +202,7 @@ MAKES(allreduce_init_f08ts_large_, 9)
 
 EXPORT void mpi_request_free_f08_(void *request, void *error);
 
-/* It may have been made by mpif.h's. */
+/* A function of mpif.h may have made the request. */
 void mpi_request_free_f08_(void *request, void *error)
 {
     NEXT(request_free_f08_, 2);
@@ -239,7 +241,8 @@ void mpi_pcontrol_f08_(const int *level)
     (void)MPI_Pcontrol(*level);
 }
 
-/* MPI is there, if all went well: the error may be left out. */
+/* Begins the job if MPI is initialised. The program may leave out the error, so
+ * MPI_Initialized decides. */
 static void entry_f08_begin(int required)
 {
     int initialized = 0;
@@ -284,7 +287,7 @@ void mpi_session_finalize_f08_(NAMED_2)
         b = &error;
     aps_sessions_end();
     next(NAMES_2);
-    if (*(const MPI_Fint *)b != MPI_SUCCESS) /* it goes on */
+    if (*(const MPI_Fint *)b != MPI_SUCCESS) /* the session continues */
         aps_sessions_begin();
 }
 #endif

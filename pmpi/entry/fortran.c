@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fortran's functions, for an MPI whose Fortran bindings call the profiling
- * names of C, where no library in front of it sees them: Open MPI. (MPICH's
- * call MPI_Allreduce.) mpif.h and `use mpi` come by mpi_allreduce_, `use
- * mpi_f08` by mpi_allreduce_f08_; their arguments are the same.
+ * Fortran's functions for Open MPI, whose Fortran bindings call the profiling
+ * names of C, so that no library in front of it sees the calls. (MPICH's
+ * bindings call MPI_Allreduce.) mpif.h and `use mpi` call mpi_allreduce_, `use
+ * mpi_f08` calls mpi_allreduce_f08_; their arguments are the same.
  *
- * What passes through goes on as a call of C, as it does in Open MPI.
+ * A call that passes through continues as a call of C, as it does in Open MPI.
  */
 #include "config.h"
 
@@ -32,7 +32,7 @@ EXPORT blocking_fn mpi_allreduce_f08_;
 EXPORT nonblocking_fn mpi_iallreduce_;
 EXPORT nonblocking_fn mpi_iallreduce_f08_;
 
-/* Fortran's MPI_IN_PLACE and MPI_BOTTOM are known by where they lie. */
+/* The addresses of Fortran's MPI_IN_PLACE and MPI_BOTTOM identify them. */
 extern MPI_Fint mpi_fortran_in_place_ __attribute__((weak));
 extern MPI_Fint mpi_fortran_bottom_ __attribute__((weak));
 
@@ -45,7 +45,8 @@ static void *entry_fortran_buffer_of(const void *buffer)
     return (void *)buffer;
 }
 
-/* mpi_f08 leaves the error out where the program does. */
+/* Stores the error code, unless the program of mpi_f08 has left the error
+ * out. */
 static void entry_fortran_give(MPI_Fint *error, int rc)
 {
     if (error)
@@ -148,7 +149,8 @@ void mpi_iallreduce_f08_(const void *send, void *receive, const MPI_Fint *count,
 
 /* --- the beginning and the end -------------------------------------------- */
 
-/* MPI is there, if all went well: the error may be left out. */
+/* Begins the job if MPI is initialised. The program may leave out the error, so
+ * MPI_Initialized decides. */
 static void entry_fortran_begin(int required)
 {
     int initialized = 0;
@@ -158,7 +160,8 @@ static void entry_fortran_begin(int required)
         aps_lifecycle_begin(required);
 }
 
-/* mpi_init<suffix>, mpi_init_thread<suffix> and mpi_finalize<suffix>. */
+/* Defines mpi_init<suffix>, mpi_init_thread<suffix> and
+ * mpi_finalize<suffix>. */
 #define BEGIN_AND_END(suffix)                                                  \
     EXPORT void mpi_init##suffix(MPI_Fint *error);                             \
     EXPORT void mpi_init_thread##suffix(MPI_Fint *required,                    \
