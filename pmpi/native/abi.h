@@ -9,8 +9,8 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* The name of the MPI that the library was built for, and the words by which
- * MPI_Get_library_version of an MPI with the same ABI is recognised. */
+/* Name of the MPI that the library was built for, and the words that identify
+ * an MPI with the same ABI in the text of MPI_Get_library_version. */
 #ifdef APS_MPI_MPICH
 #define APS_ABI_NAME "MPICH"
 #define APS_ABI_WORDS "MPICH", "Intel(R) MPI", "MVAPICH"
@@ -19,16 +19,17 @@
 #define APS_ABI_WORDS "Open MPI"
 #endif
 
-/* Size of a buffer for MPI_Get_library_version of any MPI, in bytes: MPICH needs
- * 8192 where Open MPI's mpi.h asks for 256. */
+/* Size of a buffer for MPI_Get_library_version of any MPI, in bytes: MPICH
+ * needs 8192, although the mpi.h of Open MPI asks for 256. */
 #define APS_ABI_VERSION_MAX 16384
 
 /*
- * Is it a communicator's handle? To look at an attribute of what is none would
- * call the error handler a first time, for a call that the program did not
- * make. As far as the ABI lets one tell: MPICH's handles carry the kind of
- * their object in four bits, and whether it is built in above them; of Open
- * MPI's pointers only null ones are wrong for sure.
+ * True if `comm` is a communicator handle, as far as the ABI shows. Check it
+ * before reading an attribute: with an invalid handle MPI would call the
+ * program's error handler for a call that the program did not make. MPICH's
+ * handles have the kind of their object in four bits, and a flag for built-in
+ * objects above them. An invalid handle of Open MPI is certain only if the
+ * pointer is null.
  */
 static inline bool aps_abi_is_communicator(MPI_Comm comm)
 {
@@ -42,8 +43,8 @@ static inline bool aps_abi_is_communicator(MPI_Comm comm)
 #endif
 }
 
-/* In the same way: is it, or may it be, the handle of a datatype that is not built
- * in? */
+/* True if `type` is, or may be, the handle of a datatype that is not built in,
+ * as far as the ABI shows. */
 static inline bool aps_abi_may_be_derived(MPI_Datatype type)
 {
 #ifdef APS_MPI_MPICH

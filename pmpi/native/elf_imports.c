@@ -18,23 +18,25 @@
 struct search {
     const char *const *names;
     size_t count;
-    ElfW(Addr) but_not; /* where the library is that is left out */
+    ElfW(Addr) but_not; /* base address of the library to leave out, or 0 */
 };
 
-/* Places that the loader has filled in with addresses of symbols. */
+/* Locations that the loader has filled in with addresses of symbols. */
 struct relocations {
     const ElfW(Rela) * first;
     size_t bytes;
 };
 
-/* What the dynamic section of an object points to. */
+/* Tables to which the dynamic section of an object points. */
 struct tables {
     const ElfW(Sym) * symbols;
     const char *strings;
-    struct relocations calls, data; /* through the PLT; and by address */
+    struct relocations calls, data; /* calls through the PLT, and uses by
+                                       address */
 };
 
-/* The GNU loader has made addresses of the entries, others leave offsets. */
+/* Returns the address of a table. The GNU loader has made addresses of the
+ * entries, other loaders leave offsets. */
 static const void *imports_at(const struct dl_phdr_info *object,
                               ElfW(Addr) value)
 {
@@ -73,7 +75,8 @@ static void imports_find_tables(const struct dl_phdr_info *object,
     }
 }
 
-/* Does one of them refer to such a function of another object? */
+/* True if one of the relocations refers to a searched function of another
+ * object. */
 static bool imports_refers(const struct tables *tables,
                            const struct relocations *relocations,
                            const struct search *search)

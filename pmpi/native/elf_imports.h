@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which functions the program calls, as far as that can be known before it
- * does.
+ * Finds functions that the program calls, as far as this can be known before
+ * the calls.
  */
 #ifndef APS_PMPI_NATIVE_ELF_IMPORTS_H
 #define APS_PMPI_NATIVE_ELF_IMPORTS_H
@@ -10,10 +10,11 @@
 #include <stddef.h>
 
 /*
- * Does the program, or a library that is loaded by now, import one of these
- * functions from elsewhere? What loads MPI's functions later (dlopen, a
- * language of its own) is not seen; what imports them and never calls them is,
- * except the library that has the function `but_not_where`.
+ * True if the program, or a library that is loaded by now, imports one of these
+ * functions from another object. An object that loads MPI's functions later (by
+ * dlopen, or in a language of its own) does not count. An object that imports
+ * them and never calls them counts, except the library that defines the
+ * function `but_not_where`.
  */
 bool aps_elf_imports_any(const char *const names[], size_t count,
                          const char *but_not_where);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What MPI says of an error code.
+ * Text of an MPI error code.
  */
 #ifndef APS_PMPI_NATIVE_ERROR_TEXT_H
 #define APS_PMPI_NATIVE_ERROR_TEXT_H
@@ -8,8 +8,8 @@
 #include <mpi.h>
 #include <stddef.h>
 
-/* The text of rc in `text`, which is returned; "unknown error" if MPI knows
- * none. */
+/* Stores the text of the MPI error code `rc` in `text`, or "unknown error" if
+ * MPI has no text. Returns `text`. */
 static inline const char *aps_error_text(int rc,
                                          char text[MPI_MAX_ERROR_STRING])
 {

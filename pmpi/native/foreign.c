@@ -16,7 +16,7 @@
 
 typedef int (*version_fn)(char *version, int *length);
 
-/* For what(1) and `apsmpi info`, which read the file. */
+/* Text that what(1) and `apsmpi info` find in the file of the library. */
 static const char abi_what[] __attribute__((used)) =
     "@(#)apsmpi " PACKAGE_VERSION " for " APS_MPI_VERSION;
 
@@ -37,8 +37,8 @@ int aps_launch_rank(void)
     return -1;
 }
 
-/* True if an MPI with this version text has the ABI of this library. *version
- * becomes its first statement. */
+/* True if an MPI with this version text has the ABI of this library. Shortens
+ * `version` to its first statement. */
 static bool foreign_is_known(char version[APS_ABI_VERSION_MAX])
 {
     static const char *const known[] = {APS_ABI_WORDS};
@@ -51,7 +51,7 @@ static bool foreign_is_known(char version[APS_ABI_VERSION_MAX])
 }
 
 /* True if the process runs with MPI's standard ABI. The version text does not
- * tell: MPICH's is the same for both of its libraries. */
+ * show it, because MPICH has the same text for both of its libraries. */
 static bool foreign_is_standard(void)
 {
     void *init = dlsym(RTLD_DEFAULT, "PMPI_Init");
@@ -61,8 +61,8 @@ static bool foreign_is_standard(void)
            strstr(object.dli_fname, "/libmpi_abi.so");
 }
 
-/* The other ranks wait for the first rank's line, since launchers kill a job
- * when one of its processes ends. */
+/* Ends the process. The other ranks wait for the line of the first rank,
+ * because launchers kill a job when one of its processes ends. */
 static void foreign_end_process(void)
 {
     if (aps_launch_rank() > 0)
@@ -100,8 +100,8 @@ bool aps_foreign(void)
     return foreign;
 }
 
-/* Returns the function by which the MPI that the object in this file needs tells
- * its version, or NULL if the object needs no MPI by itself. */
+/* Returns MPI_Get_library_version of the MPI that the object in this file
+ * needs, or NULL if the object needs no MPI by itself. */
 static version_fn foreign_version_of(const char *file)
 {
     void *object = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
@@ -113,7 +113,7 @@ static version_fn foreign_version_of(const char *file)
     symbol = dlsym(object, "PMPI_Get_library_version");
     if (symbol)
         memcpy(&version, &symbol, sizeof version);
-    dlclose(object); /* it stays loaded, since it has called */
+    dlclose(object); /* the object stays loaded, since it has called */
     return version;
 }
 

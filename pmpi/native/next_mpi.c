@@ -17,13 +17,13 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const struct {
     const char *name;
-    size_t offset; /* where the member begins, in bytes */
+    size_t offset; /* offset of the member, in bytes */
 } functions[] = {
 #define ROW(name) {"MPI_" #name, offsetof(struct aps_next_mpi, name)},
     APS_NEXT_MPI(ROW)};
 
 /* Returns the next definition of a function, or the function by its profiling
- * name. Ends the process instead if MPI is one that cannot be used. */
+ * name. If the library cannot work with the MPI, ends the process instead. */
 static void *next_mpi_look_up(const char *name)
 {
     char profiling_name[64] = "P";
@@ -35,7 +35,8 @@ static void *next_mpi_look_up(const char *name)
     return symbol ? symbol : dlsym(RTLD_DEFAULT, profiling_name);
 }
 
-/* Pointers to functions and to data do not mix in C: copy. */
+/* Looks up all functions. C does not convert pointers to data into pointers to
+ * functions, so their bytes are copied. */
 static void next_mpi_resolve(void)
 {
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {

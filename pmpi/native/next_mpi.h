@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The next MPI library: calls are passed on to the next library in the order of
- * preloading, so that a profiler there still sees them.
+ * Next MPI library: the library passes calls on to the next library in the
+ * order of preloading, so that a profiler there still sees them.
  *
- * If this library's handles are pointers, the next library may be of another MPI
- * (foreign.h). The registers that hold handles go on unchanged, and a callee that
- * expects an int reads the low half of a register, on every ABI that Linux has.
+ * If the handles of this library are pointers, the next library may be another
+ * MPI (foreign.h). The registers that hold handles are passed on unchanged, and
+ * a callee that expects an int reads the low half of a register, on every ABI
+ * that Linux has.
  */
 #ifndef APS_PMPI_NATIVE_NEXT_MPI_H
 #define APS_PMPI_NATIVE_NEXT_MPI_H
@@ -14,8 +15,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* The functions of MPI that the library looks up on first use, without MPI_; a
- * SIZED one together with its large-count variant, if MPI has such variants. */
+/* Functions of MPI that the library looks up on first use, without MPI_. A
+ * SIZED one has its large-count variant, too, if MPI has such variants. */
 #ifdef HAVE_PMPI_ALLREDUCE_C
 #define APS_NEXT_SIZED(FUNCTION, name) FUNCTION(name) FUNCTION(name##_c)
 #else
@@ -61,12 +62,14 @@ struct aps_next_mpi {
 #undef APS_NEXT_MEMBER
 };
 
-/* Resolved on first use. Thread-safe. */
+/* Returns the functions, which the first call looks up. Thread-safe. */
 const struct aps_next_mpi *aps_next_mpi_resolve(void);
-extern const struct aps_next_mpi *_Atomic aps_next_mpi_resolved; /* or NULL */
+/* NULL before the first use. */
+extern const struct aps_next_mpi *_Atomic aps_next_mpi_resolved;
 
-/* MPI's function `name` of all other libraries, looked up once and kept in
- * `*kept`; `function` is the address of a pointer to it. */
+/* Finds the next definition of MPI's function `name`, for functions that are
+ * not in APS_NEXT_MPI. It is looked up once and kept in `*kept`. `function`:
+ * address of a pointer to the function. */
 void aps_next_mpi_function(void *_Atomic *kept, const char *name,
                            void *function);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls with counts that an int does not hold: where MPI takes them, so do we. */
+/* Counts above INT_MAX: uses MPI's large-count functions if MPI has them, and
+ * int counts otherwise. */
 #ifndef APS_PMPI_NATIVE_SIZED_H
 #define APS_PMPI_NATIVE_SIZED_H
 
