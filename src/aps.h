@@ -114,41 +114,43 @@ struct aps_format;
  *
  * flex16 and flex8: integers in two's complement, -2^15 ... 2^15-1 and -2^7 ...
  * 2^7-1, of x * 2^f, where f is aps_cast_options.scale_exponent: a code has no
- * exponent. What lies beyond is clipped, INF included. flex16+5 is flex16.
+ * exponent. A value beyond is clipped, INF included. flex16+5 is flex16.
  *
- * NULL with errno EINVAL and the reason in `error` for a name that is no
- * format, with ENOMEM if memory is out.
+ * Returns NULL with errno EINVAL and the reason in `error` if the name is not a
+ * format, or with ENOMEM if memory is missing.
  */
 APS_API const struct aps_format *aps_format_get(const char *name,
                                                 struct aps_error *error);
 
-/* The canonical name, "e5m10" for "fp16": the same for equal formats. It
- * belongs to the format. */
+/* Returns the canonical name, "e5m10" for "fp16": the same for equal formats.
+ * The name belongs to the format. */
 APS_API const char *aps_format_name(const struct aps_format *format);
 
-/* Bits of a code's exponent and mantissa, and of the whole code: 1 +
+/* Return the bits of a code's exponent and mantissa, and of the whole code: 1 +
  * exponent bits + mantissa bits. Codes that are integers, or that leave the
- * exponent to their block, have none: their mantissa is all but the sign. */
+ * exponent to their block, have no exponent bits: their mantissa is all except
+ * the sign. */
 APS_API int aps_format_exponent_bits(const struct aps_format *format);
 APS_API int aps_format_mantissa_bits(const struct aps_format *format);
 APS_API int aps_format_width(const struct aps_format *format);
 
-/* What is subtracted from an exponent field: 2^(exponent bits - 1) - 1. Without
- * such a field, the number by which values are in steps of 2^(1 - bias -
- * mantissa bits); 1 for qsgdS/B, intB/BUCKET and sign/B. */
+/* Returns the number that is subtracted from an exponent field: 2^(exponent
+ * bits - 1) - 1. Without such a field, returns the number by which values are in
+ * steps of 2^(1 - bias - mantissa bits); 1 for qsgdS/B, intB/BUCKET and
+ * sign/B. */
 APS_API int aps_format_bias(const struct aps_format *format);
 
-/* Do INF, and NaN, come back as what they were? (In a format in blocks, all
- * values of a block in which one of them is come back as NaN.) Do values beyond
- * the largest finite one, and INF where it is not NaN, become the largest
- * finite one? */
+/* True if INF, or NaN, is decoded as itself. (In a format in blocks, all values
+ * of a block that contains INF or NaN are decoded as NaN.) `saturates`: true if
+ * values beyond the largest finite value, and INF unless it becomes NaN, become
+ * the largest finite value. */
 APS_API bool aps_format_has_inf(const struct aps_format *format);
 APS_API bool aps_format_has_nan(const struct aps_format *format);
 APS_API bool aps_format_saturates(const struct aps_format *format);
 
 /*
- * Values that share a scale: 1 for eEmM, eEmMfn and flexN, which share none.
- * What holds for formats in blocks, where this is more than 1:
+ * Returns the number of values that share a scale: 1 for eEmM, eEmMfn and
+ * flexN, which share no scale. Rules for formats in blocks, with more than 1:
  *
  * - Each block scales itself: aps_cast_options.scale_exponent must be 0.
  * - Blocks are counted from element 0 of the whole array (a layer), whatever
@@ -156,11 +158,11 @@ APS_API bool aps_format_saturates(const struct aps_format *format);
  *   (aps_cast_options.offset), or EINVAL. Only the last block of the array may
  *   be short; it has a scale and the values that there are.
  * - Packed bytes are block after block. Each block begins at a byte, with its
- *   scale in whole bytes; its values' codes follow, packed as those of a float
- *   format; the last byte of a block is filled up with zero bits. The packed
- *   bytes of pieces one behind the other are therefore those of the whole.
- * - What a format stores once for a whole piece (the scale of NVFP4) stands
- *   before its first block; such a format's pieces are decoded one by one.
+ *   scale in whole bytes. Its values' codes follow, packed as those of a float
+ *   format. The last byte of a block is filled up with zero bits. The packed
+ *   bytes of pieces one after another are therefore those of the whole.
+ * - A format that stores a number once for a whole piece (the scale of NVFP4)
+ *   stores it before the piece's first block. Its pieces are decoded one by one.
  * - INF and NaN make a block NaN, all of it.
  * - Packed bytes have any alignment. aps_packed_bytes counts all of them.
  * - A width is that of one value's code, without its part of a scale. The
@@ -171,21 +173,22 @@ APS_API bool aps_format_saturates(const struct aps_format *format);
  * Scales, one byte a block, and four in qsgdS/B, intB/BUCKET and sign/B:
  *
  * - bfpM/B: e + 126; 0 for a block of zeros, 255 for NaN. A code is a magnitude
- *   k with the sign above it: the value is k * 2^(e-M), and |k| at most 2^M - 1
- *   also where rounding would make it 2^M.
+ *   k with the sign above it. The value is k * 2^(e-M), and |k| is at most
+ *   2^M - 1, even if rounding would make it 2^M.
  * - mx-...: s, where elements are multiplied by 2^(s-127); 255 for NaN.
  *   2^(s-127) is the largest power of two that is at most the block's greatest
  *   magnitude, divided by the largest power of two of the element's format (1
- *   for int8); s is 0 for zeros and where it would be less. Elements beyond the
- *   largest one are clipped to it, which is what MX 1.0 (6.3) asks for: values
- *   between the element's largest (as multiples of that power of two: 1.75 in
- *   e5m2, e4m3fn and e3m2fn, 1.875 in e2m3fn, 1.5 in e2m1fn, 1.984375 in int8)
- *   and 2 lose up to an eighth (a quarter in e2m1fn) of their magnitude, and so
- *   do sums of them. An int8 is a multiple of 2^-6, -127 ... 127.
- * - nvfp4: a scale e4m3fn, without sign, 0x7f for NaN; before the first block
- *   stands g in FP32, little-endian: the greatest finite magnitude of the piece
- *   divided by 2688, the product of the largest values of e2m1fn and e4m3fn.
- *   Values are the element * (scale * g), where that product is a float.
+ *   for int8); s is 0 for zeros and if it would be less. Elements beyond the
+ *   largest one are clipped to it, as MX 1.0 (6.3) requires. Values between the
+ *   largest element and 2 therefore lose up to an eighth (a quarter in e2m1fn)
+ *   of their magnitude, and sums of them do, too. As multiples of that power of
+ *   two, the largest element is 1.75 in e5m2, e4m3fn and e3m2fn, 1.875 in
+ *   e2m3fn, 1.5 in e2m1fn, and 1.984375 in int8. An int8 is a multiple of 2^-6,
+ *   -127 ... 127.
+ * - nvfp4: a scale e4m3fn, without sign, 0x7f for NaN. The number g, in FP32,
+ *   little-endian, precedes the first block: the greatest finite magnitude of
+ *   the piece divided by 2688, the product of the largest values of e2m1fn and
+ *   e4m3fn. Values are the element * (scale * g), where that product is a float.
  * - qsgdS/B, intB/BUCKET: w in FP32, little-endian; 0 for a block of zeros, NaN
  *   for NaN. A 2-norm is the root of the sum of squares, in FP64, rounded to FP32,
  *   and at most the largest float. A code is a level k with the sign above it.
@@ -248,14 +251,14 @@ enum aps_rounding {
 #define APS_RANK_ALL UINT32_MAX
 
 /*
- * How an array is scaled and rounded. APS_CAST_OPTIONS_INIT is no scale and
- * round to nearest.
+ * Options by which an array is scaled and rounded. APS_CAST_OPTIONS_INIT rounds
+ * to nearest, without a scale.
  *
- * The scale exponent f, -400 ... 400: x * 2^f is what is rounded, once, also
- * where that product is no float (with APS_ROUND_CPD, the product rounded to
- * float); a decoded value is multiplied by 2^-f and rounded to float, which is
- * exact unless it leaves the floats' range. Both ends of a message need the
- * same f: it is not in the packed bytes. aps_scale_exponent and
+ * The scale exponent f is -400 ... 400. The product x * 2^f is rounded once, even
+ * if it is not a float (with APS_ROUND_CPD, the product rounded to float). A
+ * decoded value is multiplied by 2^-f and rounded to float, which is exact
+ * unless it leaves the floats' range. Both ends of a message need the same f,
+ * because it is not in the packed bytes. aps_scale_exponent and
  * aps_scale_exponent_tight compute it.
  *
  * Stochastic rounding adds 32 random bits below the last bit that is kept: the
@@ -275,15 +278,15 @@ enum aps_rounding {
  *     z = (z ^ z >> 27) * 0x94d049bb133111eb;  mix = z ^ z >> 31
  *
  * mix is a bijection: for one seed, no two of stage, rank, layer, step and i
- * share bits. The seed is one of a job; the stage numbers the points at which a
- * value is rounded on its way (0: a rank's contribution, 1 and on: partial sums
- * and results); the rank is the one that rounds, or APS_RANK_ALL for bits that
- * all ranks draw alike. With all of them 0, elements 0 to 3 draw 0xf1b644d8,
+ * share bits. A job has one seed. The stage numbers the points at which a value
+ * is rounded on its way (0: a rank's contribution, 1 and on: partial sums and
+ * results). The rank is the rank that rounds, or APS_RANK_ALL for equal bits on
+ * all ranks. With all of them 0, elements 0 to 3 draw 0xf1b644d8,
  * 0xf8dc1230, 0xc12ec879 and 0x63246410.
  *
  * Correlated rounding is stochastic rounding by other bits, for values of N =
  * `ranks` ranks that are added: those of `stage` with the ranks 0 ... N - 1,
- * whose other members are alike. Let g(i) be the bits that the rank itself
+ * whose other members are equal. Let g(i) be the bits that the rank itself
  * draws for element i, and w(i) those that APS_RANK_ALL draws. Then element i
  * is rounded by
  *
@@ -298,10 +301,10 @@ enum aps_rounding {
  *         j = floor(w(2^64 + k) * (k + 1) / 2^32)
  *         if place == k, place = j;  else if place == j, place = k
  *
- * For each rank the probability is as above, to 2^-31. Of all ranks' bits for
- * an element each N-th part of the 32-bit numbers has one: where the ranks'
- * fractions of a step are equal, their sum is rounded by less than one step,
- * and no sum has a greater mean squared error than by stochastic rounding. With
+ * For each rank the probability is as above, to 2^-31. Each N-th part of the
+ * 32-bit numbers has the bits of one rank for an element. If the ranks'
+ * fractions of a step are equal, their sum is therefore rounded by less than one
+ * step. No sum has a greater mean squared error than by stochastic rounding. With
  * `ranks` 0 or 1 it is stochastic rounding. All members 0 but N = 4, elements 0
  * to 3 of rank 0 are rounded by 0x3c6d9136, 0x7e37048c, 0x304bb21e and
  * 0x98c91904, those of rank 3 by 0x58ada692, 0x9a63f53a, 0x427ba903 and
@@ -309,14 +312,14 @@ enum aps_rounding {
  * array.
  *
  * APS_ROUND_CPD (formats eEmM without -sat only): floats below 2^-126 become
- * +0; overflow is looked for before rounding, so that a value which rounds up
- * past the largest one becomes the power of two above it, which the format does
- * not have (encoded, it is INF); below the normal range, whatever lies 23 bits
- * under the smallest normal value is dropped before rounding, so that it no
- * longer breaks ties; with M = 23 nothing is rounded up there.
+ * +0. Overflow is checked before rounding, so that a value that rounds up past
+ * the largest one becomes the power of two above it, which the format does not
+ * have (encoded, it is INF). Below the normal range, bits 23 places and more
+ * under the smallest normal value are dropped before rounding, so that they no
+ * longer break ties; with M = 23 nothing is rounded up there.
  */
 struct aps_cast_options {
-    size_t size; /* of this struct */
+    size_t size; /* size of this struct, in bytes */
     uint64_t seed;
     uint64_t offset; /* the number i of the array's first element */
     uint32_t layer;
@@ -325,7 +328,7 @@ struct aps_cast_options {
     int32_t scale_exponent; /* f */
     uint32_t stage;
     uint32_t rank;  /* or APS_RANK_ALL */
-    uint64_t ranks; /* of APS_ROUND_CORRELATED: rank < ranks <= 2^18 */
+    uint64_t ranks; /* for APS_ROUND_CORRELATED: rank < ranks <= 2^18 */
 };
 #define APS_CAST_OPTIONS_INIT                                                  \
     {                                                                          \
@@ -334,33 +337,36 @@ struct aps_cast_options {
     }
 
 /*
- * y[n] = x[n] rounded to the format: aps_cast of each, with `options` (NULL:
+ * Rounds x[n] to the format in y[n]: aps_cast of each, with `options` (NULL:
  * APS_CAST_OPTIONS_INIT), as aps_encode_array and aps_decode_array do it one
- * after the other. y may be x. EINVAL, and nothing written, for a NULL array
- * with n > 0, an n that no array can have (a negative number, cast), a scale
- * exponent out of range, an offset inside a block, a rounding that does not
- * exist or is not for this format, correlated rounding of more than 2^18 ranks,
- * or of a rank that is not below `ranks` where they are more than 1.
+ * after the other. y may be x. Writes nothing and fails with EINVAL for a NULL
+ * array with n > 0, an n that no array can have (a negative number, cast), a
+ * scale exponent out of range, or an offset inside a block. Fails so, too, for a
+ * rounding that does not exist or is not for this format, for correlated
+ * rounding of more than 2^18 ranks, and for a rank that is not below `ranks` if
+ * they are more than 1.
  */
 APS_API int aps_cast_array(const struct aps_format *format, const float *x,
                            size_t n, const struct aps_cast_options *options,
                            float *y, struct aps_error *error);
 
-/* Bytes of n packed codes: ceil(n * width / 8); of a format in blocks, with
- * their scales. SIZE_MAX if that is more. */
+/* Returns the bytes of n packed codes: ceil(n * width / 8); for a format in
+ * blocks, with their scales. Returns SIZE_MAX if they are more. */
 APS_API size_t aps_packed_bytes(const struct aps_format *format, size_t n);
 
 /*
- * The codes of x[n], aps_encode of each with `options`, packed densely: code i
- * occupies the bits [i*width, (i+1)*width), least significant bit first within
- * a byte; the last byte is filled up with zero bits. Errors as above.
+ * Encodes x[n], aps_encode of each with `options`, and packs the codes densely:
+ * code i occupies the bits [i*width, (i+1)*width), least significant bit first
+ * within a byte. The last byte is filled up with zero bits. Has the errors of
+ * aps_cast_array.
  */
 APS_API int aps_encode_array(const struct aps_format *format, const float *x,
                              size_t n, const struct aps_cast_options *options,
                              void *packed, struct aps_error *error);
 
-/* x[n] = the values of n packed codes, aps_decode of each, times 2^-f: of
- * `options` only the scale exponent and the offset matter. Errors as above. */
+/* Decodes n packed codes to x[n], aps_decode of each, times 2^-f. Only the scale
+ * exponent and the offset of `options` matter. Has the errors of
+ * aps_cast_array. */
 APS_API int aps_decode_array(const struct aps_format *format,
                              const void *packed, size_t n,
                              const struct aps_cast_options *options, float *x,
@@ -422,8 +428,8 @@ APS_API int aps_scale_exponent_tight(const struct aps_format *format,
  *
  *     s = 0;  s = Q(s + x[t][i]) for t = 0, 1, ... terms - 1;  out[i] = s
  *
- * The terms are taken as they are, not cast first. `out` may be one of the
- * x[t], but may not overlap one otherwise. EINVAL for a format that is none, a
+ * The terms are added as they are, not cast first. `out` may be one of the x[t],
+ * but may not overlap one otherwise. Fails with EINVAL for an invalid format, a
  * count that is negative or beyond memory, and NULL with a count.
  */
 APS_API int aps_sum(const struct aps_format *format, size_t terms, size_t n,
@@ -431,21 +437,22 @@ APS_API int aps_sum(const struct aps_format *format, size_t terms, size_t n,
                     struct aps_error *error);
 
 /*
- * The same with Kahan's compensation, every operation rounded:
+ * Sums like aps_sum, with Kahan's compensation, every operation rounded:
  *
  *     s = c = 0;  y = Q(x[t][i] - c), t = Q(s + y), c = Q(Q(t - s) - y), s = t
  *
  * and no correction at the end. After an INF the compensation is NaN, and so is
- * a sum that goes on.
+ * a sum that continues.
  */
 APS_API int aps_sum_kahan(const struct aps_format *format, size_t terms,
                           size_t n, const float *const x[], float *out,
                           struct aps_error *error);
 
 /*
- * The same in chunks of so many terms, 1 or more, each added up by itself and
- * then added to the total (chunk-based accumulation: Wang et al. 2018, "Training
- * Deep Neural Networks with 8-bit Floating Point Numbers", section 2.3):
+ * Sums like aps_sum, in chunks of `chunk` terms, 1 or more. Each is added up by
+ * itself and then added to the total (chunk-based accumulation: Wang et al.
+ * 2018, "Training Deep Neural Networks with 8-bit Floating Point Numbers",
+ * section 2.3):
  *
  *     total = 0
  *     for each chunk, the last of which may be short:
@@ -454,7 +461,7 @@ APS_API int aps_sum_kahan(const struct aps_format *format, size_t terms,
  *     out[i] = total
  *
  * The error of a long sum grows with chunk + terms / chunk, not with terms.
- * EINVAL as aps_sum, and for a chunk of 0.
+ * Fails with EINVAL like aps_sum, and for a chunk of 0.
  */
 APS_API int aps_sum_chunked(const struct aps_format *format, size_t chunk,
                             size_t terms, size_t n, const float *const x[],
@@ -463,13 +470,13 @@ APS_API int aps_sum_chunked(const struct aps_format *format, size_t chunk,
 /*
  * C = alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) k x n and C m x
  * n, and op(X) is X or its transpose. All are row-major: element (i, j) of X as
- * it is stored stands at x[i * ldx + j], and ldx is at least the length of a
- * stored row. (Column-major: swap A with B and m with n.)
+ * it is stored is x[i * ldx + j], and ldx is at least the length of a stored
+ * row. (Column-major: swap A with B and m with n.)
  */
 struct aps_gemm_arguments {
-    size_t size;                          /* of this struct */
-    const struct aps_format *format;      /* of inputs and products; or of A */
-    const struct aps_format *accumulator; /* of partial sums and the result */
+    size_t size;                          /* size of this struct, in bytes */
+    const struct aps_format *format;      /* inputs and products; or A */
+    const struct aps_format *accumulator; /* partial sums and the result */
     bool kahan;                           /* compensated, as aps_sum_kahan */
     bool transpose_a;                     /* A is stored as k x m */
     bool transpose_b;                     /* B is stored as n x k */
@@ -484,8 +491,8 @@ struct aps_gemm_arguments {
     float beta;
     float *c;
     int64_t ldc;
-    int64_t chunk; /* of the sum over k, as aps_sum_chunked; 0: one sum */
-    const struct aps_format *format_b; /* of B; NULL: `format` */
+    int64_t chunk; /* chunk of the sum over k (aps_sum_chunked); 0: one sum */
+    const struct aps_format *format_b; /* format of B; NULL: `format` */
 };
 #define APS_GEMM_ARGUMENTS_INIT                                                \
     {                                                                          \
@@ -500,34 +507,34 @@ struct aps_gemm_arguments {
  *     s = 0;  s = R(s + Q(Q(a_ik) * Q(b_kj))) for k = 0, 1, ...
  *     u = R(alpha * s);  c_ij = beta == 0 ? u : R(u + R(beta * c_ij))
  *
- * with the sum over k as aps_sum_kahan has it, of the rounded products, if
- * `kahan`, and as aps_sum_chunked has it if `chunk` is not 0. As in BLAS, C is
- * not read where beta is 0; A and B are not read where alpha or k is 0, and then
- * c_ij = beta == 0 ? 0 : R(beta * c_ij). C must not overlap A or B. Computed by
- * the calling thread.
+ * The sum over k of the rounded products is that of aps_sum_kahan if `kahan`, and
+ * that of aps_sum_chunked if `chunk` is not 0. As in BLAS, C is not read if beta
+ * is 0. A and B are not read if alpha or k is 0, and then c_ij = beta == 0 ? 0 :
+ * R(beta * c_ij). C must not overlap A or B. The calling thread computes it.
  *
  * Formats in blocks (HBFP: Drumond et al. 2018, "Training DNNs with Hybrid Block
  * Floating Point"; the OCP MX dot product). `format` is that of A and `format_b`
- * that of B: both in blocks of as many values. Each row of op(A) and
- * each column of op(B) is rounded as aps_cast_array rounds an array of k values,
- * so that blocks run along k and the last one may be short. With the rounded
- * values, for blocks l = 0, 1, ...
+ * that of B, both in blocks of as many values. aps_cast_array rounds each row of
+ * op(A) and each column of op(B) as an array of k values, so that blocks run
+ * along k and the last one may be short. For blocks l = 0, 1, ... of the rounded
+ * values, the steps
  *
  *     p = the sum of a_ik * b_kj over the k of block l, in FP64 from 0 in order
  *     s = R(s + p), p rounded to FP32
  *
- * instead of one product a time. p is exact, as if integers were multiplied and
- * added up, wherever the products of a block span at most 53 bits: for bfpM/B by
- * bfpN/B where M + N + log2 B <= 53, and for the MX formats, unless both are
- * mx-e5m2. qsgdS/B, whose values are drawn, is no operand. Between blocks the sum
- * is that of `accumulator`, fp32 for HBFP; chunks
- * count blocks. What is NaN in a block makes NaN of all elements that use it.
+ * replace the step of one product. p is exact, as if integers were multiplied
+ * and added up, if the products of a block span at most 53 bits. This holds for
+ * bfpM/B by bfpN/B with M + N + log2 B <= 53, and for the MX formats, unless both
+ * are mx-e5m2. qsgdS/B, whose values are drawn, is not allowed as an operand.
+ * Between blocks the sum is that of `accumulator`, fp32 for HBFP; chunks count
+ * blocks. A NaN in a block makes NaN of all elements that use the block.
  *
- * EINVAL for a format that is none, formats that do not go together, an
- * accumulator in blocks, a negative size or chunk, a chunk together with `kahan`,
- * a leading dimension shorter than a row, a matrix beyond memory, NULL for a
- * matrix that would be read or written, and a C that is A or B (other overlaps
- * are not found); ENOMEM. Nothing is written then.
+ * Writes nothing and fails with ENOMEM, or with EINVAL for an invalid format,
+ * formats that do not match, an accumulator in blocks, a negative size or chunk,
+ * or a chunk together with `kahan`. Fails with EINVAL, too, for a leading
+ * dimension shorter than a row, a matrix beyond memory, NULL for a matrix that
+ * would be read or written, and a C that is A or B (other overlaps are not
+ * found).
  */
 APS_API int aps_gemm(const struct aps_gemm_arguments *arguments,
                      struct aps_error *error);
