@@ -37,7 +37,7 @@ struct aps_block_rounding {
 };
 
 struct aps_block_ops {
-    /* Length of the blocks of all formats of the family; 0: any. */
+    /* Length of every block of the family, in values; 0: any length. */
     size_t block;
 
     /* Bytes of a block's scale, before its codes: 1 or 4. */

@@ -2,9 +2,10 @@
 /*
  * Coarse-grained sparsification (Sun, Feng, Han, Yan, Wen: Optimizing Network
  * Performance for Distributed DNN Training on GPU Clusters: ImageNet/AlexNet
- * Training in 1.5 Minutes, 2019, "GradientFlow"): an array is cut into chunks;
- * each rank takes the L1 norms of its chunks, the ranks add the norms up, all
- * choose the same chunks of the greatest norms, and reduce those densely.
+ * Training in 1.5 Minutes, 2019, "GradientFlow").
+ * An array is cut into chunks. Each rank computes the L1 norms of its chunks, and
+ * the ranks add the norms up. All choose the same chunks of the greatest norms,
+ * and reduce those densely.
  *
  * Chunk c of n elements is elements [c*size, (c+1)*size); the last one ends at
  * n. An array has at most 2^32 - 1 chunks.

@@ -32,8 +32,8 @@ struct aps_magnitudes {
  * delta[n] = g[n] + e[n], one FP32 addition for each element, and its
  * magnitudes. e NULL is an error memory of zeros; delta NULL is not written.
  * delta may be g or e, but then a delta that is not finite has overwritten its
- * input: if the memory must survive such a step, delta is a separate array, and
- * becomes the memory after the step has succeeded. Any alignment.
+ * input. If the memory must survive such a step, delta is a separate array, and
+ * becomes the memory after the step has succeeded. Arrays need no alignment.
  */
 struct aps_magnitudes aps_magnitudes_add(const float *g, const float *e,
                                          size_t n, float *delta);

@@ -13,8 +13,8 @@ struct aps_matrix {
                      rows are incomplete; missing elements count as zeros */
 };
 
-/* Returns the matrix of a layer of `count` elements and of a shape of that
- * many: the first dimension by the rest (PyTorch: output features by inputs). A
+/* Returns the matrix of a layer whose shape has `count` elements: the first
+ * dimension by the rest (PyTorch: output features by inputs). A
  * shape of one dimension, or none, gives a vector, a matrix of one row. */
 struct aps_matrix aps_matrix_of_shape(int dimensions, const size_t shape[],
                                       size_t count);

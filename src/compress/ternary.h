@@ -7,10 +7,9 @@
  *
  * Ranks send five digits in a byte (3^5 = 243), owners send sums in ceil(log2(2
  * N + 1)) bits, for N ranks. Digits of a group of APS_TERNARY_GROUP values are
- * 64 bytes, and a vector may be cut between groups: byte j of m holds the
- * values j, m + j, ... 4 m + j of the group, the first as its least digit,
- * where m is 64, or ceil(n / 5) in a last group of n values. Missing values are
- * 0.
+ * 64 bytes, and a vector may be cut between groups. Byte j of m holds the values
+ * j, m + j, ... 4 m + j of the group, the first as its least digit. m is 64, or
+ * ceil(n / 5) in a last group of n values. Missing values are 0.
  *
  * All functions give the same bits with every instruction set. The arithmetic
  * assumes the default floating point environment (round to nearest, no flush to
@@ -72,10 +71,11 @@ size_t aps_ternary_bytes(size_t n);
  * Encodes x[n], finite, to digits: sign(x) with the probability min(|x|, limit)
  * / scaler, or else 0 (Eq. 1, 3). `scaler` is not less than scale->scaler, and
  * above 0. Element i is drawn by the bits of number options->offset + i of the
- * stream of `options` (aps.h), whose rank is the sender's: with y = min(|x|,
- * limit) * 2^p / (scaler * 2^p), in FP32 by the reciprocal, p such that it is
- * neither subnormal nor INF, the digit is not 0 if y >= 1 or if floor(y * 2^31)
- * + floor(bits / 2) >= 2^31. The probability is right to a relative 2^-23.
+ * stream of `options` (aps.h), whose rank is the sender's. Let y be min(|x|,
+ * limit) * 2^p / (scaler * 2^p), in FP32 by the reciprocal, with p such that the
+ * reciprocal is neither subnormal nor INF. The digit is not 0 if y >= 1 or if
+ * floor(y * 2^31) + floor(bits / 2) >= 2^31. The probability has a relative
+ * error of at most 2^-23.
  */
 void aps_ternary_encode(const float *x, size_t n, float limit, float scaler,
                         const struct aps_cast_options *options,

@@ -4,10 +4,11 @@
  * requires VBMI in addition to F, BW, VL and DQ: Ice Lake, Zen 4 and later.
  * CPUs with an older AVX-512 use "avx2".
  *
- * NaN: decode keeps the sign; the NaN of a decode_add is the positive canonical
- * one, because the CPU and the compiler choose which operand's payload an
- * addition keeps. round turns every NaN into the canonical one of its sign,
- * even if the format has no code for it; in a format that saturates INF too.
+ * NaN: decode keeps the sign. The NaN of a decode_add is the positive canonical
+ * NaN, because the CPU and the compiler choose which operand's payload an
+ * addition keeps. round turns every NaN into the canonical NaN of its sign, even
+ * if the format has no code for NaN. In a format that saturates, round also turns
+ * INF into NaN.
  */
 #ifndef APS_FLOAT_FLOAT_H
 #define APS_FLOAT_FLOAT_H

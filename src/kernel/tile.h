@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading of long arrays: in tiles, after each of which a loop checks the
- * values it has seen; and with prefetches, if they are worth it, because the
- * hardware prefetcher may start again at every page of 4 KiB, and the lines
- * that it reads of one page do not keep a core busy.
+ * Reads long arrays in tiles, so that a loop can check its values after each
+ * tile. If prefetches are worth it, the loop also prefetches: the hardware
+ * prefetcher may start again at every page of 4 KiB, and the lines that it reads
+ * of one page do not keep a core busy.
  */
 #ifndef APS_KERNEL_TILE_H
 #define APS_KERNEL_TILE_H

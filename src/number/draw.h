@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The random bits that round an element: those of one stream, or, if the values
- * of several ranks are to be added, bits that are correlated between the ranks,
- * so that errors cancel in the sum (Suresh, Sun, Ro, Yu: Correlated
- * Quantization for Distributed Mean Estimation and Optimization, ICML 2022).
+ * Draws the random bits that round an element. They are those of one stream. If
+ * the values of several ranks are to be added, the bits may be correlated between
+ * the ranks, so that errors cancel in the sum. (Suresh, Sun, Ro, Yu: Correlated
+ * Quantization for Distributed Mean Estimation and Optimization, ICML 2022.)
  * aps.h has the definition, on which programs may rely.
  *
  * The interval of all 32-bit numbers is cut into as many parts as there are

@@ -34,12 +34,12 @@ struct aps_gemm_block {
     size_t columns; /* a multiple of APS_GEMM_VECTOR; the last ones are zeros */
     size_t depth;
     size_t group; /* terms that are first added in FP64: a block of formats in
-                  blocks; 1: each product is a term */
+                     blocks; 1: each product is a term */
     float *a;     /* rows x depth; the kernel rounds it to the format */
     float *b;     /* depth x columns; the kernel rounds it to the format */
     float *s;     /* rows x columns: partial sums, ... */
     float *c;     /* ... and compensations if `kahan`, totals of whole chunks if
-                 there are chunks */
+                     there are chunks */
 };
 
 /* s = R(s + Q(Q(a) * Q(b))) over the block, or its sum by Kahan; at the end of
@@ -51,7 +51,7 @@ typedef void (*aps_gemm_fn)(const struct aps_gemm_block *block);
 aps_gemm_fn aps_gemm_kernel(enum aps_cpu cpu);
 
 /* Returns the kernel for formats in blocks: a and b are rounded already, and
- * depth is a multiple of `group` except at the end. s = R(s + t), where t is
+ * depth is a multiple of `group` except at the end. A step is s = R(s + t). t is
  * the sum of the products of a group in FP64, from 0 in the order of k, rounded
  * to FP32. Chunks count groups. */
 aps_gemm_fn aps_gemm_blocks_kernel(enum aps_cpu cpu);

@@ -85,7 +85,7 @@ aps_codes_64_make(unsigned width)
     return c;
 }
 
-/* Returns the mask of the bytes of 64 packed codes of less than 8 bits. */
+/* Returns the mask of the bytes that 64 packed codes of less than 8 bits use. */
 APS_CODEC_AVX512 APS_INLINE __mmask64
 aps_codes_64_valid(const struct aps_codes_64 *c)
 {

@@ -4,7 +4,7 @@
  * codes of kernel.h, computed in another way. Included by x86-64 builds only.
  *
  * A value is rounded by one addition of a power of two, 2^(23-M) times its own
- * or that of the smallest normal value: the low mantissa bits of the sum are
+ * or that of the smallest normal value. The low mantissa bits of the sum are
  * the significand in steps of the format, and the exponent of the power is that
  * of the code, above or below the normal range. Values beyond the format are
  * first replaced by the first power of two, or code, beyond it. Codes of up to
@@ -47,7 +47,7 @@ struct aps_nearest {
     __m512i line;   /* factors that join the words of a sum */
     __m512i code;   /* position of the low bits of a code in such a word, ... */
     __m512i high;   /* ... and the sign with as many bits below it as a code
-                         has */
+                       has */
     __m512i excess; /* excess of such codes: bytes */
     __m512i overflow; /* code of overflows: bytes or words */
 };

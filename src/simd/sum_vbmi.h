@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sum of several arrays of codes of up to 8 bits by the tables of
- * table_vbmi.h, in one pass: no value of a summand goes through memory, and the
+ * Adds several arrays of codes of up to 8 bits by the tables of table_vbmi.h, in
+ * one pass: no value of a summand goes through memory, and the
  * greatest magnitude of the sums is found at the same time. Sums are stored, or
  * encoded again by nearest_vbmi.h. Included by x86-64 builds only.
  */

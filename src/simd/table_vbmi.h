@@ -90,9 +90,9 @@ struct aps_table_unpack {
     __m512i mask;    /* mask of a code */
 };
 
-/* Returns the code of 64 that belongs in byte i for aps_table_look_up: the
- * values of bytes 2d and 2d + 1 of each 16 go to 32-bit lane d of four, those
- * of even bytes to the first vector of floats, and those of odd ones to the
+/* Returns the code of 64 that belongs in byte i for aps_table_look_up. The
+ * values of bytes 2d and 2d + 1 of each 16 go to 32-bit lane d of four. Values
+ * of even bytes go to the first vector of floats, and values of odd bytes to the
  * second, or, from byte 8 on, to the third and the fourth. */
 APS_INLINE unsigned aps_table_code_of(unsigned i)
 {
@@ -170,7 +170,7 @@ APS_TARGET_VBMI APS_INLINE __m512i aps_table_unpack_codes(
     return _mm512_and_si512(codes, unpack->mask);
 }
 
-/* Returns a byte of the value of each of 64 codes. */
+/* Looks up one byte of each value, for 64 codes. */
 APS_TARGET_VBMI APS_INLINE __m512i aps_table_bytes(const __m512i *bytes,
                                                    struct aps_table_how how,
                                                    __m512i codes)

@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 /*
- * Finds the coarsest layers that explain all calls: a step has T elements, T as
- * small as possible, such that a call ends at the end of every step, there are
- * at least three whole steps, and a layer ends wherever a call of any step
+ * Finds the coarsest layers that explain all calls. A step has T elements, T as
+ * small as possible, such that a call ends at the end of every step and there
+ * are at least three whole steps. A layer ends wherever a call of any step
  * ends. `counts` are the elements of `calls` calls, in order, the first of
  * which begins a step. Writes at most `most` layers to `layers`, in the order
  * of the calls. Returns their number, or 0 if there is no such T, if there are

@@ -129,7 +129,8 @@ size_t aps_pipeline_granule(const struct aps_format *format)
 
 /* --- of a group's chunks --------------------------------------------------- */
 
-/* Returns the length of the longest of `parts` slices of n elements. */
+/* Returns the greatest length, in elements, if n elements are cut into `parts`
+ * slices. */
 static size_t pipeline_slice(size_t n, size_t granule, size_t parts)
 {
     const size_t units = (n + granule - 1) / granule;

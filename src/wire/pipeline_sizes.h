@@ -62,9 +62,10 @@ size_t aps_pipeline_group_elements_across(const struct aps_codec *codec,
 
 /*
  * Returns the elements of a chunk of a codec in a single group in which chunks
- * of FP32 values have `chunk` elements: as many codes as fit into the memory of
- * those values, but at most `most` for each owner; at least `chunk`, in whole
- * granules. APS_PIPELINE_GROUP_SLICE is the `most` that a host's caches hold.
+ * of FP32 values have `chunk` elements. The chunk has as many codes as fit into
+ * the memory of those values, but at most `most` for each owner, and at least
+ * `chunk`, in whole granules. APS_PIPELINE_GROUP_SLICE is the `most` that a
+ * host's caches hold.
  */
 #define APS_PIPELINE_GROUP_SLICE ((size_t)64 * 1024)
 size_t aps_pipeline_single_group_elements(const struct aps_codec *codec,
