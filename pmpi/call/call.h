@@ -92,16 +92,18 @@ struct aps_call {
     enum aps_reason reason; /* why the call passes, if it does */
     bool planned; /* the plan follows from the count: context->plan_by_count */
 
+    /* A blocking call: a layer may go to MPI until the call is carried out. A queued
+     * call has given MPI its layers when it was made. Set by aps_call_of. */
+    bool may_pass;
+
     /* The following fields are set by aps_call_plan. */
-    bool
-        may_pass; /* a layer may still go to MPI when the call is carried out */
     long count;
     struct aps_layer *layers; /* [count] */
 
     /* The following fields are set by aps_call_start. */
     struct aps_operation operation;
     struct aps_request *request; /* NULL: a blocking call */
-    bool fusable;                /* the call may now share a batch (fuse.h) */
+    bool fusable;                /* it may share a batch now (fuse.c sets it) */
     int parts;                   /* number of runs of layers that went to MPI */
     MPI_Request *passing;        /* [parts]: requests of those runs */
     int passing_rc;              /* MPI error code of starting them */

@@ -65,7 +65,7 @@ static bool fuse_is_single(const struct aps_call *call)
            !call->layers->sampled;
 }
 
-/* Decides whether the next call may belong to the group, from the state before
+/* Decides whether a call of the group may share a batch, from the state before
  * the group. The result is the same on all ranks, since the calls before the
  * group have been carried out. fuse_choose considers the changes by calls of
  * the group. */

@@ -19,10 +19,10 @@ struct aps_call aps_call_of(const struct aps_call_arguments *arguments);
 /*
  * Finds the call's context and its position in the step; the only function that
  * numbers a call. For a blocking call: COLLECTIVE over its communicator if that
- * needs a hidden communicator of its own, otherwise local; carries out queued
- * calls first. For other calls: local, never waits. Returns false if the call
- * passes for call->reason, or ends with call->rc after the program's error
- * handler has been called.
+ * needs a hidden communicator of its own, otherwise local; first carries out
+ * queued calls if the policy names the collective. For other calls: local,
+ * never waits. Returns false if the call passes for call->reason, or ends with
+ * call->rc after the program's error handler has been called.
  */
 bool aps_call_identify(struct aps_call *call);
 

@@ -41,8 +41,9 @@ struct aps_chunk_buffers {
  * FP32 values than a vector of `longest` elements has. There is room for codecs
  * with a granule of at most `granule` (pipeline_sizes.h), and for the sums of
  * chunks, which are longer for narrower codecs (aps_chunk_capacity_sum).
- * `narrow` is the same on all ranks. Returns 0, or -1 with a cause, on all
- * ranks or on some. The caller calls aps_chunk_buffers_clear in any case.
+ * `narrow` is the same on all ranks. Returns 0, -1 with a cause, or an MPI error
+ * code, on all ranks or on some. The caller calls aps_chunk_buffers_clear in any
+ * case.
  */
 int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
                            const struct aps_groups *groups, size_t longest,

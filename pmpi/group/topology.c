@@ -189,8 +189,8 @@ int aps_topology_count_nodes(const struct aps_vcomm *vcomm, int test_nodes,
 }
 
 /* COLLECTIVE over vcomm for the kinds that need hwloc. Ranks of a node with the
- * same colour form a group. Returns 0 or -1: on all ranks if some rank has no
- * colour, and that rank reports the cause; on this rank alone if MPI fails. */
+ * same colour form a group. Returns 0; -1 on all ranks if some rank has no colour,
+ * and that rank reports the cause; or an MPI error code. */
 static int topology_colours(const struct aps_vcomm *vcomm,
                             const struct aps_grouping *grouping,
                             const struct partition *nodes, int colours[],

@@ -6,8 +6,8 @@
  * ranks.
  *
  * It works chunk by chunk in three stages, which callers run in a pipeline
- * (pipeline.h): offer, turn, finish. Chunk number k uses scratch number k %
- * APS_DIRECT_DEPTH.
+ * (pipeline.h): send_contributions, reduce_slice, receive_results. Chunk number
+ * k uses scratch number k % APS_DIRECT_DEPTH.
  */
 #ifndef APS_PMPI_REDUCE_DIRECT_H
 #define APS_PMPI_REDUCE_DIRECT_H

@@ -8,7 +8,7 @@
  *   sum          every owner sums its blocks of all slots in rank order; in a
  *                single group it writes the encoded sum to the result area, and its
  *                own values to the program's vector if these cost nothing more
- *   offer, turn, finish
+ *   send, sum_across, receive
  *                with several groups: `direct` on the sum, between the owners of
  *                the same slice, writes the result there
  *   collect      every rank decodes the rest of the result area
@@ -31,8 +31,8 @@
 
 /*
  * The stages of chunk k, for a pipeline; `state` is a struct
- * aps_hierarchical_run. Offer, turn and finish run only if there are several
- * groups.
+ * aps_hierarchical_run. Send, sum_across and receive run only if there are
+ * several groups.
  */
 void aps_hierarchical_contribute(void *state, size_t k);
 void aps_hierarchical_sum(void *state, size_t k);
