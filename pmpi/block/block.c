@@ -190,32 +190,6 @@ static int block_choose_scaling(const struct aps_wire *wire,
     return exponent;
 }
 
-/* Encodes the values of a block to values[]. Returns the marker. */
-static unsigned block_encode_values(const struct aps_wire *wire,
-                                    const struct aps_block *block,
-                                    struct aps_scaling scaling,
-                                    unsigned char *values)
-{
-    const struct aps_codec *codec = &wire->codec;
-    const struct aps_block_watch *watch = block->watch;
-    const size_t n = block->n;
-    const size_t most = watch ? watch->length : n;
-    struct aps_cast_options options = aps_block_options(wire, block);
-    unsigned flags = 0;
-
-    for (size_t begin = 0; begin < n; begin += most) {
-        const size_t length = n - begin < most ? n - begin : most;
-        unsigned char *to = values + aps_codec_bytes(codec, begin);
-
-        flags |= block->memory->encode_stats(codec, block->x + begin, length,
-                                             scaling, &options, to, NULL);
-        options.offset += length;
-        if (watch)
-            watch->see(watch->state, begin, length, to, scaling);
-    }
-    return flags;
-}
-
 struct aps_block_meta aps_block_meta_of(const struct aps_wire *wire,
                                         const struct aps_block *block,
                                         struct aps_magnitude magnitude)
@@ -271,9 +245,23 @@ int aps_block_encode(const struct aps_wire *wire, const struct aps_block *block,
             : block->memory->magnitude(block->x, block->n);
     const struct aps_block_meta meta =
         aps_block_meta_of(wire, block, magnitude);
-    const unsigned flags = block_encode_values(
-        wire, block, meta.scaling, to + aps_block_header_bytes(wire));
+    const struct aps_block_watch *watch = block->watch;
+    const size_t most = watch ? watch->length : block->n;
+    struct aps_cast_options options = aps_block_options(wire, block);
+    unsigned flags = 0;
 
+    for (size_t begin = 0; begin < block->n; begin += most) {
+        const size_t length = block->n - begin < most ? block->n - begin : most;
+        unsigned char *values = to + aps_block_header_bytes(wire) +
+                                aps_codec_bytes(&wire->codec, begin);
+
+        flags |=
+            block->memory->encode_stats(&wire->codec, block->x + begin, length,
+                                        meta.scaling, &options, values, NULL);
+        options.offset += length;
+        if (watch)
+            watch->see(watch->state, begin, length, values, meta.scaling);
+    }
     aps_block_write_header(wire, &meta, flags, to);
     return meta.exponent;
 }

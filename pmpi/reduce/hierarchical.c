@@ -67,41 +67,10 @@ static int hierarchical_equip(struct aps_hierarchical *h,
     return MPI_SUCCESS;
 }
 
-int aps_hierarchical_create(const struct aps_algorithm_params *site,
-                            struct aps_hierarchical **hierarchical, char *cause,
-                            size_t size)
+static void hierarchical_destroy(struct aps_algorithm *algorithm)
 {
-    const struct aps_vcomm *vcomm = site->vcomm;
-    struct aps_hierarchical *h = calloc(1, sizeof *h);
-    int rc;
+    struct aps_hierarchical *h = (struct aps_hierarchical *)algorithm;
 
-    if (!h)
-        return MPI_ERR_NO_MEM;
-    rc = aps_topology_groups(vcomm, &site->grouping, &h->groups, cause, size);
-    if (rc != MPI_SUCCESS)
-        goto hierarchical_fail;
-    h->owners = h->groups.smallest;
-    if (h->groups.groups == vcomm->size) {
-        h->direct_only =
-            aps_direct_create_standalone(vcomm, site->devices, site->granule);
-        rc = h->direct_only ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    } else {
-        rc = hierarchical_equip(h, site, cause, size);
-    }
-    if (rc != MPI_SUCCESS)
-        goto hierarchical_fail;
-    *hierarchical = h;
-    return MPI_SUCCESS;
-
-hierarchical_fail:
-    aps_hierarchical_destroy(h);
-    return rc;
-}
-
-void aps_hierarchical_destroy(struct aps_hierarchical *h)
-{
-    if (!h)
-        return;
     aps_direct_destroy(h->direct_only);
     aps_direct_destroy(h->across);
     aps_store_selector_clear(&h->handoff);
@@ -221,10 +190,10 @@ static void hierarchical_add_across(struct aps_hierarchical_run *run)
         aps_cost_note(run->cost, run->across.least_exponent);
 }
 
-int aps_hierarchical_run(struct aps_hierarchical *h,
-                         const struct aps_wire *wire, bool exact_inside,
-                         int count, struct aps_vector vectors[],
-                         struct aps_cost *cost)
+static int hierarchical_run(struct aps_algorithm *algorithm,
+                            const struct aps_plan *plan,
+                            const struct aps_wire *wire, int count,
+                            struct aps_vector vectors[], struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage alone[] = {
         {aps_hierarchical_contribute, 0},
@@ -238,6 +207,8 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         {aps_hierarchical_receive, APS_PIPELINE_WIRE_LAG},
         {aps_hierarchical_collect, APS_GROUP_LAG},
     };
+    struct aps_hierarchical *h = (struct aps_hierarchical *)algorithm;
+    const bool exact_inside = plan->node == APS_NODE_FP32;
     size_t chunks;
     const struct aps_chunk_layout layout =
         h->direct_only ? (struct aps_chunk_layout){0}
@@ -287,16 +258,6 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
     return run.rc;
 }
 
-static int hierarchical_run(struct aps_algorithm *algorithm,
-                            const struct aps_plan *plan,
-                            const struct aps_wire *wire, int count,
-                            struct aps_vector vectors[], struct aps_cost *cost)
-{
-    return aps_hierarchical_run((struct aps_hierarchical *)algorithm, wire,
-                                plan->node == APS_NODE_FP32, count, vectors,
-                                cost);
-}
-
 static bool hierarchical_is_exact(const struct aps_algorithm *algorithm,
                                   const struct aps_plan *plan)
 {
@@ -313,11 +274,6 @@ hierarchical_groups(const struct aps_algorithm *algorithm)
     return &((const struct aps_hierarchical *)algorithm)->groups;
 }
 
-static void hierarchical_destroy(struct aps_algorithm *algorithm)
-{
-    aps_hierarchical_destroy((struct aps_hierarchical *)algorithm);
-}
-
 int aps_hierarchical_algorithm(const struct aps_algorithm_params *site,
                                struct aps_algorithm **algorithm, char *cause,
                                size_t size)
@@ -328,12 +284,30 @@ int aps_hierarchical_algorithm(const struct aps_algorithm_params *site,
         .groups = hierarchical_groups,
         .destroy = hierarchical_destroy,
     };
-    struct aps_hierarchical *hierarchical;
-    int rc = aps_hierarchical_create(site, &hierarchical, cause, size);
+    const struct aps_vcomm *vcomm = site->vcomm;
+    struct aps_hierarchical *h = calloc(1, sizeof *h);
+    int rc;
 
+    if (!h)
+        return MPI_ERR_NO_MEM;
+    h->algorithm.ops = &ops;
+    rc = aps_topology_groups(vcomm, &site->grouping, &h->groups, cause, size);
     if (rc != MPI_SUCCESS)
-        return rc;
-    hierarchical->algorithm.ops = &ops;
-    *algorithm = &hierarchical->algorithm;
+        goto hierarchical_fail;
+    h->owners = h->groups.smallest;
+    if (h->groups.groups == vcomm->size) {
+        h->direct_only =
+            aps_direct_create_standalone(vcomm, site->devices, site->granule);
+        rc = h->direct_only ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    } else {
+        rc = hierarchical_equip(h, site, cause, size);
+    }
+    if (rc != MPI_SUCCESS)
+        goto hierarchical_fail;
+    *algorithm = &h->algorithm;
     return MPI_SUCCESS;
+
+hierarchical_fail:
+    hierarchical_destroy(&h->algorithm);
+    return rc;
 }

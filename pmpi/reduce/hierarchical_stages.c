@@ -99,50 +99,37 @@ static void stages_contribute_exact(struct aps_hierarchical_run *run,
         hierarchical_count_fp32(run, slice.length);
 }
 
-/* Encodes a block: immediately in host memory, otherwise in aps_blocks_run. */
-static void stages_contribute_block(struct aps_hierarchical_run *run,
-                                    const struct aps_piece *piece,
-                                    struct aps_slice slice, int owner,
-                                    unsigned char *to)
-{
-    struct aps_hierarchical *h = run->h;
-    const int rank = aps_shm_group_rank(h->node);
-    const bool passes =
-        owner != rank && piece->vector->memory == &aps_memory_host;
-    const struct aps_block block = aps_piece_block(
-        piece, &run->inside, rank, aps_shm_group_size(h->node), slice);
-
-    aps_blocks_encode(&h->waiting, &block,
-                      passes ? aps_store_selector_make(&h->handoff, owner, to)
-                             : to);
-    if (passes)
-        aps_stage_pass(run, owner, to, slice.length);
-    if (owner != rank)
-        aps_cost_add(run->cost, &run->inside, slice.length, 1);
-}
-
-/* Encodes this rank's values of a piece in its slot. */
+/* Encodes this rank's values of a piece in its slot, one block an owner:
+ * immediately in host memory, otherwise in aps_blocks_run. */
 static void stages_contribute_piece(struct aps_hierarchical_run *run, size_t k,
                                     const struct aps_piece *piece)
 {
-    const struct aps_hierarchical *h = run->h;
+    struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
+    const int ranks = aps_shm_group_size(h->node);
 
-    if (aps_stage_is_on_devices(run)) {
-        aps_hierarchical_devices_contribute(run, k, piece);
-        return;
-    }
     for (int owner = 0; owner < h->owners; owner++) {
         const struct aps_slice slice = aps_piece_slice(piece, h->owners, owner);
         unsigned char *to = aps_stage_slot_slice(run, k, rank, owner) +
                             aps_stage_slot_offset(run, piece);
+        const bool passes =
+            owner != rank && piece->vector->memory == &aps_memory_host;
+        struct aps_block block;
 
         if (slice.length == 0)
             continue;
-        if (run->exact_inside)
+        if (run->exact_inside) {
             stages_contribute_exact(run, piece, slice, owner, to);
-        else
-            stages_contribute_block(run, piece, slice, owner, to);
+            continue;
+        }
+        block = aps_piece_block(piece, &run->inside, rank, ranks, slice);
+        aps_blocks_encode(
+            &h->waiting, &block,
+            passes ? aps_store_selector_make(&h->handoff, owner, to) : to);
+        if (passes)
+            aps_stage_pass(run, owner, to, slice.length);
+        if (owner != rank)
+            aps_cost_add(run->cost, &run->inside, slice.length, 1);
     }
 }
 
@@ -162,7 +149,10 @@ void aps_hierarchical_contribute(void *state, size_t k)
     aps_stage_measure_handoff(run, k);
     aps_blocks_begin(&h->waiting, &run->inside, run->cost);
     for (int p = 0; p < chunk->count; p++)
-        stages_contribute_piece(run, k, &chunk->pieces[p]);
+        if (aps_stage_is_on_devices(run))
+            aps_hierarchical_devices_contribute(run, k, &chunk->pieces[p]);
+        else
+            stages_contribute_piece(run, k, &chunk->pieces[p]);
     aps_blocks_run(&h->waiting);
     stages_watch_device(run);
     aps_shm_group_signal(h->node, APS_SHM_GROUP_CONTRIBUTED);

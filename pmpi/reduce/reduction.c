@@ -292,37 +292,6 @@ uint64_t aps_reductions_number(struct aps_reductions *reductions,
     return reductions->numbers[call]++;
 }
 
-/* COLLECTIVE over vcomm. */
-static int reduction_run(struct aps_reductions *reductions,
-                         const struct aps_plan *plan, int count,
-                         struct aps_vector vectors[], struct aps_cost *cost)
-{
-    const struct prepared *prepared;
-    size_t n = 0;
-    struct aps_wire wire = {
-        .memory = count == 1 ? vectors[0].memory : &aps_memory_host,
-        .scale = plan->scale,
-        .accumulate = plan->accumulate,
-        .records = aps_scale_state_bytes(&plan->scale) > 0,
-        .chunk = plan->chunk,
-    };
-
-    for (int i = 0; i < count; i++)
-        n += vectors[i].n;
-    wire.streams = aps_cache_passed(n * sizeof(float));
-    prepared = reduction_find(reductions, plan, n);
-    if (!prepared || !prepared->algorithm)
-        return MPI_ERR_INTERN; /* preparation is missing on all ranks */
-    aps_codec_init(&plan->format, &wire.codec);
-    aps_wire_draw(plan, reductions->vcomm, APS_CALL_ALLREDUCE, 0, &wire);
-    if (plan->accumulate != APS_ACCUMULATE_FP32)
-        aps_codec_init(&plan->sums, &wire.sums);
-    if (wire.records)
-        reduction_set_overflow(plan, &wire);
-    return prepared->algorithm->ops->run(prepared->algorithm, plan, &wire,
-                                         count, vectors, cost);
-}
-
 /* --- overflow ------------------------------------------------------------- */
 
 /* Pieces of vectors in which a predicted scale made a value overflow. Each is
@@ -344,8 +313,8 @@ static void again_flush(struct again *again)
     if (again->count == 0)
         return;
     again->cost.redone += (unsigned)again->count;
-    rc = reduction_run(again->reductions, &again->plan, again->count,
-                       again->vectors, &again->cost);
+    rc = aps_reductions_run(again->reductions, &again->plan, again->count,
+                            again->vectors, &again->cost);
     if (again->rc == MPI_SUCCESS)
         again->rc = rc;
     again->count = 0;
@@ -443,9 +412,32 @@ int aps_reductions_run(struct aps_reductions *reductions,
                        const struct aps_plan *plan, int count,
                        struct aps_vector vectors[], struct aps_cost *cost)
 {
-    int rc = reduction_run(reductions, plan, count, vectors, cost);
+    const struct prepared *prepared;
+    size_t n = 0;
+    struct aps_wire wire = {
+        .memory = count == 1 ? vectors[0].memory : &aps_memory_host,
+        .scale = plan->scale,
+        .accumulate = plan->accumulate,
+        .records = aps_scale_state_bytes(&plan->scale) > 0,
+        .chunk = plan->chunk,
+    };
+    int rc;
 
-    if (rc != MPI_SUCCESS || aps_scale_state_bytes(&plan->scale) == 0)
+    for (int i = 0; i < count; i++)
+        n += vectors[i].n;
+    wire.streams = aps_cache_passed(n * sizeof(float));
+    prepared = reduction_find(reductions, plan, n);
+    if (!prepared || !prepared->algorithm)
+        return MPI_ERR_INTERN; /* preparation is missing on all ranks */
+    aps_codec_init(&plan->format, &wire.codec);
+    aps_wire_draw(plan, reductions->vcomm, APS_CALL_ALLREDUCE, 0, &wire);
+    if (plan->accumulate != APS_ACCUMULATE_FP32)
+        aps_codec_init(&plan->sums, &wire.sums);
+    if (wire.records)
+        reduction_set_overflow(plan, &wire);
+    rc = prepared->algorithm->ops->run(prepared->algorithm, plan, &wire, count,
+                                       vectors, cost);
+    if (rc != MPI_SUCCESS || !wire.records)
         return rc;
     rc = reduction_redo(reductions, plan, count, vectors, cost);
     if (rc != MPI_SUCCESS)
