@@ -264,9 +264,9 @@ static bool allreduce_prepare(struct aps_call *call,
         return false;
     /* Native MPI, one of the algorithms of `reduce: auto`, is always possible. */
     if (plan->reduce != APS_REDUCE_AUTO)
-        rc = aps_comm_resources_prepare(context->resources, plan,
-                                        (size_t)call->arguments.count, cause,
-                                        sizeof cause);
+        rc = aps_reductions_prepare(
+            aps_comm_resources_reductions(context->resources), plan,
+            (size_t)call->arguments.count, cause, sizeof cause);
     if (rc >= 0)
         return aps_context_fail(context, aps_call_function(call), rc) ==
                MPI_SUCCESS;
@@ -385,10 +385,13 @@ allreduce_handle(const struct passed *like, const void *send, void *receive,
     return aps_call_run(&arguments);
 }
 
-static inline int allreduce_pass_or_handle(const void *send, void *receive,
-                                           int64_t count, bool large,
-                                           MPI_Datatype type, MPI_Op op,
-                                           MPI_Comm comm)
+/* A short call takes 3 us, and a call that passes by the cache may cost 10 ns,
+ * although MPI's code and data fill the processor's caches. Hence few
+ * instructions, and few cache lines (base/hot.h). */
+__attribute__((flatten, hot)) int aps_allreduce(const void *send, void *receive,
+                                                int64_t count, bool large,
+                                                MPI_Datatype type, MPI_Op op,
+                                                MPI_Comm comm)
 {
     const struct passed *like =
         &passed[aps_bucket((uint64_t)count, PASSED_BITS)];
@@ -399,22 +402,4 @@ static inline int allreduce_pass_or_handle(const void *send, void *receive,
                                       op, comm)
                : allreduce_handle(like, send, receive, count, large, type, op,
                                   comm);
-}
-
-/* A short call takes 3 us, and a call that passes by the cache may cost 10 ns,
- * although MPI's code and data fill the processor's caches. Hence few
- * instructions, and few cache lines (base/hot.h). */
-#define STRAIGHT __attribute__((flatten, hot))
-
-STRAIGHT int aps_allreduce(const void *send, void *receive, int count,
-                           MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    return allreduce_pass_or_handle(send, receive, count, false, type, op,
-                                    comm);
-}
-
-STRAIGHT int aps_allreduce_c(const void *send, void *receive, int64_t count,
-                             MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    return allreduce_pass_or_handle(send, receive, count, true, type, op, comm);
 }

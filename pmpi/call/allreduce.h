@@ -22,15 +22,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "job/job.h"
-#include "steps/steps.h"
-
-/* COLLECTIVE over comm. Rewrites the program's MPI_Allreduce or
- * MPI_Allreduce_c, or passes it through. If the program runs with an MPI that
- * the library was not built for, every call passes through. */
-int aps_allreduce(const void *send, void *receive, int count, MPI_Datatype type,
-                  MPI_Op op, MPI_Comm comm);
-int aps_allreduce_c(const void *send, void *receive, int64_t count,
-                    MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+/* COLLECTIVE over comm. Rewrites the program's MPI_Allreduce, or MPI_Allreduce_c
+ * if `large`, or passes it through. If the program runs with an MPI that the
+ * library was not built for, every call passes through. */
+int aps_allreduce(const void *send, void *receive, int64_t count, bool large,
+                  MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 #endif

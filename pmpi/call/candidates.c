@@ -95,8 +95,9 @@ static void candidates_try(struct aps_subject *subject, size_t i)
 
     aps_policy_candidate(context->job->policy, &layer->key, subject->plans, i,
                          &plan);
-    rc = aps_comm_resources_prepare(context->resources, &plan, layer->count,
-                                    cause, sizeof cause);
+    rc = aps_reductions_prepare(
+        aps_comm_resources_reductions(context->resources), &plan, layer->count,
+        cause, sizeof cause);
     if (rc > 0) {
         (void)aps_context_fail(context, subject->what, rc);
         return;

@@ -135,8 +135,9 @@ struct aps_wire aps_other_wire(struct aps_call *call,
     aps_wire_draw(&layer->plan,
                   aps_comm_resources_vcomm(call->context->resources),
                   call->arguments.collective->which,
-                  aps_comm_resources_number(call->context->resources,
-                                            call->arguments.collective->which),
+                  aps_reductions_number(
+                      aps_comm_resources_reductions(call->context->resources),
+                      call->arguments.collective->which),
                   &wire);
     if (layer->plan.accumulate != APS_ACCUMULATE_FP32)
         aps_codec_init(&layer->plan.sums, &wire.sums);

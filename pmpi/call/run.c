@@ -45,23 +45,6 @@ static void call_pass_layer(struct aps_call *call,
         aps_call_pass_part(call, (size_t)(layer->out - first), layer->count));
 }
 
-/* COLLECTIVE. Reduces a layer by its plan, whose `reduce` is known. */
-static int call_reduce(struct aps_call *call, struct aps_layer *layer,
-                       struct aps_cost *cost)
-{
-    struct aps_context *context = call->context;
-    fenv_t environment;
-    int rc;
-
-    aps_context_begin_call(context, aps_call_function(call), &layer->key,
-                           &layer->plan, layer->memory);
-    aps_fpenv_enter(&environment);
-    rc = call->arguments.collective->run(call, layer, cost);
-    aps_fpenv_leave(&environment);
-    aps_count_cost(aps_call_counters(call), cost);
-    return aps_context_fail(context, aps_call_function(call), rc);
-}
-
 static void call_report_choice(struct aps_context *context,
                                const struct aps_layer *layer, const char *text)
 {
@@ -73,66 +56,77 @@ static void call_report_choice(struct aps_context *context,
             aps_policy_rule_line(context->job->policy, layer->plan.rule), text);
 }
 
-/*
- * COLLECTIVE. A blocking layer of `reduce: auto` whose class has not settled: runs one
- * of the algorithms and measures its time. The plan stays `auto` if that was MPI.
- */
-static int call_try_algorithm(struct aps_call *call, struct aps_layer *layer,
-                              struct aps_cost *cost, int64_t *taken)
+/* COLLECTIVE. Begins a trial of a blocking layer of `reduce: auto` whose class has
+ * not settled: the plan gets one of the algorithms, and stays `auto` if that is
+ * MPI. *class is NULL if all classes are in use; the layer goes to MPI. */
+static int call_begin_trial(struct aps_call *call, struct aps_layer *layer,
+                            struct aps_autotune_class **class)
 {
     struct aps_context *context = call->context;
-    enum aps_autotune_algorithm algorithm;
-    struct aps_autotune_class *class;
-    char text[256];
-    int64_t begin;
-    int rc, ended;
+    int rc;
 
-    class = aps_autotune_begin(&context->autotune, context->resources,
-                               layer->count, &layer->plan, &algorithm, &rc);
-    if (rc != MPI_SUCCESS)
-        return aps_context_fail(context, aps_call_function(call), rc);
-    if (!class) {
-        call_pass_layer(call, layer);
-        return MPI_SUCCESS;
-    }
-    if (context->autotune.count == APS_AUTOTUNE_CLASSES)
+    *class = aps_autotune_begin(&context->autotune, context->resources,
+                                layer->count, &layer->plan, &rc);
+    if (*class && context->autotune.count == APS_AUTOTUNE_CLASSES)
         aps_context_event_once(
             context, &context->autotune.classes_full_reported,
             "reduce: auto: all %d classes (rule and size) are in "
             "use; calls of further classes go to MPI",
             APS_AUTOTUNE_CLASSES);
-    begin = aps_clock_ns(CLOCK_MONOTONIC);
-    rc = MPI_SUCCESS;
-    if (algorithm == APS_AUTOTUNE_NATIVE)
-        call_pass_layer(call, layer);
-    else
-        rc = call_reduce(call, layer, cost);
-    *taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
-    if (aps_autotune_end(class, context->resources, *taken, text, sizeof text,
-                         &ended))
-        call_report_choice(context, layer, text);
-    (void)aps_context_fail(context, aps_call_function(call), ended);
-    return rc == MPI_SUCCESS ? ended : rc;
+    return aps_context_fail(context, aps_call_function(call), rc);
 }
 
-/* COLLECTIVE. Carries out a layer in which all ranks take part. */
+/* COLLECTIVE. Ends the trial, which has taken that time. */
+static int call_end_trial(struct aps_call *call, const struct aps_layer *layer,
+                          struct aps_autotune_class *class, int64_t taken)
+{
+    struct aps_context *context = call->context;
+    char text[256];
+    int rc;
+
+    if (aps_autotune_end(class, context->resources, taken, text, sizeof text,
+                         &rc))
+        call_report_choice(context, layer, text);
+    return aps_context_fail(context, aps_call_function(call), rc);
+}
+
+/* COLLECTIVE. Carries out a layer in which all ranks take part. Returns an MPI
+ * error code. */
 static int call_run_layer(struct aps_call *call, struct aps_layer *layer)
 {
+    struct aps_context *context = call->context;
     struct aps_cost cost = {.sampled = layer->sampled, .residual = NAN};
-    int64_t begin, taken = 0;
-    int ready = 0;
-    int rc;
+    struct aps_autotune_class *class = NULL;
+    fenv_t environment;
+    int64_t begin = 0, taken = 0;
+    int ready = 0, rc = MPI_SUCCESS, ended = MPI_SUCCESS;
 
     if (layer->sampled)
         aps_sample_before(call, layer, &ready);
+    if (layer->plan.reduce == APS_REDUCE_AUTO)
+        rc = call_begin_trial(call, layer, &class);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (layer->sampled || class)
+        begin = aps_clock_ns(CLOCK_MONOTONIC);
     if (layer->plan.reduce == APS_REDUCE_AUTO) {
-        rc = call_try_algorithm(call, layer, &cost, &taken);
+        call_pass_layer(call, layer);
     } else {
-        begin = layer->sampled ? aps_clock_ns(CLOCK_MONOTONIC) : 0;
-        rc = call_reduce(call, layer, &cost);
-        taken = layer->sampled ? aps_clock_ns(CLOCK_MONOTONIC) - begin : 0;
+        aps_context_begin_call(context, aps_call_function(call), &layer->key,
+                               &layer->plan, layer->memory);
+        aps_fpenv_enter(&environment);
+        rc = call->arguments.collective->run(call, layer, &cost);
+        aps_fpenv_leave(&environment);
+        aps_count_cost(aps_call_counters(call), &cost);
+        layer->fp32_bytes = cost.fp32_bytes;
+        rc = aps_context_fail(context, aps_call_function(call), rc);
     }
-    layer->fp32_bytes = cost.fp32_bytes;
+    if (layer->sampled || class)
+        taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
+    if (class)
+        ended = call_end_trial(call, layer, class, taken);
+    if (rc == MPI_SUCCESS)
+        rc = ended;
     if (layer->sampled && layer->plan.reduce != APS_REDUCE_AUTO)
         aps_sample_after(call, layer, &cost, taken, rc, ready);
     return rc;
@@ -263,40 +257,6 @@ static void call_pass_run(struct aps_call *call, size_t end, size_t *waiting)
     *waiting = 0;
 }
 
-/* COLLECTIVE. Runs all layers, even after an error, because other ranks may not
- * know of it. */
-static void call_run(struct aps_call *call)
-{
-    struct aps_counters *counters = aps_call_counters(call);
-    struct sent sent = {0};
-    size_t offset = 0,
-           waiting = 0; /* elements before `offset` that go to MPI */
-
-    for (long i = 0; i < call->count; i++) {
-        struct aps_layer *layer = &call->layers[i];
-
-        if (layer->way == APS_WAY_MPI) {
-            waiting += layer->count;
-        } else {
-            call_pass_run(call, offset, &waiting);
-            if (!call_agrees(call, layer)) {
-                call_run_unchanged(call, layer);
-                return;
-            }
-            aps_call_note(call, call_run_layer(call, layer));
-        }
-        sent_add(&sent, layer);
-        offset += layer->count;
-    }
-    call_pass_run(call, offset, &waiting);
-    sent_count(&sent, counters);
-    aps_count(sent.any ? &counters->rewritten
-                       : &counters->passed[APS_PASSED_AUTO],
-              1);
-    if (!call->may_pass)
-        aps_count(&counters->nonblocking, 1);
-}
-
 /* Local. Records errors that belong to no layer: a buffer in GPU memory
  * could not be read or written, or the library's use of the communicator has
  * ended. */
@@ -314,10 +274,10 @@ static void call_check(struct aps_call *call)
     aps_call_note(call, context->failed);
 }
 
-/* COLLECTIVE over the context's communicator, when the call is due. Measures
- * the layers that are due, prepares the state of the plans, and reduces the
- * layers or leaves them to MPI. The first error is in call->rc. */
-static void call_carry_out(struct aps_call *call)
+/* COLLECTIVE. Measures the layers that are due, and prepares the state of the plans.
+ * Returns false if there is no layer to reduce: the call has then passed to MPI,
+ * or ends with call->rc. */
+static bool call_begin(struct aps_call *call)
 {
     struct aps_context *context = call->context;
 
@@ -327,17 +287,56 @@ static void call_carry_out(struct aps_call *call)
         call->rc = MPI_ERR_OTHER;
     if (call->rc == MPI_SUCCESS && context->failed == MPI_SUCCESS)
         call_measure(call);
-    if (call->rc == MPI_SUCCESS && call_prepare(call)) {
-        call_run(call);
-        call_check(call);
-    } else if (call->rc != MPI_SUCCESS || !call->may_pass) {
+    if (call->rc == MPI_SUCCESS && call_prepare(call))
+        return true;
+    if (call->rc != MPI_SUCCESS || !call->may_pass) {
         aps_call_count_passed(call, APS_PASSED_RESOURCES);
-    } else {
-        call->reason = context->resources_state == APS_RESOURCES_FAILED
-                           ? APS_PASSED_RESOURCES
-                           : aps_call_why_passed(call);
-        call_note_passed(call, aps_call_pass_because(call, call->reason));
+        return false;
     }
+    call->reason = context->resources_state == APS_RESOURCES_FAILED
+                       ? APS_PASSED_RESOURCES
+                       : aps_call_why_passed(call);
+    call_note_passed(call, aps_call_pass_because(call, call->reason));
+    return false;
+}
+
+/* COLLECTIVE over the context's communicator, when the call is due. Reduces the
+ * layers or leaves them to MPI; runs all of them, even after an error, because
+ * other ranks may not know of it. The first error is in call->rc. */
+static void call_carry_out(struct aps_call *call)
+{
+    struct aps_counters *counters = aps_call_counters(call);
+    struct sent sent = {0};
+    size_t offset = 0,
+           waiting = 0; /* elements before `offset` that go to MPI */
+
+    if (!call_begin(call))
+        return;
+    for (long i = 0; i < call->count; i++) {
+        struct aps_layer *layer = &call->layers[i];
+
+        if (layer->way == APS_WAY_MPI) {
+            waiting += layer->count;
+        } else {
+            call_pass_run(call, offset, &waiting);
+            if (!call_agrees(call, layer)) {
+                call_run_unchanged(call, layer);
+                call_check(call);
+                return;
+            }
+            aps_call_note(call, call_run_layer(call, layer));
+        }
+        sent_add(&sent, layer);
+        offset += layer->count;
+    }
+    call_pass_run(call, offset, &waiting);
+    sent_count(&sent, counters);
+    aps_count(sent.any ? &counters->rewritten
+                       : &counters->passed[APS_PASSED_AUTO],
+              1);
+    if (!call->may_pass)
+        aps_count(&counters->nonblocking, 1);
+    call_check(call);
 }
 
 int aps_call_complete(struct aps_call *call)

@@ -78,8 +78,9 @@ static int autotune_list_candidates(struct aps_autotune_class *class,
 
         plan_of.reduce = candidates[i].reduce;
         if (i != APS_AUTOTUNE_NATIVE)
-            rc = aps_comm_resources_prepare(resources, &plan_of, count, cause,
-                                            sizeof cause);
+            rc =
+                aps_reductions_prepare(aps_comm_resources_reductions(resources),
+                                       &plan_of, count, cause, sizeof cause);
         if (rc > 0)
             return rc;
         if (rc < 0)
@@ -93,8 +94,7 @@ static int autotune_list_candidates(struct aps_autotune_class *class,
 struct aps_autotune_class *
 aps_autotune_begin(struct aps_autotune *choice,
                    struct aps_comm_resources *resources, size_t count,
-                   struct aps_plan *plan,
-                   enum aps_autotune_algorithm *candidate, int *rc)
+                   struct aps_plan *plan, int *rc)
 {
     bool good = true;
     struct aps_autotune_class *class;
@@ -112,8 +112,8 @@ aps_autotune_begin(struct aps_autotune *choice,
         *rc = autotune_list_candidates(class, resources, plan, count);
     }
     class = &choice->classes[i];
-    *candidate = class->list[class->trials % class->candidates];
-    plan->reduce = candidates[*candidate].reduce;
+    plan->reduce =
+        candidates[class->list[class->trials % class->candidates]].reduce;
     /* The time must not contain the wait for a late rank. The agreement brings
      * the library's code and the connections into the caches, but not MPI's
      * code: hence APS_AUTO_GAIN_US. */

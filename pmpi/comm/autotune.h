@@ -62,15 +62,14 @@ struct aps_autotune {
 void aps_autotune_apply(const struct aps_autotune *choice, size_t count,
                         struct aps_plan *plan);
 
-/* COLLECTIVE over the resources. Begins the next trial for such a layer: the
- * caller runs *candidate, and `plan` gets the reduction of *candidate unless
+/* COLLECTIVE over the resources. Begins the next trial for such a layer: `plan`
+ * gets the reduction of the algorithm that the caller runs, and remains auto if
  * that is native. Waits until all ranks have arrived. Returns NULL if all
  * classes are in use; the layer then passes through. *rc: an MPI error code. */
 struct aps_autotune_class *
 aps_autotune_begin(struct aps_autotune *choice,
                    struct aps_comm_resources *resources, size_t count,
-                   struct aps_plan *plan,
-                   enum aps_autotune_algorithm *candidate, int *rc);
+                   struct aps_plan *plan, int *rc);
 
 /* COLLECTIVE over the resources. Ends a trial of `nanoseconds` on this rank.
  * True if the class has settled with this trial, and MPI has not failed on this

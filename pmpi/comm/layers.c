@@ -20,30 +20,6 @@ static void layers_add(struct part *part, const struct aps_place *place,
     part->vectors[part->count++] = *vector;
 }
 
-/* COLLECTIVE over the context's communicator. Reduces the values. Without a
- * cast a state needs no message, and learns nothing. */
-static int layers_reduce_values(struct aps_context *context,
-                                struct aps_carried_state *kept,
-                                const struct aps_plan *plan, int count,
-                                const struct aps_place places[],
-                                struct aps_vector vectors[],
-                                struct aps_cost *cost)
-{
-    struct aps_plan exact = *plan;
-    size_t n = 0;
-
-    for (int i = 0; i < count; i++)
-        n += vectors[i].n;
-    exact.scale = (struct aps_scale){.kind = APS_SCALE_NONE};
-    if (aps_scale_state_bytes(&plan->scale) == 0)
-        return aps_comm_resources_reduce(context->resources, plan, count,
-                                         vectors, cost);
-    if (aps_comm_resources_are_exact(context->resources, plan, n))
-        return aps_comm_resources_reduce(context->resources, &exact, count,
-                                         vectors, cost);
-    return aps_scales_run(context, kept, plan, count, places, vectors, cost);
-}
-
 /* COLLECTIVE over the context's communicator. Reduces the layers that the
  * compressor takes, which depends only on their shapes, and then the others. */
 static __attribute__((noinline)) int
@@ -67,8 +43,8 @@ layers_compress(struct aps_context *context, struct aps_carried_state *kept,
                                   taken.places, taken.vectors, cost);
     /* Run these after an error, too, since other ranks may not know of it. */
     if (left.count > 0)
-        now = layers_reduce_values(context, kept, &rest, left.count,
-                                   left.places, left.vectors, cost);
+        now = aps_context_reduce(context, kept, &rest, left.count, left.places,
+                                 left.vectors, cost);
     return rc == MPI_SUCCESS ? now : rc;
 }
 
@@ -78,11 +54,25 @@ int aps_context_reduce(struct aps_context *context,
                        const struct aps_place places[],
                        struct aps_vector vectors[], struct aps_cost *cost)
 {
-    for (int i = 0; i < count; i++)
+    struct aps_reductions *reductions =
+        aps_comm_resources_reductions(context->resources);
+    struct aps_plan exact;
+    size_t n = 0;
+
+    for (int i = 0; i < count; i++) {
         vectors[i].number = aps_place_number(&places[i]);
-    return !aps_plan_is_compressed(plan)
-               ? layers_reduce_values(context, kept, plan, count, places,
-                                      vectors, cost)
-               : layers_compress(context, kept, plan, count, places, vectors,
-                                 cost);
+        n += vectors[i].n;
+    }
+    if (aps_plan_is_compressed(plan))
+        return layers_compress(context, kept, plan, count, places, vectors,
+                               cost);
+    if (aps_scale_state_bytes(&plan->scale) == 0)
+        return aps_reductions_run(reductions, plan, count, vectors, cost);
+    if (!aps_reductions_are_exact(reductions, plan, n))
+        return aps_scales_run(context, kept, plan, count, places, vectors,
+                              cost);
+    /* Without a cast a state needs no message, and learns nothing. */
+    exact = *plan;
+    exact.scale = (struct aps_scale){.kind = APS_SCALE_NONE};
+    return aps_reductions_run(reductions, &exact, count, vectors, cost);
 }

@@ -378,38 +378,10 @@ void aps_comm_resources_forget(struct aps_hidden_comm *world)
     }
 }
 
-int aps_comm_resources_prepare(struct aps_comm_resources *resources,
-                               const struct aps_plan *plan, size_t n,
-                               char *cause, size_t size)
-{
-    return aps_reductions_prepare(resources->reductions, plan, n, cause, size);
-}
-
-bool aps_comm_resources_are_exact(const struct aps_comm_resources *resources,
-                                  const struct aps_plan *plan, size_t n)
-{
-    return aps_reductions_are_exact(resources->reductions, plan, n);
-}
-
-int aps_comm_resources_reduce(struct aps_comm_resources *resources,
-                              const struct aps_plan *plan, int count,
-                              struct aps_vector vectors[],
-                              struct aps_cost *cost)
-{
-    return aps_reductions_run(resources->reductions, plan, count, vectors,
-                              cost);
-}
-
 struct aps_reductions *
 aps_comm_resources_reductions(struct aps_comm_resources *resources)
 {
     return resources->reductions;
-}
-
-uint64_t aps_comm_resources_number(struct aps_comm_resources *resources,
-                                   enum aps_call_kind call)
-{
-    return aps_reductions_number(resources->reductions, call);
 }
 
 const struct aps_vcomm *

@@ -55,27 +55,9 @@ void aps_comm_resources_release(struct aps_comm_resources *resources,
  * destroyed. */
 void aps_comm_resources_forget(struct aps_hidden_comm *world);
 
-/* Local. Calls aps_reductions_are_exact for the resources' reductions. */
-bool aps_comm_resources_are_exact(const struct aps_comm_resources *resources,
-                                  const struct aps_plan *plan, size_t n);
-
-/* COLLECTIVE over the resources. Call aps_reductions_prepare and
- * aps_reductions_run. */
-int aps_comm_resources_prepare(struct aps_comm_resources *resources,
-                               const struct aps_plan *plan, size_t n,
-                               char *cause, size_t size);
-int aps_comm_resources_reduce(struct aps_comm_resources *resources,
-                              const struct aps_plan *plan, int count,
-                              struct aps_vector vectors[],
-                              struct aps_cost *cost);
-
 /* Returns the reductions, which the resources own. */
 struct aps_reductions *
 aps_comm_resources_reductions(struct aps_comm_resources *resources);
-
-/* Local. Calls aps_reductions_number for the resources' reductions. */
-uint64_t aps_comm_resources_number(struct aps_comm_resources *resources,
-                                   enum aps_call_kind call);
 
 const struct aps_vcomm *
 aps_comm_resources_vcomm(const struct aps_comm_resources *resources);

@@ -259,8 +259,8 @@ int aps_scales_run(struct aps_context *context, struct aps_carried_state *kept,
     if (rc != MPI_SUCCESS)
         return rc;
     scales_predict(&run);
-    rc = aps_comm_resources_reduce(context->resources, plan, count, vectors,
-                                   cost);
+    rc = aps_reductions_run(aps_comm_resources_reductions(context->resources),
+                            plan, count, vectors, cost);
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
         if (aps_scale_state_end(run.states[i], scales_format(plan),
                                 context->size, &run.calls[i].record, &least))

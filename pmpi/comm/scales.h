@@ -22,7 +22,7 @@
 /*
  * COLLECTIVE over the context's communicator, which has resources, and for
  * which the plan is prepared; its scale keeps a state. Reduces the vectors,
- * like aps_comm_resources_reduce, with the exponents that the states predict.
+ * like aps_reductions_run, with the exponents that the states predict.
  * No place may follow another one (aps_place_follows). Returns an MPI error
  * code.
  */

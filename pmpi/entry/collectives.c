@@ -101,14 +101,14 @@ INIT(Allreduce_init_c, MPI_Count, true)
 EXPORT HOT int MPI_Allreduce(const void *send, void *receive, int count,
                              MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
-    return aps_allreduce(send, receive, count, type, op, comm);
+    return aps_allreduce(send, receive, count, false, type, op, comm);
 }
 
 #ifdef HAVE_PMPI_ALLREDUCE_C
 EXPORT HOT int MPI_Allreduce_c(const void *send, void *receive, MPI_Count count,
                                MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
-    return aps_allreduce_c(send, receive, count, type, op, comm);
+    return aps_allreduce(send, receive, count, true, type, op, comm);
 }
 #endif
 

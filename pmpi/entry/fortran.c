@@ -69,8 +69,8 @@ static void entry_fortran_allreduce(void *_Atomic *kept, const char *name,
     entry_fortran_give(error,
                        aps_allreduce(entry_fortran_buffer_of(send),
                                      entry_fortran_buffer_of(receive), *count,
-                                     PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
-                                     PMPI_Comm_f2c(*comm)));
+                                     false, PMPI_Type_f2c(*type),
+                                     PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)));
 }
 
 void mpi_allreduce_(const void *send, void *receive, const MPI_Fint *count,
