@@ -37,6 +37,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/first_call.c pmpi/comm/first_call.h \
 	pmpi/comm/group_exchanges.c pmpi/comm/group_exchanges.h \
 	pmpi/comm/layers.c pmpi/comm/layers.h \
+	pmpi/comm/site.h \
 	pmpi/comm/place.c pmpi/comm/place.h \
 	pmpi/comm/report.c pmpi/comm/report.h \
 	pmpi/comm/resources.c pmpi/comm/resources.h \

@@ -287,6 +287,8 @@ static int allreduce_run(struct aps_call *call, const struct aps_layer *layer,
                          struct aps_cost *cost)
 {
     struct aps_context *context = call->context;
+    const struct aps_layer_site site =
+        aps_context_site(context, &context->kept);
     const struct aps_place place = aps_layer_place(layer);
     struct aps_vector vector = {
         .in = layer->in,
@@ -295,8 +297,7 @@ static int allreduce_run(struct aps_call *call, const struct aps_layer *layer,
         .memory = layer->memory,
     };
 
-    return aps_context_reduce(context, &context->kept, &layer->plan, 1, &place,
-                              &vector, cost);
+    return aps_layers_reduce(&site, &layer->plan, 1, &place, &vector, cost);
 }
 
 static int allreduce_reference(struct aps_call *call,

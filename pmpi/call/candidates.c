@@ -90,6 +90,7 @@ static void candidates_try(struct aps_subject *subject, size_t i)
     char cause[256] = "", text[160];
     struct aps_plan plan;
     struct aps_place place;
+    struct aps_layer_site site;
     int64_t begin, taken;
     int rc;
 
@@ -115,8 +116,8 @@ static void candidates_try(struct aps_subject *subject, size_t i)
     if (layer->plan.auto_format)
         place.choice = aps_layer_choice(layer, (int)i);
     begin = aps_clock_ns(CLOCK_MONOTONIC);
-    rc = aps_context_reduce(context, &candidates->kept[i], &plan, 1, &place,
-                            &vector, &cost);
+    site = aps_context_site(context, &candidates->kept[i]);
+    rc = aps_layers_reduce(&site, &plan, 1, &place, &vector, &cost);
     taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
     (void)aps_context_fail(context, subject->what, rc);
     if (rc == MPI_SUCCESS && subject->ready && context->rank == 0)

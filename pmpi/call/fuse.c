@@ -228,13 +228,14 @@ static int fuse_run_batch(struct aps_context *context,
                           const struct aps_place places[],
                           struct aps_vector layers[], unsigned long failures)
 {
+    const struct aps_layer_site site =
+        aps_context_site(context, &context->kept);
     struct aps_cost cost = {0};
     fenv_t environment;
     int rc;
 
     aps_fpenv_enter(&environment);
-    rc = aps_context_reduce(context, &context->kept, plan, count, places,
-                            layers, &cost);
+    rc = aps_layers_reduce(&site, plan, count, places, layers, &cost);
     aps_fpenv_leave(&environment);
     aps_count_cost(&aps_counters, &cost);
     aps_count(&aps_counters.rewritten, (unsigned long long)count);

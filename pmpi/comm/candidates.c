@@ -5,19 +5,14 @@
 
 #include <stdlib.h>
 
-#include "comm/compressions.h"
+#include "comm/layers.h"
 #include "comm/report.h"
-#include "comm/scales.h"
 #include "message/agree.h"
 
 void aps_candidates_clear(struct aps_candidates *candidates)
 {
-    for (int i = 0; i < APS_CANDIDATES_MAX; i++) {
-        struct aps_carried_state *kept = &candidates->kept[i];
-
-        aps_scales_destroy(kept->scales);
-        aps_compressions_destroy(kept->compressions);
-    }
+    for (int i = 0; i < APS_CANDIDATES_MAX; i++)
+        aps_carried_state_clear(&candidates->kept[i]);
     aps_sample_clear(&candidates->sample);
     free(candidates->out);
 }

@@ -15,24 +15,16 @@
 #include "comm/other_collectives_state.h"
 #include "comm/resources.h"
 #include "comm/sample.h"
+#include "comm/site.h"
 #include "job/job.h"
 #include "world/hidden_comm.h"
 #include "queue/queue.h"
 #include "steps/discovery.h"
 #include "steps/steps.h"
 
-struct aps_scales;       /* comm/scales.h */
 struct aps_shadows;      /* comm/shadows.h */
 struct aps_auto_formats; /* comm/auto_formats.h */
-struct aps_compressions; /* comm/compressions.h */
 struct aps_layer;        /* call/call.h */
-
-/* State that calls leave to later calls. The first call that needs a member
- * makes it. {0} is empty. */
-struct aps_carried_state {
-    struct aps_scales *scales;
-    struct aps_compressions *compressions;
-};
 
 enum aps_context_state {
     APS_CONTEXT_PASS,     /* every call passes through */

@@ -14,6 +14,7 @@
 #include "comm/scratch_pool.h"
 #include "compressed/table.h"
 #include "cut/exchange.h"
+#include "job/job.h"
 
 #define BUCKET_BITS 8
 
@@ -53,8 +54,7 @@ struct aps_compressions {
 
 /* The layers of one call. */
 struct run {
-    struct aps_context *context;
-    struct aps_carried_state *kept;
+    const struct aps_layer_site *site;
     const struct aps_plan *plan;
     struct aps_compressed_ranks ranks;
     const struct aps_groups *groups;      /* NULL: the compressor needs none */
@@ -185,7 +185,7 @@ static bool compressions_change(const struct run *run, struct memory *memory)
         return false;
     if (memory->kept && memory->error && before->give_back)
         before->give_back(&memory->plan, matrix, run->ranks.all,
-                          run->context->rank, memory->kept, memory->error);
+                          run->site->vcomm->rank, memory->kept, memory->error);
     if (kept && memory->kept && ops->carry_on &&
         memory->plan.compressor.kind == plan->compressor.kind)
         ops->carry_on(&memory->plan.compressor, memory->kept, plan, matrix,
@@ -203,7 +203,8 @@ static struct memory *compressions_get(const struct run *run,
                                        const struct aps_place *place)
 {
     const struct aps_plan *plan = run->plan;
-    struct memory **link = compressions_find(run->kept->compressions, place);
+    struct memory **link =
+        compressions_find(run->site->kept->compressions, place);
     struct memory *memory = *link;
 
     if (!memory) {
@@ -213,7 +214,7 @@ static struct memory *compressions_get(const struct run *run,
         memory->key = *place;
         memory->plan = *plan;
         *link = memory;
-        run->kept->compressions->count++;
+        run->site->kept->compressions->count++;
     }
     if (plan->feedback && !memory->error) {
         memory->error = compressions_zeros(place->count);
@@ -258,7 +259,7 @@ static size_t compressions_messages(const struct run *run)
         bytes += ops->message(run->plan, &run->places[i].matrix, &run->ranks);
     /* The messages may have any number of bytes. */
     return compressions_line(
-        (size_t)run->context->size * bytes / sizeof(float) + 1);
+        (size_t)run->site->vcomm->size * bytes / sizeof(float) + 1);
 }
 
 /* Makes the exchange for the messages of compressors. Returns NULL if memory is
@@ -268,8 +269,7 @@ static struct aps_compressions *compressions_create(const struct run *run)
     struct aps_compressions *compressions = calloc(1, sizeof *compressions);
 
     if (compressions &&
-        aps_exchange_init(&compressions->exchange,
-                          aps_comm_resources_vcomm(run->context->resources),
+        aps_exchange_init(&compressions->exchange, run->site->vcomm,
                           APS_TAG_CONTRIBUTION, &compressions->outcome) == 0)
         return compressions;
     free(compressions);
@@ -279,11 +279,10 @@ static struct aps_compressions *compressions_create(const struct run *run)
 /* Finds the groups that the compressor uses, and their numbers of ranks. */
 static void compressions_find_groups(struct run *run)
 {
-    run->ranks.all = run->context->size;
+    run->ranks.all = run->site->vcomm->size;
     if (!aps_compressed_ops_of(run->plan)->grouped)
         return;
-    run->groups = aps_reductions_groups(
-        aps_comm_resources_reductions(run->context->resources), run->plan);
+    run->groups = aps_reductions_groups(run->site->reductions, run->plan);
     run->ranks.groups = run->groups->groups;
     run->ranks.smallest = run->groups->smallest;
     run->ranks.largest = run->groups->largest;
@@ -292,11 +291,11 @@ static void compressions_find_groups(struct run *run)
 /* Local. Makes records and scratch. Returns false if memory is missing. */
 static bool compressions_equip(struct run *run)
 {
-    struct aps_compressions *compressions = run->kept->compressions;
+    struct aps_compressions *compressions = run->site->kept->compressions;
     size_t floats = compressions_messages(run);
 
     if (!compressions)
-        compressions = run->kept->compressions = compressions_create(run);
+        compressions = run->site->kept->compressions = compressions_create(run);
     if (!compressions)
         return false;
     if (compressions->generation != run->places[0].generation ||
@@ -337,7 +336,7 @@ static bool compressions_equip(struct run *run)
 
 static void compressions_present(struct run *run)
 {
-    float *scratch = run->kept->compressions->scratch;
+    float *scratch = run->site->kept->compressions->scratch;
 
     for (int i = 0; i < run->count; i++) {
         const struct aps_vector *vector = &run->vectors[i];
@@ -429,7 +428,7 @@ static void compressions_settle(struct run *run)
 /* Returns the bytes in FP32: the values to their owners, and the sums back. */
 static unsigned long long compressions_fp32(const struct run *run)
 {
-    const size_t ranks = (size_t)run->context->size;
+    const size_t ranks = (size_t)run->site->vcomm->size;
     unsigned long long bytes = 0;
 
     for (int i = 0; i < run->count; i++)
@@ -437,23 +436,21 @@ static unsigned long long compressions_fp32(const struct run *run)
     return bytes;
 }
 
-int aps_compressions_run(struct aps_context *context,
-                         struct aps_carried_state *kept,
+int aps_compressions_run(const struct aps_layer_site *site,
                          const struct aps_plan *plan, int count,
                          const struct aps_place places[],
                          struct aps_vector vectors[], struct aps_cost *cost)
 {
     struct run run = {
-        .context = context,
-        .kept = kept,
+        .site = site,
         .plan = plan,
         .count = count,
         .places = places,
         .vectors = vectors,
     };
-    struct aps_compressed_env site = {
-        .reductions = aps_comm_resources_reductions(context->resources),
-        .vcomm = aps_comm_resources_vcomm(context->resources),
+    struct aps_compressed_env env = {
+        .reductions = site->reductions,
+        .vcomm = site->vcomm,
         .plan = plan,
     };
     const unsigned long long before = cost->fp32_bytes;
@@ -464,17 +461,17 @@ int aps_compressions_run(struct aps_context *context,
     if (!compressions_equip(&run))
         return MPI_ERR_NO_MEM;
     compressions_present(&run);
-    site.exchange = &kept->compressions->exchange;
-    site.groups = run.groups;
+    env.exchange = &site->kept->compressions->exchange;
+    env.groups = run.groups;
     if (run.by_group) {
-        site.group = &run.by_group->group;
-        site.peers = &run.by_group->peers;
+        env.group = &run.by_group->group;
+        env.peers = &run.by_group->peers;
     }
-    site.messages = run.messages;
-    kept->compressions->outcome = MPI_SUCCESS;
+    env.messages = run.messages;
+    site->kept->compressions->outcome = MPI_SUCCESS;
     if (cost->sampled)
         given = compressions_norm(&run, true);
-    rc = aps_compressed_ops_of(plan)->run(&site, count, run.layers, cost);
+    rc = aps_compressed_ops_of(plan)->run(&env, count, run.layers, cost);
     if (rc != MPI_SUCCESS)
         return rc;
     compressions_settle(&run);

@@ -9,10 +9,9 @@
 
 #include "base/hot.h"
 #include "base/message.h"
+#include "comm/layers.h"
 #include "comm/report.h"
 #include "comm/auto_formats.h"
-#include "comm/compressions.h"
-#include "comm/scales.h"
 #include "comm/shadows.h"
 #include "world/lifecycle.h"
 #include "message/agree.h"
@@ -45,8 +44,7 @@ static void context_destroy(struct aps_context *context)
     aps_steps_destroy(context->steps);
     aps_shadows_destroy(context->shadows);
     aps_auto_formats_destroy(context->auto_formats);
-    aps_scales_destroy(context->kept.scales);
-    aps_compressions_destroy(context->kept.compressions);
+    aps_carried_state_clear(&context->kept);
     aps_sample_clear(&context->sample);
     free(context->layers);
     free(context->ranks);
@@ -378,4 +376,21 @@ bool aps_context_has_resources(struct aps_context *context, MPI_Comm comm)
     if (context->resources_state == APS_RESOURCES_BEGUN)
         aps_context_complete_resources(context);
     return context->resources_state == APS_RESOURCES_READY;
+}
+
+static void context_report(void *owner, const char *text)
+{
+    aps_context_event(owner, "%s", text);
+}
+
+struct aps_layer_site aps_context_site(struct aps_context *context,
+                                       struct aps_carried_state *kept)
+{
+    return (struct aps_layer_site){
+        .reductions = aps_comm_resources_reductions(context->resources),
+        .vcomm = aps_comm_resources_vcomm(context->resources),
+        .kept = kept,
+        .report = context_report,
+        .owner = context,
+    };
 }

@@ -77,4 +77,9 @@ int aps_context_begin_resources(struct aps_context *context, MPI_Comm comm);
  * MPI error context->failed is set. */
 void aps_context_complete_resources(struct aps_context *context);
 
+/* Local. Returns the site at which the context, which has resources, reduces layers
+ * with that state. */
+struct aps_layer_site aps_context_site(struct aps_context *context,
+                                       struct aps_carried_state *kept);
+
 #endif

@@ -20,13 +20,12 @@ static void layers_add(struct part *part, const struct aps_place *place,
     part->vectors[part->count++] = *vector;
 }
 
-/* COLLECTIVE over the context's communicator. Reduces the layers that the
+/* COLLECTIVE over the site's ranks. Reduces the layers that the
  * compressor takes, which depends only on their shapes, and then the others. */
 static __attribute__((noinline)) int
-layers_compress(struct aps_context *context, struct aps_carried_state *kept,
-                const struct aps_plan *plan, int count,
-                const struct aps_place places[], struct aps_vector vectors[],
-                struct aps_cost *cost)
+layers_compress(const struct aps_layer_site *site, const struct aps_plan *plan,
+                int count, const struct aps_place places[],
+                struct aps_vector vectors[], struct aps_cost *cost)
 {
     struct aps_plan rest = *plan;
     struct part taken, left;
@@ -39,23 +38,20 @@ layers_compress(struct aps_context *context, struct aps_carried_state *kept,
         layers_add(aps_plan_takes(plan, &places[i].matrix) ? &taken : &left,
                    &places[i], &vectors[i]);
     if (taken.count > 0)
-        rc = aps_compressions_run(context, kept, plan, taken.count,
-                                  taken.places, taken.vectors, cost);
+        rc = aps_compressions_run(site, plan, taken.count, taken.places,
+                                  taken.vectors, cost);
     /* Run these after an error, too, since other ranks may not know of it. */
     if (left.count > 0)
-        now = aps_context_reduce(context, kept, &rest, left.count, left.places,
-                                 left.vectors, cost);
+        now = aps_layers_reduce(site, &rest, left.count, left.places,
+                                left.vectors, cost);
     return rc == MPI_SUCCESS ? now : rc;
 }
 
-int aps_context_reduce(struct aps_context *context,
-                       struct aps_carried_state *kept,
-                       const struct aps_plan *plan, int count,
-                       const struct aps_place places[],
-                       struct aps_vector vectors[], struct aps_cost *cost)
+int aps_layers_reduce(const struct aps_layer_site *site,
+                      const struct aps_plan *plan, int count,
+                      const struct aps_place places[],
+                      struct aps_vector vectors[], struct aps_cost *cost)
 {
-    struct aps_reductions *reductions =
-        aps_comm_resources_reductions(context->resources);
     struct aps_plan exact;
     size_t n = 0;
 
@@ -64,15 +60,20 @@ int aps_context_reduce(struct aps_context *context,
         n += vectors[i].n;
     }
     if (aps_plan_is_compressed(plan))
-        return layers_compress(context, kept, plan, count, places, vectors,
-                               cost);
+        return layers_compress(site, plan, count, places, vectors, cost);
     if (aps_scale_state_bytes(&plan->scale) == 0)
-        return aps_reductions_run(reductions, plan, count, vectors, cost);
-    if (!aps_reductions_are_exact(reductions, plan, n))
-        return aps_scales_run(context, kept, plan, count, places, vectors,
-                              cost);
+        return aps_reductions_run(site->reductions, plan, count, vectors, cost);
+    if (!aps_reductions_are_exact(site->reductions, plan, n))
+        return aps_scales_run(site, plan, count, places, vectors, cost);
     /* Without a cast a state needs no message, and learns nothing. */
     exact = *plan;
     exact.scale = (struct aps_scale){.kind = APS_SCALE_NONE};
-    return aps_reductions_run(reductions, &exact, count, vectors, cost);
+    return aps_reductions_run(site->reductions, &exact, count, vectors, cost);
+}
+
+void aps_carried_state_clear(struct aps_carried_state *kept)
+{
+    aps_scales_destroy(kept->scales);
+    aps_compressions_destroy(kept->compressions);
+    *kept = (struct aps_carried_state){0};
 }

@@ -9,7 +9,6 @@
 
 #include "base/message.h"
 #include "base/plural.h"
-#include "comm/report.h"
 #include "comm/scale_states.h"
 #include "message/agree.h"
 #include "scale/scale.h"
@@ -31,8 +30,7 @@ struct aps_scales {
 
 /* The layers of one call. */
 struct run {
-    struct aps_context *context;
-    struct aps_carried_state *kept;
+    const struct aps_layer_site *site;
     const struct aps_plan *plan;
     int count;
     const struct aps_place *places;
@@ -66,11 +64,11 @@ void aps_scales_destroy(struct aps_scales *scales)
  * memory is missing. */
 static bool scales_equip(struct run *run)
 {
-    struct aps_scales *scales = run->kept->scales;
+    struct aps_scales *scales = run->site->kept->scales;
     size_t bytes = 0;
 
     if (!scales)
-        scales = run->kept->scales = calloc(1, sizeof *scales);
+        scales = run->site->kept->scales = calloc(1, sizeof *scales);
     if (!scales)
         return false;
     aps_scale_states_make_room(&scales->states, &run->plan->scale, run->count,
@@ -95,21 +93,20 @@ static bool scales_equip(struct run *run)
 /* Local. Reports that values overflow although the scale is at its minimum. */
 static void scales_tell_least(const struct run *run, double least)
 {
-    struct aps_context *context = run->context;
-    const unsigned long long times = ++run->kept->scales->at_least;
+    const unsigned long long times = ++run->site->kept->scales->at_least;
+    char where[32] = "the candidate", text[256];
 
-    char where[32] = "the candidate";
-
+    if (!aps_message_is_due(times))
+        return;
     if (run->plan->rule >= 0)
         snprintf(where, sizeof where, "rule %d", run->plan->rule);
-    if (aps_message_is_due(times))
-        aps_context_event(
-            context,
-            "scale %s is at its minimum of %g, and a value overflows all the "
-            "same (%llu time%s so far); a smaller 'min' in %s lets the scale "
-            "fall",
-            aps_scale_name(&run->plan->scale), least, times, aps_plural(times),
-            where);
+    snprintf(text, sizeof text,
+             "scale %s is at its minimum of %g, and a value overflows all the "
+             "same (%llu time%s so far); a smaller 'min' in %s lets the scale "
+             "fall",
+             aps_scale_name(&run->plan->scale), least, times, aps_plural(times),
+             where);
+    run->site->report(run->site->owner, text);
 }
 
 /* Returns the moments of this rank's values. */
@@ -144,8 +141,8 @@ static struct aps_scale_moments scales_measure(const struct aps_vector *vector,
 static struct aps_scale_moments *scales_make_moments(struct run *run,
                                                      size_t layers)
 {
-    struct aps_scales *scales = run->kept->scales;
-    const size_t count = (size_t)run->context->size * layers;
+    struct aps_scales *scales = run->site->kept->scales;
+    const size_t count = (size_t)run->site->vcomm->size * layers;
 
     if (count > scales->moments_count) {
         free(scales->moments);
@@ -161,8 +158,7 @@ static struct aps_scale_moments *scales_make_moments(struct run *run,
  * Returns an MPI error code. */
 static int scales_ask(struct run *run)
 {
-    const struct aps_vcomm *vcomm =
-        aps_comm_resources_vcomm(run->context->resources);
+    const struct aps_vcomm *vcomm = run->site->vcomm;
     const size_t layers = (size_t)run->count;
     struct aps_scale_moments *all, *own;
     bool asks = false;
@@ -194,8 +190,9 @@ static struct aps_scale_prediction
 scales_prediction(const struct run *run, const struct aps_scale_state *state)
 {
     const struct aps_plan *plan = run->plan;
-    struct aps_scale_prediction prediction = aps_scale_predict(
-        &plan->scale, state->memory, scales_format(plan), run->context->size);
+    struct aps_scale_prediction prediction =
+        aps_scale_predict(&plan->scale, state->memory, scales_format(plan),
+                          run->site->vcomm->size);
 
     if (plan->accumulate == APS_ACCUMULATE_FP32)
         return prediction;
@@ -209,7 +206,7 @@ scales_prediction(const struct run *run, const struct aps_scale_state *state)
 static void scales_predict(struct run *run)
 {
     const struct aps_scale *scale = &run->plan->scale;
-    unsigned char *pieces = run->kept->scales->pieces;
+    unsigned char *pieces = run->site->kept->scales->pieces;
 
     for (int i = 0; i < run->count; i++) {
         struct aps_scale_call *call = &run->calls[i];
@@ -218,7 +215,7 @@ static void scales_predict(struct run *run)
 
         if (run->questions[i] != APS_QUESTION_NONE)
             aps_scale_learn(scale, run->states[i]->memory,
-                            scales_format(run->plan), run->context->size,
+                            scales_format(run->plan), run->site->vcomm->size,
                             &run->moments[i]);
         prediction = scales_prediction(run, run->states[i]);
         vector->exponent = prediction.exponent;
@@ -233,14 +230,13 @@ static void scales_predict(struct run *run)
     }
 }
 
-int aps_scales_run(struct aps_context *context, struct aps_carried_state *kept,
+int aps_scales_run(const struct aps_layer_site *site,
                    const struct aps_plan *plan, int count,
                    const struct aps_place places[], struct aps_vector vectors[],
                    struct aps_cost *cost)
 {
     struct run run = {
-        .context = context,
-        .kept = kept,
+        .site = site,
         .plan = plan,
         .count = count,
         .places = places,
@@ -253,17 +249,18 @@ int aps_scales_run(struct aps_context *context, struct aps_carried_state *kept,
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < count; i++)
         if (aps_scale_state_begin(run.states[i], &places[i],
-                                  scales_format(plan), context->size, &least))
+                                  scales_format(plan), site->vcomm->size,
+                                  &least))
             scales_tell_least(&run, least);
     rc = scales_ask(&run);
     if (rc != MPI_SUCCESS)
         return rc;
     scales_predict(&run);
-    rc = aps_reductions_run(aps_comm_resources_reductions(context->resources),
-                            plan, count, vectors, cost);
+    rc = aps_reductions_run(site->reductions, plan, count, vectors, cost);
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
         if (aps_scale_state_end(run.states[i], scales_format(plan),
-                                context->size, &run.calls[i].record, &least))
+                                site->vcomm->size, &run.calls[i].record,
+                                &least))
             scales_tell_least(&run, least);
     return rc;
 }

@@ -16,17 +16,16 @@
 
 #include <stddef.h>
 
-#include "comm/communicator.h"
 #include "comm/place.h"
+#include "comm/site.h"
 
 /*
- * COLLECTIVE over the context's communicator, which has resources, and for
- * which the plan is prepared; its scale keeps a state. Reduces the vectors,
+ * COLLECTIVE over the site's ranks, for which the plan is prepared; its scale keeps a state. Reduces the vectors,
  * like aps_reductions_run, with the exponents that the states predict.
  * No place may follow another one (aps_place_follows). Returns an MPI error
  * code.
  */
-int aps_scales_run(struct aps_context *context, struct aps_carried_state *kept,
+int aps_scales_run(const struct aps_layer_site *site,
                    const struct aps_plan *plan, int count,
                    const struct aps_place places[], struct aps_vector vectors[],
                    struct aps_cost *cost);
