@@ -32,21 +32,21 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/communicator.h \
 	pmpi/comm/context.c pmpi/comm/context.h \
 	pmpi/comm/other_collectives_state.c pmpi/comm/other_collectives_state.h \
-	pmpi/comm/compressions.c pmpi/comm/compressions.h \
-	pmpi/comm/scratch_pool.c pmpi/comm/scratch_pool.h \
 	pmpi/comm/first_call.c pmpi/comm/first_call.h \
-	pmpi/comm/group_exchanges.c pmpi/comm/group_exchanges.h \
-	pmpi/comm/layers.c pmpi/comm/layers.h \
-	pmpi/comm/site.h \
-	pmpi/comm/place.c pmpi/comm/place.h \
 	pmpi/comm/report.c pmpi/comm/report.h \
 	pmpi/comm/resources.c pmpi/comm/resources.h \
-	pmpi/comm/scale_states.c pmpi/comm/scale_states.h \
-	pmpi/comm/scales.c pmpi/comm/scales.h \
 	pmpi/comm/auto_formats.c pmpi/comm/auto_formats.h \
 	pmpi/comm/candidates.c pmpi/comm/candidates.h \
 	pmpi/comm/shadows.c pmpi/comm/shadows.h \
 	pmpi/comm/sample.c pmpi/comm/sample.h \
+	pmpi/layer/compressions.c pmpi/layer/compressions.h \
+	pmpi/layer/group_exchanges.c pmpi/layer/group_exchanges.h \
+	pmpi/layer/layers.c pmpi/layer/layers.h \
+	pmpi/layer/place.c pmpi/layer/place.h \
+	pmpi/layer/scale_states.c pmpi/layer/scale_states.h \
+	pmpi/layer/scales.c pmpi/layer/scales.h \
+	pmpi/layer/scratch_pool.c pmpi/layer/scratch_pool.h \
+	pmpi/layer/site.h \
 	pmpi/compressed/chunked.c \
 	pmpi/compressed/compressed.h \
 	pmpi/compressed/elements.c pmpi/compressed/elements.h \
@@ -183,6 +183,7 @@ EXTRA_DIST += \
 	pmpi/block/README.md \
 	pmpi/call/README.md \
 	pmpi/comm/README.md \
+	pmpi/layer/README.md \
 	pmpi/compressed/README.md \
 	pmpi/cut/README.md \
 	pmpi/device/README.md \

@@ -14,7 +14,7 @@
 #include "base/plural.h"
 #include "comm/context.h"
 #include "comm/report.h"
-#include "comm/layers.h"
+#include "layer/layers.h"
 #include "job/job.h"
 #include "native/next_mpi.h"
 #include "queue/queue.h"

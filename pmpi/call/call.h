@@ -19,7 +19,7 @@
 #include <stddef.h>
 
 #include "comm/communicator.h"
-#include "comm/place.h"
+#include "layer/place.h"
 #include "device/bounce.h"
 #include "job/job.h"
 #include "native/abi.h"

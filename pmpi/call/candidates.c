@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "codec/entropy.h"
-#include "comm/layers.h"
+#include "layer/layers.h"
 #include "comm/report.h"
 
 /* --- one candidate -------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include "call/run.h"
 #include "message/agree.h"
 #include "comm/first_call.h"
-#include "comm/layers.h"
+#include "layer/layers.h"
 #include "comm/report.h"
 #include "block/magnitude_batch.h"
 #include "base/fpenv.h"

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "comm/candidates.h"
-#include "comm/place.h"
+#include "layer/place.h"
 #include "policy/choice.h"
 
 /* Maximum number of layers keyed by count. A program whose counts vary from

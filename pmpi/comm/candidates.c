@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "comm/layers.h"
+#include "layer/layers.h"
 #include "comm/report.h"
 #include "message/agree.h"
 

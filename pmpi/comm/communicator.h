@@ -15,7 +15,7 @@
 #include "comm/other_collectives_state.h"
 #include "comm/resources.h"
 #include "comm/sample.h"
-#include "comm/site.h"
+#include "layer/site.h"
 #include "job/job.h"
 #include "world/hidden_comm.h"
 #include "queue/queue.h"

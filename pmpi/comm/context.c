@@ -9,7 +9,7 @@
 
 #include "base/hot.h"
 #include "base/message.h"
-#include "comm/layers.h"
+#include "layer/layers.h"
 #include "comm/report.h"
 #include "comm/auto_formats.h"
 #include "comm/shadows.h"

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "comm/group_exchanges.h"
+#include "layer/group_exchanges.h"
 #include "compressed/table.h"
 #include "model.h"
 #include "mpitap.h"

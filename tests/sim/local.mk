@@ -47,7 +47,7 @@ sim_engine = \
 	pmpi/group/chunk_layout.c \
 	pmpi/cut/chunk_queue.c \
 	pmpi/cut/redo.c \
-	pmpi/comm/group_exchanges.c \
+	pmpi/layer/group_exchanges.c \
 	pmpi/compressed/chunked.c \
 	pmpi/compressed/powersgd.c \
 	pmpi/compressed/rounded.c \

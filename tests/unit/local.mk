@@ -474,8 +474,8 @@ tests_unit_pmpi_store_selector_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_store_selector_LDADD = $(UNIT_LIBS)
 
 tests_unit_pmpi_scale_states_SOURCES = tests/unit/pmpi/scale_states.c \
-	pmpi/comm/place.c pmpi/comm/place.h \
-	pmpi/comm/scale_states.c pmpi/comm/scale_states.h
+	pmpi/layer/place.c pmpi/layer/place.h \
+	pmpi/layer/scale_states.c pmpi/layer/scale_states.h
 tests_unit_pmpi_scale_states_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_scale_states_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_redone_pieces_SOURCES = tests/unit/pmpi/redone_pieces.c \
@@ -483,7 +483,7 @@ tests_unit_pmpi_redone_pieces_SOURCES = tests/unit/pmpi/redone_pieces.c \
 	pmpi/cut/redo.c pmpi/cut/redo.h
 tests_unit_pmpi_redone_pieces_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_redone_pieces_LDADD = $(UNIT_LIBS)
-tests_unit_pmpi_scratch_pool_SOURCES = tests/unit/pmpi/scratch_pool.c pmpi/comm/scratch_pool.c
+tests_unit_pmpi_scratch_pool_SOURCES = tests/unit/pmpi/scratch_pool.c pmpi/layer/scratch_pool.c
 tests_unit_pmpi_scratch_pool_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_scratch_pool_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_chunk_layout_SOURCES = tests/unit/pmpi/chunk_layout.c \

@@ -2,7 +2,7 @@
 /* States of scales, of layers and of rules, over epochs and desyncs. */
 #include "config.h"
 
-#include "comm/scale_states.h"
+#include "layer/scale_states.h"
 
 #include <stdlib.h>
 #include <string.h>

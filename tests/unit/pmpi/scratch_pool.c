@@ -2,7 +2,7 @@
 /* Pool of float arrays: arrays that a call uses, and the effect of an exchange. */
 #include "config.h"
 
-#include "comm/scratch_pool.h"
+#include "layer/scratch_pool.h"
 
 #include <stdlib.h>
 

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "comm/place.h"
+#include "layer/place.h"
 #include "scale/scale.h"
 
 /* Maximum number of states. A program whose counts vary from call to call

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "comm/scales.h"
+#include "layer/scales.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "base/message.h"
 #include "base/plural.h"
-#include "comm/scale_states.h"
+#include "layer/scale_states.h"
 #include "message/agree.h"
 #include "scale/scale.h"
 

@@ -16,14 +16,14 @@
 
 #include <stddef.h>
 
-#include "comm/place.h"
-#include "comm/site.h"
+#include "layer/place.h"
+#include "layer/site.h"
 
 /*
- * COLLECTIVE over the site's ranks, for which the plan is prepared; its scale keeps a state. Reduces the vectors,
- * like aps_reductions_run, with the exponents that the states predict.
- * No place may follow another one (aps_place_follows). Returns an MPI error
- * code.
+ * COLLECTIVE over the site's ranks, for which the plan is prepared; its scale
+ * keeps a state. Reduces the vectors, like aps_reductions_run, with the exponents
+ * that the states predict. No place may follow another one (aps_place_follows).
+ * Returns an MPI error code.
  */
 int aps_scales_run(const struct aps_layer_site *site,
                    const struct aps_plan *plan, int count,

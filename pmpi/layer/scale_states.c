@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "comm/scale_states.h"
+#include "layer/scale_states.h"
 
 #include <stdint.h>
 #include <stdlib.h>

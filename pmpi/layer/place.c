@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "comm/place.h"
+#include "layer/place.h"
 
 #include "number/philox.h"
 

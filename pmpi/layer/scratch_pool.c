@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "comm/scratch_pool.h"
+#include "layer/scratch_pool.h"
 
 #include <stdlib.h>
 

@@ -8,8 +8,8 @@
 
 #include "reduce/reduction.h"
 
-struct aps_scales;       /* comm/scales.h */
-struct aps_compressions; /* comm/compressions.h */
+struct aps_scales;       /* layer/scales.h */
+struct aps_compressions; /* layer/compressions.h */
 
 /* State that calls leave to later calls. The first call that needs a member
  * makes it. {0} is empty. */

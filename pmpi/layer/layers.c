@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "comm/layers.h"
+#include "layer/layers.h"
 
-#include "comm/compressions.h"
-#include "comm/scales.h"
+#include "layer/compressions.h"
+#include "layer/scales.h"
 
 /* Layers of a call that are reduced in the same way. */
 struct part {

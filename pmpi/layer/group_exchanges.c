@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "comm/group_exchanges.h"
+#include "layer/group_exchanges.h"
 
 #include <stdlib.h>
 

@@ -15,8 +15,8 @@
 
 #include <stddef.h>
 
-#include "comm/place.h"
-#include "comm/site.h"
+#include "layer/place.h"
+#include "layer/site.h"
 
 /* COLLECTIVE over the site's ranks, for which the plan is prepared. Reduces layers
  * that the plan's compressor takes, and updates their state. No place may follow

@@ -6,8 +6,8 @@
 #ifndef APS_PMPI_COMM_LAYERS_H
 #define APS_PMPI_COMM_LAYERS_H
 
-#include "comm/place.h"
-#include "comm/site.h"
+#include "layer/place.h"
+#include "layer/site.h"
 
 /* COLLECTIVE over the site's ranks, for which the plan is prepared for vectors
  * of that length. Reduces layers of one plan, and updates their carried state. No

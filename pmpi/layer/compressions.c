@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "comm/compressions.h"
+#include "layer/compressions.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/bucket.h"
-#include "comm/group_exchanges.h"
-#include "comm/scratch_pool.h"
+#include "layer/group_exchanges.h"
+#include "layer/scratch_pool.h"
 #include "compressed/table.h"
 #include "cut/exchange.h"
 #include "job/job.h"
