@@ -8,32 +8,10 @@
 
 #include "call/derived.h"
 #include "comm/comm_queue.h"
-#include "comm/context.h"
 #include "native/abi.h"
 #include "native/sized.h"
-#include "queue/progress_thread.h"
 #include "queue/queue.h"
 #include "message/wait.h"
-
-static void blocking_drain(MPI_Comm comm)
-{
-    struct aps_context *context =
-        aps_abi_is_communicator(comm) ? aps_context_existing(comm) : NULL;
-
-    /* Use an existing context only: other ranks may have nothing under way, and
-     * then do not call this function. */
-    if (context)
-        aps_context_drain(context);
-}
-
-bool aps_blocking_enter_pending(MPI_Comm comm)
-{
-    const bool helped = aps_progress_thread_begin();
-
-    if (!helped)
-        blocking_drain(comm);
-    return helped;
-}
 
 /* Waits for a request that this file has started, to send or to receive a
  * matched message. If it fails, MPI chooses which error handler it calls. */

@@ -12,30 +12,7 @@
 #define APS_PMPI_CALL_BLOCKING_H
 
 #include <mpi.h>
-#include <stdbool.h>
 #include <stdint.h>
-
-#include "queue/progress_thread.h"
-#include "queue/queue.h"
-
-/*
- * Call this before a collective function of MPI that blocks, which the library
- * cannot split; `comm` may be an invalid handle. The progress thread drives
- * what is under way until aps_blocking_leave(the result). If no such thread is
- * possible, the function first carries out the calls that all ranks have
- * started on `comm`.
- */
-bool aps_blocking_enter_pending(MPI_Comm comm);
-static inline bool aps_blocking_enter(MPI_Comm comm)
-{
-    return aps_queue_pending() && aps_blocking_enter_pending(comm);
-}
-
-static inline void aps_blocking_leave(bool helped)
-{
-    if (helped)
-        aps_progress_thread_end();
-}
 
 enum aps_send_kind { APS_SEND, APS_SSEND, APS_RSEND };
 

@@ -3,8 +3,8 @@
 
 #include "call/pass.h"
 
-#include "call/blocking.h"
 #include "call/collective.h"
+#include "comm/comm_queue.h"
 #include "device/bounce.h"
 #include "queue/queue.h"
 

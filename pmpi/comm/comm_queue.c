@@ -5,7 +5,7 @@
 
 #include "base/message.h"
 #include "comm/report.h"
-#include "queue/progress_thread.h"
+#include "native/abi.h"
 #include "queue/queue_pool.h"
 
 /* COLLECTIVE over the communicator. Completes the resources; the first
@@ -86,4 +86,24 @@ void aps_context_drain(struct aps_context *context)
 {
     if (context->queue)
         aps_queue_drain(context->queue, context->world->comm);
+}
+
+static void comm_queue_drain(MPI_Comm comm)
+{
+    struct aps_context *context =
+        aps_abi_is_communicator(comm) ? aps_context_existing(comm) : NULL;
+
+    /* Use an existing context only: other ranks may have nothing under way, and
+     * then do not call this function. */
+    if (context)
+        aps_context_drain(context);
+}
+
+bool aps_blocking_enter_pending(MPI_Comm comm)
+{
+    const bool helped = aps_progress_thread_begin();
+
+    if (!helped)
+        comm_queue_drain(comm);
+    return helped;
 }

@@ -13,6 +13,7 @@
 
 #include "call/blocking.h"
 #include "call/completion.h"
+#include "comm/comm_queue.h"
 #include "entry/export.h"
 #include "native/next_mpi.h"
 #include "queue/queue.h"

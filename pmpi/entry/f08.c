@@ -16,6 +16,7 @@
 
 #include "call/blocking.h"
 #include "call/persistent.h"
+#include "comm/comm_queue.h"
 #include "entry/export.h"
 #include "job/job.h"
 #include "world/lifecycle.h"
