@@ -6,27 +6,28 @@ dist_man_MANS += pmpi/apsmpi.7 pmpi/apsmpi-recipes.7
 mpilibdir = $(pkglibdir)/$(MPI)
 mpilib_LTLIBRARIES += libapsmpi.la
 libapsmpi_la_SOURCES = \
-	pmpi/call/allreduce.c pmpi/call/allreduce.h \
-	pmpi/call/blocking.c pmpi/call/blocking.h \
+	pmpi/waiting/blocking.c pmpi/waiting/blocking.h \
+	pmpi/waiting/completion.c pmpi/waiting/completion.h \
+	pmpi/waiting/persistent.c pmpi/waiting/persistent.h \
+	pmpi/collective/allgather.c \
+	pmpi/collective/allreduce.c pmpi/collective/allreduce.h \
+	pmpi/collective/bcast.c \
+	pmpi/collective/common.c pmpi/collective/common.h \
+	pmpi/collective/derived.c pmpi/collective/derived.h \
+	pmpi/collective/reduce.c \
+	pmpi/collective/reduce_scatter.c \
+	pmpi/collective/signature.c pmpi/collective/signature.h \
 	pmpi/call/call.h \
-	pmpi/call/completion.c pmpi/call/completion.h \
-	pmpi/call/derived.c pmpi/call/derived.h \
 	pmpi/call/fuse.c pmpi/call/fuse.h \
-	pmpi/call/collective.h pmpi/call/common.c pmpi/call/common.h \
-	pmpi/call/kind_allgather.c \
-	pmpi/call/kind_bcast.c \
-	pmpi/call/kind_reduce.c \
-	pmpi/call/kind_reduce_scatter.c \
+	pmpi/call/collective.h \
 	pmpi/call/observe.c pmpi/call/observe.h \
 	pmpi/call/pass.c pmpi/call/pass.h \
-	pmpi/call/persistent.c pmpi/call/persistent.h \
 	pmpi/call/plan.c pmpi/call/plan.h \
 	pmpi/call/run.c pmpi/call/run.h \
 	pmpi/call/start.c pmpi/call/start.h \
 	pmpi/call/auto_format.c pmpi/call/auto_format.h \
 	pmpi/call/candidates.c pmpi/call/candidates.h \
 	pmpi/call/shadow.c pmpi/call/shadow.h \
-	pmpi/call/signature.c pmpi/call/signature.h \
 	pmpi/comm/autotune.c pmpi/comm/autotune.h \
 	pmpi/comm/comm_queue.c pmpi/comm/comm_queue.h \
 	pmpi/comm/communicator.h \
@@ -181,6 +182,8 @@ pmpi_measure_apsmpi_measure_LDADD = libpolicy.la libcore.la \
 # What may live in each room.
 EXTRA_DIST += \
 	pmpi/block/README.md \
+	pmpi/waiting/README.md \
+	pmpi/collective/README.md \
 	pmpi/call/README.md \
 	pmpi/comm/README.md \
 	pmpi/layer/README.md \

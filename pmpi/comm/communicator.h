@@ -73,7 +73,7 @@ struct aps_context {
                                  planned */
     size_t layers_max;
     struct aps_plan plan_by_count; /* last plan that followed from a count */
-    /* Cache of counts that pass (call/allreduce.c). */
+    /* Cache of counts that pass (collective/allreduce.c). */
     struct aps_passed_count passed_counts[1 << APS_CONTEXT_PASSED_BITS];
     struct aps_autotune autotune;  /* choices of `reduce: auto` */
     struct aps_carried_state kept; /* carried state of rewritten calls */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions that replace MPI's blocking functions (blocking_table.h);
- * call/blocking.h states the reason. The compiler compares each function with
+ * waiting/blocking.h states the reason. The compiler compares each function with
  * the declaration in mpi.h.
  *
  * If the program runs with an MPI that the library was not built for, no
@@ -11,8 +11,8 @@
 
 #include <stdatomic.h>
 
-#include "call/blocking.h"
-#include "call/completion.h"
+#include "waiting/blocking.h"
+#include "waiting/completion.h"
 #include "comm/comm_queue.h"
 #include "entry/export.h"
 #include "native/next_mpi.h"

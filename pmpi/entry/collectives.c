@@ -7,11 +7,11 @@
 
 #include <mpi.h>
 
-#include "call/allreduce.h"
+#include "collective/allreduce.h"
 #include "call/run.h"
 #include "call/collective.h"
 #include "call/start.h"
-#include "call/persistent.h"
+#include "waiting/persistent.h"
 #include "entry/export.h"
 #include "native/next_mpi.h"
 #include "queue/queue.h"

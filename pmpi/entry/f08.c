@@ -14,8 +14,8 @@
 
 #include <mpi.h>
 
-#include "call/blocking.h"
-#include "call/persistent.h"
+#include "waiting/blocking.h"
+#include "waiting/persistent.h"
 #include "comm/comm_queue.h"
 #include "entry/export.h"
 #include "job/job.h"

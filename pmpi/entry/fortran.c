@@ -11,7 +11,7 @@
 
 #include <mpi.h>
 
-#include "call/allreduce.h"
+#include "collective/allreduce.h"
 #include "call/collective.h"
 #include "call/start.h"
 #include "entry/export.h"

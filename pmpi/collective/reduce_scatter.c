@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "call/common.h"
+#include "collective/common.h"
 
 /* Returns the number of elements of rank i's share. */
 static MPI_Count scatter_share(const struct aps_call_arguments *arguments,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "call/common.h"
+#include "collective/common.h"
 
 #include <mpi.h>
 #include <stdint.h>

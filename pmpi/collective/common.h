@@ -3,8 +3,8 @@
  * Code that the collectives other than all-reduce share: operations of their
  * rows (described in collective.h) and helpers.
  */
-#ifndef APS_PMPI_CALL_COMMON_H
-#define APS_PMPI_CALL_COMMON_H
+#ifndef APS_PMPI_COLLECTIVE_COMMON_H
+#define APS_PMPI_COLLECTIVE_COMMON_H
 
 #include "block/block.h"
 #include "call/call.h"

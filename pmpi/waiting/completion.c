@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "call/completion.h"
+#include "waiting/completion.h"
 
 #include <mpi.h>
 #include <stdatomic.h>

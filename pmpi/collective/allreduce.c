@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "call/allreduce.h"
+#include "collective/allreduce.h"
 
 #include <mpi.h>
 #include <stdio.h>

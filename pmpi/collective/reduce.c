@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "call/common.h"
+#include "collective/common.h"
 
 static int reduce_pass(const struct aps_call_arguments *arguments)
 {

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 
 #include "base/writable.h"
-#include "call/derived.h"
-#include "call/common.h"
-#include "call/signature.h"
+#include "collective/derived.h"
+#include "collective/common.h"
+#include "collective/signature.h"
 
 /* True if this rank sends. On an intercommunicator the root passes MPI_ROOT. */
 static bool bcast_sends(const struct aps_call_arguments *arguments)

@@ -15,8 +15,8 @@
  * own, too, because the library does not see the functions that start it
  * (entry/f08.c).
  */
-#ifndef APS_PMPI_CALL_PERSISTENT_H
-#define APS_PMPI_CALL_PERSISTENT_H
+#ifndef APS_PMPI_WAITING_PERSISTENT_H
+#define APS_PMPI_WAITING_PERSISTENT_H
 
 #include <mpi.h>
 #include <stdatomic.h>

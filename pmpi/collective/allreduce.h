@@ -15,8 +15,8 @@
  * that auto may leave to MPI are numbered apart, so that the numbers of all
  * other calls, and their random bits, are the same in every run.
  */
-#ifndef APS_PMPI_CALL_ALLREDUCE_H
-#define APS_PMPI_CALL_ALLREDUCE_H
+#ifndef APS_PMPI_COLLECTIVE_ALLREDUCE_H
+#define APS_PMPI_COLLECTIVE_ALLREDUCE_H
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * wait in a queue until the ranks have agreed on that. Until then the type is
  * kept, and then the elements travel as bytes.
  */
-#ifndef APS_PMPI_CALL_DERIVED_H
-#define APS_PMPI_CALL_DERIVED_H
+#ifndef APS_PMPI_COLLECTIVE_DERIVED_H
+#define APS_PMPI_COLLECTIVE_DERIVED_H
 
 #include <mpi.h>
 #include <stdbool.h>

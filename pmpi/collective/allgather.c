@@ -13,9 +13,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "call/derived.h"
-#include "call/common.h"
-#include "call/signature.h"
+#include "collective/derived.h"
+#include "collective/common.h"
+#include "collective/signature.h"
 
 static int gather_pass(const struct aps_call_arguments *arguments)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "call/persistent.h"
+#include "waiting/persistent.h"
 
 #include <mpi.h>
 #include <pthread.h>

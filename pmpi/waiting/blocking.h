@@ -8,8 +8,8 @@
  * under way, the functions below replace MPI's, with the same arguments and
  * results; otherwise MPI's own are called (entry/blocking.c).
  */
-#ifndef APS_PMPI_CALL_BLOCKING_H
-#define APS_PMPI_CALL_BLOCKING_H
+#ifndef APS_PMPI_WAITING_BLOCKING_H
+#define APS_PMPI_WAITING_BLOCKING_H
 
 #include <mpi.h>
 #include <stdint.h>

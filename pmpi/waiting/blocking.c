@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "call/blocking.h"
+#include "waiting/blocking.h"
 
 #include <mpi.h>
 #include <stdlib.h>
 
-#include "call/derived.h"
+#include "collective/derived.h"
 #include "comm/comm_queue.h"
 #include "native/abi.h"
 #include "native/sized.h"

@@ -4,13 +4,13 @@
  * persistent request they complete the nonblocking call that it has started.
  * While they wait, they drive the queues and yield the core.
  */
-#ifndef APS_PMPI_CALL_COMPLETION_H
-#define APS_PMPI_CALL_COMPLETION_H
+#ifndef APS_PMPI_WAITING_COMPLETION_H
+#define APS_PMPI_WAITING_COMPLETION_H
 
 #include <mpi.h>
 #include <stdbool.h>
 
-#include "call/persistent.h"
+#include "waiting/persistent.h"
 #include "queue/queue.h"
 
 /* Local. True if the requests need the completion calls below instead of

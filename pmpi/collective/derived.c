@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "call/derived.h"
+#include "collective/derived.h"
 
 #include <stdint.h>
 
