@@ -182,6 +182,7 @@ pmpi_measure_apsmpi_measure_LDADD = libpolicy.la libcore.la \
 # What may live in each room.
 EXTRA_DIST += \
 	pmpi/block/README.md \
+	pmpi/README.md \
 	pmpi/waiting/README.md \
 	pmpi/collective/README.md \
 	pmpi/call/README.md \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The collectives that may be rewritten: one row each, in a file of its own,
- * with all that differs between them. The code that they share is in plan.c,
- * run.c, start.c and pass.c.
+ * The collectives that may be rewritten: one row each (pmpi/collective), with all
+ * that differs between them. The code that they share is in plan.c, run.c,
+ * start.c and pass.c.
  */
 #ifndef APS_PMPI_CALL_COLLECTIVE_H
 #define APS_PMPI_CALL_COLLECTIVE_H

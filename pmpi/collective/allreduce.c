@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Allreduce: identifies, plans, reduces and samples eligible calls. All
- * other calls go to MPI unchanged.
+ * MPI_Allreduce: its entry, with a cache of calls that pass, its numbers, and its
+ * row of struct aps_collective.
  */
 #include "config.h"
 
@@ -196,15 +196,17 @@ static bool allreduce_number(struct aps_call *call)
     bool apart = false;
 
     aps_pcontrol_note_call(context->job, (size_t)call->arguments.count);
+    call->reason = context->reason;
     if (context->state == APS_CONTEXT_PASS)
-        call->reason = context->reason;
-    else if ((unsigned long long)call->arguments.count < context->min_count)
-        call->reason = context->state == APS_CONTEXT_ACTIVE ? APS_PASSED_SMALL
-                                                            : context->reason;
-    else if (!allreduce_passes_by_count(call, &apart))
-        call->reason = APS_PASSED_STEP;
-    if (call->reason != APS_PASSED_STEP)
         return false;
+    if ((unsigned long long)call->arguments.count < context->min_count) {
+        if (context->state == APS_CONTEXT_ACTIVE)
+            call->reason = APS_PASSED_SMALL;
+        return false;
+    }
+    if (allreduce_passes_by_count(call, &apart))
+        return false;
+    call->reason = APS_PASSED_STEP;
     allreduce_advance(call, apart);
     if (context->state == APS_CONTEXT_DISCOVER) {
         call->reason = APS_PASSED_WATCHED;

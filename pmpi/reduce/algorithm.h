@@ -21,7 +21,8 @@ struct aps_algorithm_ops {
     /*
      * COLLECTIVE. Reduces `count` vectors, at most APS_VECTORS_MAX, each to the
      * result that it would have alone. A single vector is in the memory of
-     * `wire`, several vectors are in host memory. Returns an MPI error code.
+     * `wire`; several may each be in a memory of their own. Returns an MPI error
+     * code.
      */
     int (*run)(struct aps_algorithm *algorithm, const struct aps_plan *plan,
                const struct aps_wire *wire, int count,

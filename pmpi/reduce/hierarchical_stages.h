@@ -2,20 +2,22 @@
 /*
  * The stages of the reduction `hierarchical`, for hierarchical.c alone.
  *
- * A chunk goes through these stages, in a pipeline over the chunks:
+ * A chunk goes through these stages, in a pipeline over the chunks. The mark that a
+ * stage makes at its end (shm_group.h) is in brackets:
  *
  *   contribute   every rank encodes its chunk into its slot, one block an owner
- *   sum          every owner sums its blocks of all slots in rank order; in a
- *                single group it writes the encoded sum to the result area, and its
- *                own values to the program's vector if these cost nothing more
+ *                [CONTRIBUTED]
+ *   sum          every owner sums its blocks of all slots in rank order [SUMMED];
+ *                in a single group it writes the encoded sum to the result area
+ *                [FINISHED], and its own values to the program's vector if these
+ *                cost nothing more
  *   send, sum_across, receive
  *                with several groups: `direct` on the sum, between the owners of
- *                the same slice, writes the result there
- *   collect      every rank decodes the rest of the result area
+ *                the same slice, writes the result there [FINISHED]
+ *   collect      every rank decodes the rest of the result area [COLLECTED]
  *
- * No stage has a barrier: ranks count what they have done (shm_group.h), and a
- * rank waits only for what it needs. Chunks use slots and result areas in
- * rotation.
+ * No stage has a barrier: a rank waits only for the marks that it needs. Chunks use
+ * slots and result areas in rotation.
  *
  * Slots and results lie in the host's shared memory. If all ranks of the group
  * have their vectors in GPU memory, slots, sums and a single group's results

@@ -213,7 +213,7 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
     const struct prepared *prepared = reduction_find(reductions, plan, n);
 
     if (!prepared && !reduction_row_of(plan->reduce).create) {
-        snprintf(cause, size, "reduce: %s is no single reduction",
+        snprintf(cause, size, "reduce: %s is not a single reduction",
                  aps_reduce_name(plan->reduce));
         return -1;
     }
