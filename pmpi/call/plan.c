@@ -56,32 +56,36 @@ static bool plan_lacks_tags(const struct aps_call *call)
            context->failed == MPI_SUCCESS;
 }
 
+/* Carries out queued calls before a blocking one. A call that no rule names
+ * overtakes them, like calls that the library does not intercept. */
+static void plan_drain(struct aps_call *call)
+{
+    if (call->may_pass && call->context->queue &&
+        aps_policy_names(call->context->job->policy,
+                         call->arguments.collective->which))
+        aps_context_drain(call->context);
+}
+
 bool aps_call_identify(struct aps_call *call)
 {
     const struct aps_collective *collective = call->arguments.collective;
-    bool numbered;
 
     aps_count(&aps_call_counters(call)->calls, 1);
     if (!collective->is_eligible(aps_job(), &call->arguments)) {
-        if (collective->note_passed && call->may_pass)
-            collective->note_passed(call, APS_PASSED_OTHER);
-        return plan_passes(call, APS_PASSED_OTHER);
+        call->reason = APS_PASSED_OTHER;
+    } else if (aps_call_is_empty(&call->arguments)) {
+        call->reason = APS_PASSED_SMALL;
+    } else {
+        if (!plan_find_context(call))
+            return false;
+        plan_drain(call);
+        if (collective->number(call))
+            return !plan_lacks_tags(call) ||
+                   plan_passes(call, APS_PASSED_RESOURCES);
     }
-    if (aps_call_is_empty(&call->arguments))
-        return plan_passes(call, APS_PASSED_SMALL);
-    if (!plan_find_context(call))
-        return false;
-    /* A call that no rule names overtakes queued calls, like calls that the
-     * library does not intercept. */
-    if (call->may_pass && call->context->queue &&
-        aps_policy_names(call->context->job->policy, collective->which))
-        aps_context_drain(call->context);
-    numbered = collective->number(call);
-    if (!numbered && collective->note_passed && call->may_pass)
+    if (collective->note_passed && call->may_pass)
         collective->note_passed(call, call->reason);
-    if (numbered && plan_lacks_tags(call))
-        return plan_passes(call, APS_PASSED_RESOURCES);
-    return numbered;
+    return false;
 }
 
 /* --- plan ---------------------------------------------------------------- */

@@ -387,25 +387,28 @@ static void call_report_late(void)
         "has waited for ten seconds in %s%s on %s for ranks that do not "
         "make this call yet, or make it with another count; a program "
         "must call it with the same count on all ranks",
-        aps_call_function(the_call), count, the_call->context->label);
+        aps_call_function(the_call), count,
+        the_call->context ? the_call->context->label : "a new communicator");
 }
 
 int aps_call_run(const struct aps_call_arguments *arguments)
 {
     struct aps_call call;
+    bool planned;
 
     if (aps_job()->foreign)
         return arguments->collective->pass(arguments);
     call = aps_call_of(arguments);
-    if (!aps_call_identify(&call) || !aps_call_plan(&call)) {
-        if (call.rc == MPI_SUCCESS)
-            return aps_call_pass_because(&call, call.reason);
-        aps_call_count_passed(&call, call.reason);
-        return aps_call_complete(&call);
-    }
     the_call = &call;
     aps_wait_set_timeout(call_report_late);
-    call_carry_out(&call);
+    planned = aps_call_identify(&call) && aps_call_plan(&call);
+    if (planned)
+        call_carry_out(&call);
     aps_wait_set_timeout(NULL);
+    if (planned)
+        return aps_call_complete(&call);
+    if (call.rc == MPI_SUCCESS)
+        return aps_call_pass_because(&call, call.reason);
+    aps_call_count_passed(&call, call.reason);
     return aps_call_complete(&call);
 }

@@ -19,11 +19,6 @@
 #include "wire/pipeline_sizes.h"
 #include "reduce/ring.h"
 
-/* Most algorithms that a policy can prepare; it may not reduce in more ways.
- * Room for 32 kinds of reductions and groups, each with the three size classes
- * below, in formats that have the same aps_pipeline_granule or less. */
-#define PREPARED_MAX (32 * 3)
-
 /* Longest vectors for which algorithms are made, in elements, because their
  * shared memory depends on it. A class of comm/autotune is on one side of each,
  * so that a preparation for one call of the class suits all of them. */
@@ -45,7 +40,7 @@ struct aps_reductions {
     int test_nodes;
     bool test_cyclic;
     uint64_t numbers[APS_CALL_KINDS]; /* number of vectors so far */
-    struct prepared prepared[PREPARED_MAX];
+    struct prepared *prepared;        /* [count] */
     int count;
 };
 
@@ -93,6 +88,7 @@ void aps_reductions_destroy(struct aps_reductions *reductions)
         if (algorithm)
             algorithm->ops->destroy(algorithm);
     }
+    free(reductions->prepared);
     free(reductions);
 }
 
@@ -206,6 +202,19 @@ static int reduction_make(struct aps_reductions *reductions,
     return aps_agree_cause(vcomm, prepared->cause, sizeof prepared->cause);
 }
 
+/* Returns one more empty record, or NULL if memory is missing. */
+static struct prepared *reduction_add(struct aps_reductions *reductions)
+{
+    struct prepared *all = realloc(
+        reductions->prepared, (size_t)(reductions->count + 1) * sizeof *all);
+
+    if (!all)
+        return NULL;
+    reductions->prepared = all;
+    all[reductions->count] = (struct prepared){.longest = 0};
+    return &all[reductions->count++];
+}
+
 int aps_reductions_prepare(struct aps_reductions *reductions,
                            const struct aps_plan *plan, size_t n, char *cause,
                            size_t size)
@@ -217,16 +226,10 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
                  aps_reduce_name(plan->reduce));
         return -1;
     }
-    if (!prepared && reductions->count == PREPARED_MAX) {
-        snprintf(cause, size,
-                 "the policy asks for more than %d kinds of reductions, "
-                 "groups and sizes",
-                 PREPARED_MAX);
-        return -1;
-    }
     if (!prepared) {
-        struct prepared *new = &reductions->prepared[reductions->count++];
-        const int rc = reduction_make(reductions, plan, n, new);
+        struct prepared *new = reduction_add(reductions);
+        const int rc =
+            new ? reduction_make(reductions, plan, n, new) : MPI_ERR_NO_MEM;
 
         if (rc != MPI_SUCCESS)
             return rc;
