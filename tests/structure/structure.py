@@ -17,7 +17,7 @@ prints a line for each place that breaks the rule:
               files; a test of tests/unit/ that is not in a room
     readmes   a room of pmpi/ without a README.md of one paragraph, which a table may
               follow; a room of src/ without a row in src/README.md
-    twins     a function that a header of src/ declares, and that the .c of the same name
+    twins     a function that a header of pmpi/ or src/ declares, and that the .c of the same name
               does not define; tables of rows are excepted
     locks     a mutex of pmpi/, src/ or cuda/ without a row in pmpi/LOCKS.md
     list      every include of pmpi/ and src/ (breaks no rule)
@@ -44,7 +44,8 @@ COLUMNS = 88
 LONG_STRING = re.compile(r"'[^']{60,}'")  # text that a program prints
 MUTEX = re.compile(r"\s*(?:static )?pthread_mutex_t (\w+)(?:;| =)")
 # Headers whose functions are rows of a table, or the interface of a whole room.
-TABLES = ["src/aps.h", "src/policy/policy.h"]
+TABLES = ["src/aps.h", "src/policy/policy.h", "pmpi/entry/blocking_table.h",
+          "pmpi/device/gpu_functions.h"]
 FUNCTION = re.compile(r"\b(aps_\w+)\s*\(")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]*)[">]')
 
@@ -289,13 +290,13 @@ def declared(text):
 
 
 def twins(top):
-    for path in files(top, ["src"], (".h",)):
+    for path in files(top, ["pmpi", "src"], (".h",)):
         if path in TABLES:
             continue
         twin = os.path.join(top, path[:-1] + "c")
         text = "\n".join(lines(top, path[:-1] + "c")) if os.path.exists(twin) else ""
         for name in declared("\n".join(lines(top, path))):
-            if not re.search(rf"(?m)^[\w *]*\b{name}\(", text):
+            if not re.search(rf"(?m)^[\w *(),]*\b{name}\(", text):
                 yield f"{path}: {name} is not defined in {path[:-1]}c"
 
 

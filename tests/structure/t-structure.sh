@@ -102,7 +102,7 @@ rule tests 'no .c of tests/ or scripts/ is over 500 lines'
 rule columns 'no line is over 88 columns'
 rule rooms 'every directory is a room of at most 45 files'
 rule readmes 'every room says what may live there'
-rule twins 'what X.h of src/ declares X.c defines'
+rule twins 'what X.h declares X.c defines'
 rule locks 'every mutex has its row in pmpi/LOCKS.md'
 formatted
 echo "1..$count"
