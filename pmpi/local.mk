@@ -42,6 +42,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/sample.c pmpi/comm/sample.h \
 	pmpi/layer/compressions.c pmpi/layer/compressions.h \
 	pmpi/layer/group_exchanges.c pmpi/layer/group_exchanges.h \
+	pmpi/layer/layer.h \
 	pmpi/layer/layers.c pmpi/layer/layers.h \
 	pmpi/layer/place.c pmpi/layer/place.h \
 	pmpi/layer/scale_states.c pmpi/layer/scale_states.h \

@@ -19,7 +19,7 @@
 #include <stddef.h>
 
 #include "comm/communicator.h"
-#include "layer/place.h"
+#include "layer/layer.h"
 #include "device/bounce.h"
 #include "job/job.h"
 #include "native/abi.h"
@@ -48,34 +48,6 @@ struct aps_call_arguments {
     MPI_Count send_count; /* MPI_Allgather */
     MPI_Datatype send_type; /* MPI_Allgather */
     int root;               /* MPI_Reduce, MPI_Bcast */
-};
-
-/* One layer of a call, from its plan to its result. */
-struct aps_layer {
-    struct aps_plan_key key;
-    struct aps_plan
-        plan;        /* resolved once; aps_layer_choose may change it later */
-    long number;     /* among layers like it, for samples */
-    long generation; /* generation of the steps */
-    long drops;      /* number of MPI_Pcontrol(4) before the call */
-    int choice;      /* the chosen format of the rule (aps_layer_choice) */
-    bool sampled;
-    enum aps_way {
-        APS_WAY_MPI,   /* MPI carries it out, with its neighbours of this way */
-        APS_WAY_REDUCE /* the library carries it out by `plan` */
-    } way;
-    const float *in;
-    float *out;                      /* receives all elements of this rank */
-    const struct aps_memory *memory; /* memory that `in` and `out` are in */
-    size_t count; /* elements of the whole vector, the same on all ranks */
-    size_t
-        own;   /* elements that end on this rank alone (a share), or start there
-                     (a block); all-reduce: `count` */
-    bool good; /* this rank can do its part (collective.h: agree) */
-    int exponent; /* agreed scale exponent of the blocks of an all-gather or a
-                     broadcast */
-    int rc;       /* MPI error code of that agreement */
-    unsigned long long fp32_bytes; /* bytes to send for the layer in FP32 */
 };
 
 struct aps_call {

@@ -11,6 +11,7 @@
 #include "call/plan.h"
 #include "call/run.h"
 #include "message/agree.h"
+#include "comm/context.h"
 #include "comm/first_call.h"
 #include "layer/layers.h"
 #include "comm/report.h"

@@ -38,27 +38,4 @@ enum aps_reason aps_call_why_passed(const struct aps_call *call);
  * rule says `format: auto` its present format. */
 void aps_layer_choose(const struct aps_call *call, struct aps_layer *layer);
 
-/* Local. Returns a number that identifies format i of the layer's rule among
- * the formats of all rules; 0 if i is -1. */
-static inline int aps_layer_choice(const struct aps_layer *layer, int i)
-{
-    return i < 0 ? 0 : layer->plan.rule * (APS_SHADOW_MAX + 1) + i + 1;
-}
-
-/* Local. Returns the key of the layer's carried state. */
-static inline struct aps_place aps_layer_place(const struct aps_layer *layer)
-{
-    return (struct aps_place){
-        .layer = layer->key.layer,
-        .count = layer->count,
-        .rule = layer->plan.rule,
-        .choice = layer->choice,
-        .epoch = layer->key.epoch,
-        .step = layer->key.step,
-        .generation = layer->generation,
-        .drops = layer->drops,
-        .matrix = layer->plan.matrix,
-    };
-}
-
 #endif

@@ -24,7 +24,7 @@
 
 struct aps_shadows;      /* comm/shadows.h */
 struct aps_auto_formats; /* comm/auto_formats.h */
-struct aps_layer;        /* call/call.h */
+struct aps_layer;        /* layer/layer.h */
 
 enum aps_context_state {
     APS_CONTEXT_PASS,     /* every call passes through */
