@@ -15,7 +15,6 @@
 #include "base/plural.h"
 #include "base/real.h"
 #include "call/candidates.h"
-#include "call/collective.h"
 #include "comm/auto_formats.h"
 #include "comm/report.h"
 #include "summary/chosen_formats.h"
@@ -38,7 +37,8 @@ bool aps_auto_format_is_due(const struct aps_context *context,
     const struct aps_place place = aps_layer_place(layer);
     const struct aps_auto_layer *known;
 
-    if (!layer->plan.auto_format || layer->count > APS_SAMPLE_MAX)
+    if (!layer->plan.auto_format || layer->key.call != APS_CALL_ALLREDUCE ||
+        layer->count > APS_SAMPLE_MAX)
         return false;
     known = aps_auto_formats_find(context->auto_formats, &place);
     return !known || layer->number >= known->due;
@@ -306,12 +306,9 @@ static void format_try(struct measured *this)
               (unsigned long long)(aps_clock_ns(CLOCK_MONOTONIC) - begin));
 }
 
-/* COLLECTIVE. Measures a layer that is due and whose plan says `format:
- * auto`. */
-static void format_measure(const struct aps_call *call,
-                           const struct aps_layer *layer)
+void aps_auto_format_run(struct aps_context *context, const char *function,
+                         const struct aps_layer *layer)
 {
-    struct aps_context *context = call->context;
     struct aps_auto_formats *all = context->auto_formats;
     const struct aps_place place = aps_layer_place(layer);
     struct measured this = {
@@ -319,7 +316,7 @@ static void format_measure(const struct aps_call *call,
                     .candidates = &all->candidates,
                     .plans = &layer->plan.auto_format->formats,
                     .what = "format: auto",
-                    .function = aps_call_function(call),
+                    .function = function,
                     .layer = *layer},
         .formats = layer->plan.auto_format,
         .layer = aps_auto_formats_get(all, &place),
@@ -345,23 +342,4 @@ static void format_measure(const struct aps_call *call,
             (void)aps_context_fail(context, "format: auto", MPI_ERR_NO_MEM);
     }
     free(copy);
-}
-
-void aps_auto_format_call(struct aps_call *call)
-{
-    struct aps_context *context = call->context;
-
-    for (long i = 0; i < call->count; i++) {
-        struct aps_layer *layer = &call->layers[i];
-
-        /* A queued call has given such layers to MPI when it was made. */
-        if (!layer->plan.auto_format ||
-            (layer->way == APS_WAY_MPI && !call->may_pass))
-            continue;
-        if (layer->key.call == APS_CALL_ALLREDUCE &&
-            aps_auto_format_is_due(context, layer) &&
-            aps_context_has_resources(context, call->arguments.comm))
-            format_measure(call, layer);
-        aps_layer_choose(call, layer);
-    }
 }

@@ -10,18 +10,18 @@
 
 #include <stdbool.h>
 
-#include "call/call.h"
-#include "comm/context.h"
-#include "steps/steps.h"
+#include "comm/communicator.h"
+#include "layer/layer.h"
 
 /* Local, the same on all ranks, in the order in which calls are carried out.
  * True if a layer with such a plan is due to be measured. */
 bool aps_auto_format_is_due(const struct aps_context *context,
                             const struct aps_layer *layer);
 
-/* COLLECTIVE over the context's communicator, just before a call is carried
- * out, with all its inputs. Measures the layers that are due, and gives each
- * layer with such a plan its present format. */
-void aps_auto_format_call(struct aps_call *call);
+/* COLLECTIVE over the context's communicator, which has resources, just before
+ * a call of `function` is carried out. Measures a layer that is due, and
+ * decides on its format. */
+void aps_auto_format_run(struct aps_context *context, const char *function,
+                         const struct aps_layer *layer);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "codec/entropy.h"
 #include "layer/layers.h"
+#include "comm/context.h"
 #include "comm/report.h"
 
 /* --- one candidate -------------------------------------------------------- */

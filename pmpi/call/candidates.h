@@ -8,10 +8,8 @@
 
 #include <stdbool.h>
 
-#include "call/call.h"
-#include "call/plan.h"
 #include "comm/candidates.h"
-#include "comm/context.h"
+#include "layer/layer.h"
 
 /* Measurement of one candidate, on rank 0. */
 struct aps_candidate_result {

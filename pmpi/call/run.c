@@ -145,15 +145,29 @@ static bool call_agrees(struct aps_call *call, struct aps_layer *layer)
 
 /* --- all layers ---------------------------------------------------------- */
 
-/* COLLECTIVE. Measures candidates and formats of the layers that are due. */
+/* COLLECTIVE. Measures candidates and formats of the layers that are due, and
+ * gives each layer of `format: auto` its present format. */
 static void call_measure(struct aps_call *call)
 {
+    struct aps_context *context = call->context;
     const unsigned long before = aps_context_failures();
+    const char *function = aps_call_function(call);
 
-    if (call->may_pass && call->context->shadowed)
-        aps_shadow_call(call);
-    if (call->context->auto_formats)
-        aps_auto_format_call(call);
+    for (long i = 0; i < call->count; i++) {
+        struct aps_layer *layer = &call->layers[i];
+
+        /* A queued call has given such layers to MPI when it was made. */
+        if (layer->way == APS_WAY_MPI && !call->may_pass)
+            continue;
+        if (aps_shadow_is_due(context, layer) &&
+            aps_context_has_resources(context, call->arguments.comm))
+            aps_shadow_run(context, function, layer);
+        if (aps_auto_format_is_due(context, layer) &&
+            aps_context_has_resources(context, call->arguments.comm))
+            aps_auto_format_run(context, function, layer);
+        if (layer->plan.auto_format)
+            aps_layer_choose(call, layer);
+    }
     call->failures += aps_context_failures() - before;
 }
 

@@ -12,8 +12,6 @@
 #include "base/message.h"
 #include "base/plural.h"
 #include "call/candidates.h"
-#include "call/collective.h"
-#include "comm/comm_queue.h"
 #include "comm/report.h"
 #include "comm/shadows.h"
 #include "queue/progress_thread.h"
@@ -44,13 +42,15 @@ static size_t shadow_class(const struct aps_context *context,
                : 0;
 }
 
-/* True if the layer is due to be sampled. Called in the order in which the
- * calls of a communicator are carried out, which is the same on all ranks. */
-static bool shadow_is_due(struct aps_context *context,
-                          const struct aps_layer *layer)
+/* If a step has nonblocking calls, too, it is sampled in the steps in which
+ * their inputs are copied. */
+bool aps_shadow_is_due(struct aps_context *context,
+                       const struct aps_layer *layer)
 {
     struct aps_shadows *shadows = context->shadows;
 
+    if (!context->shadowed || !layer->plan.shadow)
+        return false;
     if (shadows->begin == 0) {
         shadows->begin = aps_clock_ns(CLOCK_MONOTONIC);
         if (atomic_load(&aps_counters.shadow_begin) == 0)
@@ -62,7 +62,8 @@ static bool shadow_is_due(struct aps_context *context,
     if (shadow_is_stated(context))
         return layer->number % context->sample_every == 0;
     return aps_sample_budget_is_due(
-        &shadows->budget, shadow_class(context, layer), layer->number);
+               &shadows->budget, shadow_class(context, layer), layer->number) &&
+           (!shadows->starts || layer->number % NONBLOCKING_EVERY == 0);
 }
 
 /* --- one layer ------------------------------------------------------------ */
@@ -135,14 +136,11 @@ static void shadow_measure(struct aps_subject *subject, bool well)
     aps_fpenv_leave(&environment);
 }
 
-/* --- blocking calls ------------------------------------------------------- */
-
-static void shadow_layer(const struct aps_call *call,
-                         const struct aps_layer *layer)
+void aps_shadow_run(struct aps_context *context, const char *function,
+                    const struct aps_layer *layer)
 {
-    struct aps_subject subject = {.context = call->context,
-                                  .function = aps_call_function(call),
-                                  .layer = *layer};
+    struct aps_subject subject = {
+        .context = context, .function = function, .layer = *layer};
     float *copy = NULL;
 
     if (layer->memory != &aps_memory_host) {
@@ -151,31 +149,6 @@ static void shadow_layer(const struct aps_call *call,
     }
     shadow_measure(&subject, subject.layer.in != NULL);
     free(copy);
-}
-
-/* True if a layer of a blocking call is due. If a step has nonblocking calls,
- * too, it is sampled in the steps in which their inputs are copied. */
-static bool shadow_is_its_turn(struct aps_context *context,
-                               const struct aps_layer *layer)
-{
-    const bool due = shadow_is_due(context, layer);
-
-    return due && (shadow_is_stated(context) || !context->shadows->starts ||
-                   layer->number % NONBLOCKING_EVERY == 0);
-}
-
-void aps_shadow_call(const struct aps_call *call)
-{
-    struct aps_context *context = call->context;
-
-    for (long i = 0; i < call->count; i++) {
-        const struct aps_layer *layer = &call->layers[i];
-
-        if (layer->plan.shadow && layer->key.call == APS_CALL_ALLREDUCE &&
-            shadow_is_its_turn(context, layer) &&
-            aps_context_has_resources(context, call->arguments.comm))
-            shadow_layer(call, layer);
-    }
 }
 
 /* --- nonblocking calls ---------------------------------------------------- */
@@ -194,7 +167,7 @@ static void shadow_run(struct aps_operation *operation)
 
     if (context->failed == MPI_SUCCESS &&
         context->resources_state == APS_RESOURCES_READY &&
-        shadow_is_due(context, &this->subject.layer))
+        aps_shadow_is_due(context, &this->subject.layer))
         shadow_measure(&this->subject, this->copy != NULL);
     if (this->copy)
         atomic_fetch_sub(&context->shadows->copied,
@@ -203,22 +176,25 @@ static void shadow_run(struct aps_operation *operation)
     free(this);
 }
 
-/* Local. True if the layer may be due, as far as its number shows. */
-static bool shadow_may_be_due(const struct aps_context *context,
-                              const struct aps_layer *layer)
+bool aps_shadow_may_be_due(struct aps_context *context,
+                           const struct aps_layer *layer)
 {
     const long every =
         shadow_is_stated(context) ? context->sample_every : NONBLOCKING_EVERY;
 
+    if (!context->shadowed || !layer->plan.shadow)
+        return false;
+    /* Written once, before the queue's thread may read it. */
+    if (!context->shadows->starts)
+        context->shadows->starts = true;
     return layer->count <= APS_SAMPLE_MAX && layer->number % every == 0;
 }
 
-/* Local. Queues the sample even if its inputs are not copied, so that all ranks
- * learn that it is lost. Returns an MPI error code. */
-static int shadow_push(const struct aps_call *call,
-                       const struct aps_layer *layer)
+/* Queues the sample even if its inputs are not copied, so that all ranks learn
+ * that it is lost. */
+int aps_shadow_push(struct aps_context *context, const char *function,
+                    const struct aps_layer *layer)
 {
-    struct aps_context *context = call->context;
     struct aps_shadows *shadows = context->shadows;
     const size_t bytes = layer->count * sizeof(float);
     struct shadow *this = calloc(1, sizeof *this);
@@ -229,37 +205,11 @@ static int shadow_push(const struct aps_call *call,
         this->copy = aps_layer_copy(layer);
     if (this->copy)
         aps_shadows_add_copy(shadows, bytes);
-    this->subject = (struct aps_subject){.context = context,
-                                         .function = aps_call_function(call),
-                                         .layer = *layer};
+    this->subject = (struct aps_subject){
+        .context = context, .function = function, .layer = *layer};
     this->subject.layer.in = this->copy;
     this->operation = (struct aps_operation){.owner = this, .run = shadow_run};
     aps_queue_push(context->queue, &this->operation);
     aps_progress_thread_notice();
     return MPI_SUCCESS;
-}
-
-void aps_shadow_start(struct aps_call *call)
-{
-    struct aps_context *context = call->context;
-
-    if (!context->shadowed || context->failed != MPI_SUCCESS)
-        return;
-    for (long i = 0; i < call->count; i++) {
-        const struct aps_layer *layer = &call->layers[i];
-
-        if (!layer->plan.shadow || layer->key.call != APS_CALL_ALLREDUCE)
-            continue;
-        context->shadows->starts = true;
-        if (!shadow_may_be_due(context, layer))
-            continue;
-        if (!context->queue) {
-            call->rc = aps_context_make_queue(context, call->arguments.comm);
-            call->handler_called = call->rc != MPI_SUCCESS;
-        }
-        if (call->rc == MPI_SUCCESS)
-            call->rc = shadow_push(call, layer);
-        if (call->rc != MPI_SUCCESS)
-            return;
-    }
 }

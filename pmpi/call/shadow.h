@@ -7,22 +7,33 @@
 #ifndef APS_PMPI_CALL_SHADOW_H
 #define APS_PMPI_CALL_SHADOW_H
 
-#include "call/call.h"
-#include "comm/context.h"
-#include "steps/steps.h"
+#include <stdbool.h>
 
-/* COLLECTIVE over the call's communicator, whose policy has candidates. Call
- * this before a blocking call is carried out, with all its inputs. Measures the
- * layers that are due. */
-void aps_shadow_call(const struct aps_call *call);
+#include "comm/communicator.h"
+#include "layer/layer.h"
+
+/* Local, the same on all ranks, in the order in which calls are carried out.
+ * True if a layer with candidates is due to be measured. */
+bool aps_shadow_is_due(struct aps_context *context,
+                       const struct aps_layer *layer);
+
+/* COLLECTIVE over the context's communicator, which has resources, just before
+ * a call of `function` is carried out. Measures a layer that is due. */
+void aps_shadow_run(struct aps_context *context, const char *function,
+                    const struct aps_layer *layer);
+
+/* Local. True if a layer of a nonblocking call may be due, as far as its number
+ * shows. */
+bool aps_shadow_may_be_due(struct aps_context *context,
+                           const struct aps_layer *layer);
 
 /*
- * Local, but counts as a nonblocking collective call on the call's
- * communicator. Call this before a nonblocking call is started. Copies the
- * layers that may be due, which are then measured in the queue. After an error,
- * in call->rc, the caller ends the call, because queues of other ranks may wait
- * for this rank's queue.
+ * Local. Call this before a nonblocking call of `function` is started, for its
+ * layers that may be due. Copies the layer, which is then measured in the
+ * context's queue. Returns an MPI error code; after an error the caller ends
+ * the call, because queues of other ranks may wait for this rank's queue.
  */
-void aps_shadow_start(struct aps_call *call);
+int aps_shadow_push(struct aps_context *context, const char *function,
+                    const struct aps_layer *layer);
 
 #endif

@@ -114,17 +114,39 @@ static int start_enqueue(const struct aps_call *call, MPI_Request *request)
     return MPI_SUCCESS;
 }
 
-/* Queues a call that the library carries out, in whole or in part. */
-static void start_queued(struct aps_call *call, MPI_Request *request)
+/* Local, but counts as a nonblocking collective call on the call's communicator.
+ * Makes the queue if there is none. False after an error. */
+static bool start_has_queue(struct aps_call *call)
 {
     struct aps_context *context = call->context;
 
-    aps_call_note(call, context->failed);
     if (call->rc == MPI_SUCCESS && !context->queue) {
         call->rc = aps_context_make_queue(context, call->arguments.comm);
         call->handler_called = call->rc != MPI_SUCCESS;
     }
-    if (call->rc == MPI_SUCCESS)
+    return call->rc == MPI_SUCCESS;
+}
+
+/* Queues samples of the layers that MPI gets, if they may be due. */
+static void start_samples(struct aps_call *call)
+{
+    struct aps_context *context = call->context;
+
+    if (context->failed != MPI_SUCCESS)
+        return;
+    for (long i = 0; i < call->count; i++) {
+        const struct aps_layer *layer = &call->layers[i];
+
+        if (aps_shadow_may_be_due(context, layer) && start_has_queue(call))
+            call->rc = aps_shadow_push(context, aps_call_function(call), layer);
+    }
+}
+
+/* Queues a call that the library carries out, in whole or in part. */
+static void start_queued(struct aps_call *call, MPI_Request *request)
+{
+    aps_call_note(call, call->context->failed);
+    if (start_has_queue(call))
         call->rc = start_enqueue(call, request);
 }
 
@@ -149,7 +171,7 @@ int aps_call_start(const struct aps_call_arguments *arguments,
         return aps_call_start_because(&call, request, APS_PASSED_OTHER);
     }
     if (aps_call_identify(&call) && aps_call_plan(&call))
-        aps_shadow_start(&call);
+        start_samples(&call);
     if (call.rc == MPI_SUCCESS && !start_reduces(&call))
         return aps_call_start_because(&call, request, call.reason);
     if (call.rc == MPI_SUCCESS)
