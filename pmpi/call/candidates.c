@@ -9,9 +9,31 @@
 
 #include "base/clock.h"
 #include "codec/entropy.h"
+#include "comm/auto_formats.h"
 #include "layer/layers.h"
 #include "comm/context.h"
 #include "comm/report.h"
+#include "comm/shadows.h"
+
+/* --- state ---------------------------------------------------------------- */
+
+static void trials_destroy(struct aps_context *context)
+{
+    aps_shadows_destroy(context->shadows);
+    aps_auto_formats_destroy(context->auto_formats);
+}
+
+bool aps_trials_make(struct aps_context *context, const struct aps_plan *plan)
+{
+    context->destroy_trials = trials_destroy;
+    if (context->shadowed && plan->shadow && !context->shadows)
+        context->shadows =
+            aps_shadows_create(aps_policy_budget(context->job->policy));
+    if (plan->auto_format && !context->auto_formats)
+        context->auto_formats = aps_auto_formats_create();
+    return (!context->shadowed || !plan->shadow || context->shadows) &&
+           (!plan->auto_format || context->auto_formats);
+}
 
 /* --- one candidate -------------------------------------------------------- */
 

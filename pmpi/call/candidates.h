@@ -31,6 +31,10 @@ struct aps_subject {
     struct aps_candidate_result results[APS_CANDIDATES_MAX];
 };
 
+/* Local. Makes the state for measurements of layers with such a plan, unless
+ * the context has it. False if memory is missing. */
+bool aps_trials_make(struct aps_context *context, const struct aps_plan *plan);
+
 /* COLLECTIVE over the context's communicator. The context has resources, the
  * candidates are equipped for the layer, and the environment of base/fpenv.h is
  * in force. Reduces by all candidates. Rank 0 writes a row of the log for each.

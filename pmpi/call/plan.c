@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "call/candidates.h"
 #include "call/collective.h"
 #include "comm/auto_formats.h"
 #include "comm/comm_queue.h"
@@ -190,23 +191,29 @@ enum aps_reason aps_call_why_passed(const struct aps_call *call)
     return reason;
 }
 
+static bool plan_lacks_memory(struct aps_call *call)
+{
+    call->rc = aps_context_fail(call->context, aps_call_function(call),
+                                MPI_ERR_NO_MEM);
+    return plan_passes(call, APS_PASSED_RESOURCES);
+}
+
 bool aps_call_plan(struct aps_call *call)
 {
     bool needed = false;
     size_t offset = 0;
 
     call->layers = plan_reserve(call->context, (size_t)call->position.segments);
-    if (!call->layers) {
-        call->rc = aps_context_fail(call->context, aps_call_function(call),
-                                    MPI_ERR_NO_MEM);
-        return plan_passes(call, APS_PASSED_RESOURCES);
-    }
+    if (!call->layers)
+        return plan_lacks_memory(call);
     call->count = call->position.segments;
     for (long i = 0; i < call->count; i++) {
         struct aps_layer *layer = &call->layers[i];
 
         call->arguments.collective->describe(call, i, offset, layer);
         plan_layer(call, layer);
+        if (!aps_trials_make(call->context, &layer->plan))
+            return plan_lacks_memory(call);
         offset += layer->count;
         needed |= layer->way == APS_WAY_REDUCE || layer->plan.shadow;
     }

@@ -78,11 +78,12 @@ struct aps_context {
     struct aps_autotune autotune;  /* choices of `reduce: auto` */
     struct aps_carried_state kept; /* carried state of rewritten calls */
     bool shadowed; /* the policy has candidates, and rank 0 a log */
-    struct aps_shadows *shadows;           /* NULL unless `shadowed` */
-    struct aps_auto_formats *auto_formats; /* NULL unless the policy chooses
-                                              formats */
-    long sample_every;                     /* interval of samples in rank 0's
-                                              log; 0: no samples */
+    /* State of candidates and of chosen formats. The first layer that needs it
+     * makes it, and sets destroy_trials. */
+    struct aps_shadows *shadows;
+    struct aps_auto_formats *auto_formats;
+    void (*destroy_trials)(struct aps_context *context);
+    long sample_every; /* interval of samples in rank 0's log; 0: no samples */
     struct aps_sample sample;
     unsigned long long calls;   /* number of eligible calls, for messages */
     unsigned long long desyncs; /* number of desyncs, for messages */

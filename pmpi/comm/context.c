@@ -11,8 +11,6 @@
 #include "base/message.h"
 #include "layer/layers.h"
 #include "comm/report.h"
-#include "comm/auto_formats.h"
-#include "comm/shadows.h"
 #include "world/lifecycle.h"
 #include "message/agree.h"
 #include "queue/progress_thread.h"
@@ -42,8 +40,8 @@ static void context_destroy(struct aps_context *context)
         context->resources, context->damaged || context->failed != MPI_SUCCESS);
     aps_hidden_comm_release(context->world);
     aps_steps_destroy(context->steps);
-    aps_shadows_destroy(context->shadows);
-    aps_auto_formats_destroy(context->auto_formats);
+    if (context->destroy_trials)
+        context->destroy_trials(context);
     aps_carried_state_clear(&context->kept);
     aps_sample_clear(&context->sample);
     free(context->layers);
@@ -160,16 +158,8 @@ static int context_equip(struct aps_context *context)
         aps_steps_create(aps_policy_steps(policy), aps_policy_layers(policy),
                          context->min_count);
     context->state = APS_CONTEXT_ACTIVE;
-    if (!context->steps)
-        return -1;
-    if (context->shadowed)
-        context->shadows = aps_shadows_create(aps_policy_budget(policy));
-    if (aps_policy_chooses(policy))
-        context->auto_formats = aps_auto_formats_create();
-    return (!context->shadowed || context->shadows) &&
-                   (!aps_policy_chooses(policy) || context->auto_formats) &&
-                   (context->sample_every == 0 ||
-                    aps_sample_init(&context->sample) == 0)
+    return context->steps && (context->sample_every == 0 ||
+                              aps_sample_init(&context->sample) == 0)
                ? 0
                : -1;
 }
