@@ -25,9 +25,12 @@ libapsmpi_la_SOURCES = \
 	pmpi/call/plan.c pmpi/call/plan.h \
 	pmpi/call/run.c pmpi/call/run.h \
 	pmpi/call/start.c pmpi/call/start.h \
-	pmpi/call/auto_format.c pmpi/call/auto_format.h \
-	pmpi/call/candidates.c pmpi/call/candidates.h \
-	pmpi/call/shadow.c pmpi/call/shadow.h \
+	pmpi/trial/candidates.c pmpi/trial/candidates.h \
+	pmpi/trial/format.c pmpi/trial/format.h \
+	pmpi/trial/formats.c pmpi/trial/formats.h \
+	pmpi/trial/shadow.c pmpi/trial/shadow.h \
+	pmpi/trial/shadows.c pmpi/trial/shadows.h \
+	pmpi/trial/trial.c pmpi/trial/trial.h \
 	pmpi/comm/autotune.c pmpi/comm/autotune.h \
 	pmpi/comm/comm_queue.c pmpi/comm/comm_queue.h \
 	pmpi/comm/communicator.h \
@@ -36,9 +39,6 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/first_call.c pmpi/comm/first_call.h \
 	pmpi/comm/report.c pmpi/comm/report.h \
 	pmpi/comm/resources.c pmpi/comm/resources.h \
-	pmpi/comm/auto_formats.c pmpi/comm/auto_formats.h \
-	pmpi/comm/candidates.c pmpi/comm/candidates.h \
-	pmpi/comm/shadows.c pmpi/comm/shadows.h \
 	pmpi/comm/sample.c pmpi/comm/sample.h \
 	pmpi/layer/compressions.c pmpi/layer/compressions.h \
 	pmpi/layer/group_exchanges.c pmpi/layer/group_exchanges.h \
@@ -202,6 +202,7 @@ EXTRA_DIST += \
 	pmpi/queue/README.md \
 	pmpi/reduce/README.md \
 	pmpi/summary/README.md \
+	pmpi/trial/README.md \
 	pmpi/world/README.md
 EXTRA_DIST += pmpi/DECISIONS.md pmpi/LOCKS.md
 

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "call/auto_format.h"
+#include "trial/format.h"
 #include "call/collective.h"
 #include "call/plan.h"
 #include "call/run.h"

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#include "call/candidates.h"
+#include "trial/trial.h"
 #include "call/collective.h"
-#include "comm/auto_formats.h"
+#include "trial/formats.h"
 #include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "comm/report.h"

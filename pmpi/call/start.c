@@ -11,7 +11,7 @@
 #include "call/pass.h"
 #include "call/plan.h"
 #include "call/run.h"
-#include "call/shadow.h"
+#include "trial/shadow.h"
 #include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "comm/report.h"

@@ -22,8 +22,8 @@
 #include "steps/discovery.h"
 #include "steps/steps.h"
 
-struct aps_shadows;      /* comm/shadows.h */
-struct aps_auto_formats; /* comm/auto_formats.h */
+struct aps_shadows;      /* trial/shadows.h */
+struct aps_auto_formats; /* trial/formats.h */
 struct aps_layer;        /* layer/layer.h */
 
 enum aps_context_state {

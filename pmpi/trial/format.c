@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "call/auto_format.h"
+#include "trial/format.h"
 
 #include <limits.h>
 #include <math.h>
@@ -14,8 +14,8 @@
 #include "base/message.h"
 #include "base/plural.h"
 #include "base/real.h"
-#include "call/candidates.h"
-#include "comm/auto_formats.h"
+#include "trial/trial.h"
+#include "trial/formats.h"
 #include "comm/report.h"
 #include "summary/chosen_formats.h"
 #include "job/log_event.h"

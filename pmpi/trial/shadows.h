@@ -3,15 +3,15 @@
  * State of a communicator's shadow candidates (a policy's `shadow`), and the
  * next step to be sampled.
  */
-#ifndef APS_PMPI_COMM_SHADOWS_H
-#define APS_PMPI_COMM_SHADOWS_H
+#ifndef APS_PMPI_TRIAL_SHADOWS_H
+#define APS_PMPI_TRIAL_SHADOWS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "comm/candidates.h"
+#include "trial/candidates.h"
 #include "steps/sample_budget.h"
 
 struct aps_shadows {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "comm/shadows.h"
+#include "trial/shadows.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "comm/candidates.h"
+#include "trial/candidates.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
  * reduces the inputs of a layer that MPI reduces for the program, and its error
  * goes to the log. The program gets the same result as without the library.
  */
-#ifndef APS_PMPI_CALL_SHADOW_H
-#define APS_PMPI_CALL_SHADOW_H
+#ifndef APS_PMPI_TRIAL_SHADOW_H
+#define APS_PMPI_TRIAL_SHADOW_H
 
 #include <stdbool.h>
 

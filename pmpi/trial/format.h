@@ -5,8 +5,8 @@
  * reduces the same inputs. From that call on the layer has the cheapest format
  * that meets the target.
  */
-#ifndef APS_PMPI_CALL_AUTO_FORMAT_H
-#define APS_PMPI_CALL_AUTO_FORMAT_H
+#ifndef APS_PMPI_TRIAL_FORMAT_H
+#define APS_PMPI_TRIAL_FORMAT_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "call/shadow.h"
+#include "trial/shadow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "base/fpenv.h"
 #include "base/message.h"
 #include "base/plural.h"
-#include "call/candidates.h"
+#include "trial/trial.h"
 #include "comm/report.h"
-#include "comm/shadows.h"
+#include "trial/shadows.h"
 #include "queue/progress_thread.h"
 #include "queue/queue.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "call/candidates.h"
+#include "trial/trial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,11 +9,11 @@
 
 #include "base/clock.h"
 #include "codec/entropy.h"
-#include "comm/auto_formats.h"
+#include "trial/formats.h"
 #include "layer/layers.h"
 #include "comm/context.h"
 #include "comm/report.h"
-#include "comm/shadows.h"
+#include "trial/shadows.h"
 
 /* --- state ---------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "comm/auto_formats.h"
+#include "trial/formats.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * each plan, kept from sample to sample like that of rewritten calls, and
  * scratch memory.
  */
-#ifndef APS_PMPI_COMM_CANDIDATES_H
-#define APS_PMPI_COMM_CANDIDATES_H
+#ifndef APS_PMPI_TRIAL_CANDIDATES_H
+#define APS_PMPI_TRIAL_CANDIDATES_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -3,12 +3,12 @@
  * Reduces a layer's inputs by several plans, one after the other, in addition
  * to the program's own call, and measures the error of each against FP32.
  */
-#ifndef APS_PMPI_CALL_CANDIDATES_H
-#define APS_PMPI_CALL_CANDIDATES_H
+#ifndef APS_PMPI_TRIAL_TRIAL_H
+#define APS_PMPI_TRIAL_TRIAL_H
 
 #include <stdbool.h>
 
-#include "comm/candidates.h"
+#include "trial/candidates.h"
 #include "layer/layer.h"
 
 /* Measurement of one candidate, on rank 0. */

@@ -5,13 +5,13 @@
  * follow from the order of the calls and from decisions that the ranks have
  * agreed on. Only `past`, from which rank 0 decides, is not.
  */
-#ifndef APS_PMPI_COMM_AUTO_FORMATS_H
-#define APS_PMPI_COMM_AUTO_FORMATS_H
+#ifndef APS_PMPI_TRIAL_FORMATS_H
+#define APS_PMPI_TRIAL_FORMATS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "comm/candidates.h"
+#include "trial/candidates.h"
 #include "layer/place.h"
 #include "policy/choice.h"
 
