@@ -25,12 +25,10 @@ libapsmpi_la_SOURCES = \
 	pmpi/call/plan.c pmpi/call/plan.h \
 	pmpi/call/run.c pmpi/call/run.h \
 	pmpi/call/start.c pmpi/call/start.h \
-	pmpi/trial/candidates.c pmpi/trial/candidates.h \
 	pmpi/trial/format.c pmpi/trial/format.h \
-	pmpi/trial/formats.c pmpi/trial/formats.h \
-	pmpi/trial/shadow.c pmpi/trial/shadow.h \
-	pmpi/trial/shadows.c pmpi/trial/shadows.h \
-	pmpi/trial/trial.c pmpi/trial/trial.h \
+	pmpi/trial/format_report.c pmpi/trial/format_report.h \
+	pmpi/trial/shadow.c \
+	pmpi/trial/trial.c pmpi/trial/trial.h pmpi/trial/trial_ops.h \
 	pmpi/comm/autotune.c pmpi/comm/autotune.h \
 	pmpi/comm/comm_queue.c pmpi/comm/comm_queue.h \
 	pmpi/comm/communicator.h \

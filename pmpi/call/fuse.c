@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "trial/format.h"
 #include "call/collective.h"
 #include "call/plan.h"
 #include "call/run.h"
@@ -18,6 +17,7 @@
 #include "block/magnitude_batch.h"
 #include "base/fpenv.h"
 #include "scale/exponent.h"
+#include "trial/trial.h"
 
 /* Maximum number of calls of a group. */
 #define GROUP_MAX 128
@@ -75,7 +75,7 @@ static void fuse_look(const struct group *group, struct aps_call *call)
     call->fusable = fuse_is_single(call);
     if (!call->layers->plan.auto_format)
         return;
-    call->fusable &= !aps_auto_format_is_due(group->context, call->layers);
+    call->fusable &= !aps_trial_is_due(group->context, call->layers);
     aps_layer_choose(call, call->layers);
 }
 

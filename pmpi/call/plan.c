@@ -5,12 +5,12 @@
 
 #include <stdlib.h>
 
-#include "trial/trial.h"
 #include "call/collective.h"
-#include "trial/formats.h"
 #include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "comm/report.h"
+#include "trial/format.h"
+#include "trial/trial.h"
 
 struct aps_call aps_call_of(const struct aps_call_arguments *arguments)
 {
@@ -133,10 +133,7 @@ static void plan_reduction(const struct aps_call *call, struct aps_layer *layer)
 void aps_layer_choose(const struct aps_call *call, struct aps_layer *layer)
 {
     const struct aps_policy *policy = call->context->job->policy;
-    const struct aps_place place = aps_layer_place(layer);
-    const struct aps_auto_layer *known =
-        aps_auto_formats_find(call->context->auto_formats, &place);
-    const int chosen = known ? known->chosen : -1;
+    const int chosen = aps_format_chosen(call->context, layer);
 
     aps_policy_resolve(policy, &layer->key, &layer->plan);
     layer->choice = aps_layer_choice(layer, chosen);
@@ -212,7 +209,7 @@ bool aps_call_plan(struct aps_call *call)
 
         call->arguments.collective->describe(call, i, offset, layer);
         plan_layer(call, layer);
-        if (!aps_trials_make(call->context, &layer->plan))
+        if (!aps_trials_make(call->context, layer))
             return plan_lacks_memory(call);
         offset += layer->count;
         needed |= layer->way == APS_WAY_REDUCE || layer->plan.shadow;

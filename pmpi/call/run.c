@@ -12,17 +12,16 @@
 #include "base/fpenv.h"
 #include "base/message.h"
 #include "base/plural.h"
-#include "trial/format.h"
 #include "call/collective.h"
 #include "call/observe.h"
 #include "call/pass.h"
 #include "call/plan.h"
-#include "trial/shadow.h"
 #include "comm/context.h"
 #include "comm/first_call.h"
 #include "comm/report.h"
 #include "message/agree.h"
 #include "message/wait.h"
+#include "trial/trial.h"
 
 /* Records the result of MPI's own call; after an error the program's error
  * handler has been called. */
@@ -151,7 +150,6 @@ static void call_measure(struct aps_call *call)
 {
     struct aps_context *context = call->context;
     const unsigned long before = aps_context_failures();
-    const char *function = aps_call_function(call);
 
     for (long i = 0; i < call->count; i++) {
         struct aps_layer *layer = &call->layers[i];
@@ -159,12 +157,9 @@ static void call_measure(struct aps_call *call)
         /* A queued call has given such layers to MPI when it was made. */
         if (layer->way == APS_WAY_MPI && !call->may_pass)
             continue;
-        if (aps_shadow_is_due(context, layer) &&
+        if (aps_trial_is_due(context, layer) &&
             aps_context_has_resources(context, call->arguments.comm))
-            aps_shadow_run(context, function, layer);
-        if (aps_auto_format_is_due(context, layer) &&
-            aps_context_has_resources(context, call->arguments.comm))
-            aps_auto_format_run(context, function, layer);
+            aps_trial_run(context, aps_call_function(call), layer);
         if (layer->plan.auto_format)
             aps_layer_choose(call, layer);
     }

@@ -11,11 +11,11 @@
 #include "call/pass.h"
 #include "call/plan.h"
 #include "call/run.h"
-#include "trial/shadow.h"
 #include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "comm/report.h"
 #include "queue/progress_thread.h"
+#include "trial/trial.h"
 
 /* --- run of a queued call ------------------------------------------------ */
 
@@ -127,8 +127,8 @@ static bool start_has_queue(struct aps_call *call)
     return call->rc == MPI_SUCCESS;
 }
 
-/* Queues samples of the layers that MPI gets, if they may be due. */
-static void start_samples(struct aps_call *call)
+/* Queues the inputs of layers that MPI gets, if they may be due to be measured. */
+static void start_trials(struct aps_call *call)
 {
     struct aps_context *context = call->context;
 
@@ -137,8 +137,8 @@ static void start_samples(struct aps_call *call)
     for (long i = 0; i < call->count; i++) {
         const struct aps_layer *layer = &call->layers[i];
 
-        if (aps_shadow_may_be_due(context, layer) && start_has_queue(call))
-            call->rc = aps_shadow_push(context, aps_call_function(call), layer);
+        if (aps_trial_may_be_due(context, layer) && start_has_queue(call))
+            call->rc = aps_trial_push(context, aps_call_function(call), layer);
     }
 }
 
@@ -171,7 +171,7 @@ int aps_call_start(const struct aps_call_arguments *arguments,
         return aps_call_start_because(&call, request, APS_PASSED_OTHER);
     }
     if (aps_call_identify(&call) && aps_call_plan(&call))
-        start_samples(&call);
+        start_trials(&call);
     if (call.rc == MPI_SUCCESS && !start_reduces(&call))
         return aps_call_start_because(&call, request, call.reason);
     if (call.rc == MPI_SUCCESS)

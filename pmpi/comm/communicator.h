@@ -22,9 +22,8 @@
 #include "steps/discovery.h"
 #include "steps/steps.h"
 
-struct aps_shadows;      /* trial/shadows.h */
-struct aps_auto_formats; /* trial/formats.h */
-struct aps_layer;        /* layer/layer.h */
+struct aps_trials; /* trial/trial_ops.h */
+struct aps_layer;  /* layer/layer.h */
 
 enum aps_context_state {
     APS_CONTEXT_PASS,     /* every call passes through */
@@ -78,11 +77,9 @@ struct aps_context {
     struct aps_autotune autotune;  /* choices of `reduce: auto` */
     struct aps_carried_state kept; /* carried state of rewritten calls */
     bool shadowed; /* the policy has candidates, and rank 0 a log */
-    /* State of candidates and of chosen formats. The first layer that needs it
-     * makes it, and sets destroy_trials. */
-    struct aps_shadows *shadows;
-    struct aps_auto_formats *auto_formats;
-    void (*destroy_trials)(struct aps_context *context);
+    /* The first layer with a trial makes this state, and sets its destructor. */
+    struct aps_trials *trials;
+    void (*destroy_trials)(struct aps_trials *trials);
     long sample_every; /* interval of samples in rank 0's log; 0: no samples */
     struct aps_sample sample;
     unsigned long long calls;   /* number of eligible calls, for messages */

@@ -40,8 +40,8 @@ static void context_destroy(struct aps_context *context)
         context->resources, context->damaged || context->failed != MPI_SUCCESS);
     aps_hidden_comm_release(context->world);
     aps_steps_destroy(context->steps);
-    if (context->destroy_trials)
-        context->destroy_trials(context);
+    if (context->trials)
+        context->destroy_trials(context->trials);
     aps_carried_state_clear(&context->kept);
     aps_sample_clear(&context->sample);
     free(context->layers);

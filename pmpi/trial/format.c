@@ -5,202 +5,126 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
-#include "base/fpenv.h"
-#include "base/message.h"
-#include "base/plural.h"
-#include "base/real.h"
-#include "trial/trial.h"
-#include "trial/formats.h"
+#include "base/bucket.h"
 #include "comm/report.h"
-#include "summary/chosen_formats.h"
-#include "job/log_event.h"
-#include "policy/choice.h"
-#include "roundoff/event.h"
+#include "message/agree.h"
+#include "trial/format_report.h"
 
-/* A layer that is being measured. */
-struct measured {
-    struct aps_subject subject;
-    const struct aps_auto_format *formats;
-    struct aps_auto_layer *layer;
-    /* On rank 0: the measurements of each format. */
-    struct aps_trial trials[APS_SHADOW_MAX];
+/* Maximum number of layers keyed by count. A program whose counts vary from
+ * call to call would add layers without end, so all of them are dropped at this
+ * number, on all ranks at the same call. */
+#define KEYED_BY_COUNT_MAX 4096
+
+/* Record of a layer under one rule. */
+struct aps_format_record {
+    struct aps_format_record *next; /* in its bucket */
+    long layer;
+    size_t count;
+    int rule;
+    int chosen; /* index of the format; -1: FP32 */
+    bool chose; /* true once measurements have chosen a format */
+    long due;   /* number of the next call to be measured */
+    long pause; /* calls until the next measurement if this one allows no
+                   decision */
+    struct aps_auto_past past; /* history of the decisions, on rank 0 */
 };
 
-bool aps_auto_format_is_due(const struct aps_context *context,
-                            const struct aps_layer *layer)
+/* --- records -------------------------------------------------------------- */
+
+void aps_formats_clear(struct aps_formats *formats, bool keyed_by_count)
+{
+    for (int i = 0; i < 1 << APS_FORMAT_BUCKET_BITS; i++) {
+        struct aps_format_record **link = &formats->buckets[i];
+
+        while (*link) {
+            struct aps_format_record *record = *link;
+
+            if (keyed_by_count && record->layer >= 0) {
+                link = &record->next;
+                continue;
+            }
+            *link = record->next;
+            formats->keyed_by_count -= record->layer < 0;
+            free(record);
+        }
+    }
+}
+
+/* Returns the place of the pointer to the layer's record, or the place to
+ * insert it. */
+static struct aps_format_record **format_link(struct aps_formats *formats,
+                                              const struct aps_layer *layer)
 {
     const struct aps_place place = aps_layer_place(layer);
-    const struct aps_auto_layer *known;
+    const uint64_t number = aps_place_layer_key(&place) + (uint64_t)place.rule;
+    struct aps_format_record **link =
+        &formats->buckets[aps_bucket(number, APS_FORMAT_BUCKET_BITS)];
 
-    if (!layer->plan.auto_format || layer->key.call != APS_CALL_ALLREDUCE ||
-        layer->count > APS_SAMPLE_MAX)
+    while (*link &&
+           ((*link)->layer != place.layer || (*link)->count != place.count ||
+            (*link)->rule != place.rule))
+        link = &(*link)->next;
+    return link;
+}
+
+/* Returns the layer's record, or NULL if there is none of this generation of the
+ * steps. */
+static struct aps_format_record *format_find(const struct aps_context *context,
+                                             const struct aps_layer *layer)
+{
+    struct aps_formats *formats = &context->trials->formats;
+
+    return formats->generation == layer->generation
+               ? *format_link(formats, layer)
+               : NULL;
+}
+
+int aps_format_chosen(const struct aps_context *context,
+                      const struct aps_layer *layer)
+{
+    const struct aps_format_record *record = format_find(context, layer);
+
+    return record ? record->chosen : -1;
+}
+
+static bool format_is_due(struct aps_context *context,
+                          const struct aps_layer *layer)
+{
+    const struct aps_format_record *record = format_find(context, layer);
+
+    return !record || layer->number >= record->due;
+}
+
+/* Makes the layer's record if there is none. Drops records of other generations
+ * of the steps. */
+static bool format_equip(struct aps_subject *subject)
+{
+    const struct aps_layer *layer = &subject->layer;
+    struct aps_formats *formats = &subject->context->trials->formats;
+    struct aps_format_record *record, **link;
+
+    if (format_find(subject->context, layer))
+        return true;
+    if (formats->generation != layer->generation)
+        aps_formats_clear(formats, false);
+    formats->generation = layer->generation;
+    if (layer->key.layer < 0 && formats->keyed_by_count >= KEYED_BY_COUNT_MAX)
+        aps_formats_clear(formats, true);
+    record = malloc(sizeof *record);
+    if (!record)
         return false;
-    known = aps_auto_formats_find(context->auto_formats, &place);
-    return !known || layer->number >= known->due;
-}
-
-/* --- reports of rank 0 ---------------------------------------------------- */
-
-static const char *format_name(const struct measured *this, int chosen)
-{
-    return chosen < 0 ? "fp32"
-                      : this->formats->formats.plans[chosen].format.name;
-}
-
-/* Returns the error of format i in the unit of the target. */
-static double format_quality(const struct measured *this, int i)
-{
-    const double error = this->trials[i].error;
-
-    return this->formats->target == APS_TARGET_SNR ? -20 * log10(error) : error;
-}
-
-static void add_quality(char *line, size_t size, const struct measured *this,
-                        const char *key, int i)
-{
-    char text[APS_REAL_TEXT_MAX];
-
-    if (i < 0 || !this->trials[i].measured)
-        return;
-    aps_event_add(line, size, key,
-                  aps_real_round(format_quality(this, i), 6, text));
-}
-
-/* Returns the format with the least error, or -1 if none was measured. */
-static int format_best(const struct measured *this)
-{
-    int best = -1;
-
-    for (int i = 0; i < (int)this->formats->formats.count; i++)
-        if (this->trials[i].measured &&
-            (best < 0 || this->trials[i].error < this->trials[best].error))
-            best = i;
-    return best;
-}
-
-/* Writes an event to the log: "auto run=... layer=3 ... from=e5m2 to=e4m3
- * snr=24.1". */
-static void format_write_event(const struct measured *this, int before)
-{
-    const struct aps_context *context = this->subject.context;
-    const struct aps_layer *layer = &this->subject.layer;
-    const struct aps_plan_key *key = &layer->key;
-    struct aps_log *log = aps_job_log(context->job, context->rank);
-    const char *rule =
-        aps_policy_rule_name(context->job->policy, layer->plan.rule);
-    const int chosen = this->layer->chosen;
-    const char *unit = this->formats->target == APS_TARGET_SNR ? "snr" : "err";
-    char line[960] = "auto", target[40], text[32];
-
-    if (!log)
-        return;
-    aps_event_add(line, sizeof line, "run", context->world->agreed.run);
-    aps_event_add(line, sizeof line, "comm", context->label);
-    aps_event_add_number(line, sizeof line, "layer", key->layer);
-    if (key->name)
-        aps_event_add(line, sizeof line, "name", key->name);
-    aps_event_add_number(line, sizeof line, "count", (long long)key->count);
-    snprintf(text, sizeof text, "%d", layer->plan.rule);
-    aps_event_add(line, sizeof line, "rule", rule ? rule : text);
-    aps_event_add_number(line, sizeof line, "step", key->step);
-    aps_event_add_number(line, sizeof line, "epoch", key->epoch);
-    aps_event_add(line, sizeof line, "from",
-                  this->layer->chose ? format_name(this, before) : "none");
-    aps_event_add(line, sizeof line, "to", format_name(this, chosen));
-    aps_auto_format_target(this->formats, target, sizeof target);
-    aps_event_add(line, sizeof line, "target", target);
-    if (this->layer->chose)
-        add_quality(line, sizeof line, this, "was", before);
-    if (chosen >= 0) {
-        add_quality(line, sizeof line, this, unit, chosen);
-        aps_event_add_number(line, sizeof line, "wire_bytes",
-                             (long long)this->trials[chosen].bytes);
-        aps_event_add_number(line, sizeof line, "fp32_bytes",
-                             (long long)this->trials[chosen].fp32_bytes);
-    } else if (format_best(this) >= 0) {
-        aps_event_add(line, sizeof line, "best",
-                      format_name(this, format_best(this)));
-        add_quality(line, sizeof line, this, unit, format_best(this));
-    }
-    aps_job_log_event(log, 0, line);
-}
-
-/* Prints "MPI_COMM_WORLD: layer 3 (conv1), 4096 elements, step 500: e4m3
- * instead of e5m2, with snr 24.1dB (target snr 20dB)". */
-static void format_tell(const struct measured *this, int before)
-{
-    static atomic_ullong times, left;
-    const struct aps_plan_key *key = &this->subject.layer.key;
-    const int chosen = this->layer->chosen;
-    const int shown = chosen >= 0 ? chosen : format_best(this);
-    char target[40], layer[160] = "", quality[192] = "", others[80] = "";
-    char none[96];
-    unsigned long long untold;
-
-    if (!this->subject.context->job->options.summary ||
-        this->subject.context->job->options.summary_file)
-        return;
-    if (!aps_message_is_due(atomic_fetch_add(&times, 1) + 1)) {
-        atomic_fetch_add(&left, 1);
-        aps_count(&aps_counters.formats_untold, 1);
-        return;
-    }
-    untold = atomic_exchange(&left, 0);
-    if (untold > 0)
-        snprintf(others, sizeof others,
-                 "; %llu such line%s left out since the previous one", untold,
-                 untold == 1 ? " was" : "s were");
-    if (key->layer >= 0)
-        snprintf(layer, sizeof layer, "layer %ld%s%.100s%s, ", key->layer,
-                 key->name ? " (" : "", key->name ? key->name : "",
-                 key->name ? ")" : "");
-    snprintf(
-        none, sizeof none,
-        ", since none meets the target, by its margin of %g dB, with fewer "
-        "bytes; the best is ",
-        this->formats->margin);
-    if (shown >= 0)
-        snprintf(quality, sizeof quality, "%s%s %s %.4g%s",
-                 chosen < 0 ? none : ", ",
-                 chosen < 0 ? format_name(this, shown) : "with",
-                 this->formats->target == APS_TARGET_SNR ? "snr" : "err",
-                 format_quality(this, shown),
-                 this->formats->target == APS_TARGET_SNR ? "dB" : "");
-    aps_message(
-        -1, "%s: %s%zu elements, step %ld: %s%s%s%s (target %s)%s",
-        this->subject.context->label, layer, key->count, key->step,
-        format_name(this, chosen), this->layer->chose ? " instead of " : "",
-        this->layer->chose ? format_name(this, before) : "", quality,
-        aps_auto_format_target(this->formats, target, sizeof target), others);
-}
-
-/* Records the choice for the summary and for the policy that is written at the
- * end. */
-static void format_note(const struct measured *this)
-{
-    const struct aps_layer *layer = &this->subject.layer;
-    const int chosen = this->layer->chosen;
-    struct aps_chosen_format note = {
-        .generation = layer->generation,
-        .layer = {.rule = layer->plan.rule,
-                  .layer = layer->key.layer,
-                  .count = layer->count,
-                  .name = layer->key.name,
-                  .chosen = chosen},
-    };
-
-    memcpy(note.comm, this->subject.context->label, sizeof note.comm);
-    if (chosen >= 0) {
-        note.layer.error = this->trials[chosen].error;
-        note.layer.wire_bytes = this->trials[chosen].bytes;
-        note.layer.fp32_bytes = this->trials[chosen].fp32_bytes;
-    }
-    aps_chosen_formats_note(&note);
+    link = format_link(formats, layer);
+    *record = (struct aps_format_record){.layer = layer->key.layer,
+                                         .count = layer->count,
+                                         .rule = layer->plan.rule,
+                                         .chosen = -1,
+                                         .pause = 1};
+    *link = record;
+    formats->keyed_by_count += record->layer < 0;
+    return true;
 }
 
 /* --- the decision --------------------------------------------------------- */
@@ -216,130 +140,113 @@ static double format_error(const struct aps_auto_format *formats,
                                              : aps_measure_mean(measure);
 }
 
-/* Returns rank 0's decision. Sums that are zero or not finite allow no decision
- * (a loss scaler skips such steps). */
-static int format_judge(struct measured *this)
+/* Returns rank 0's decision: a format, or APS_FORMAT_NONE. Sums that are zero or
+ * not finite allow no decision (a loss scaler skips such steps). */
+static int format_judge(struct aps_subject *subject,
+                        struct aps_format_record *record)
 {
-    const struct aps_subject *subject = &this->subject;
-    struct aps_auto_layer *layer = this->layer;
+    const struct aps_auto_format *formats = subject->layer.plan.auto_format;
     int choice;
 
     if (subject->context->rank != 0 || !subject->ready)
-        return APS_VERDICT_NONE;
-    for (size_t i = 0; i < this->formats->formats.count; i++) {
-        const struct aps_candidate_result *result = &subject->results[i];
+        return APS_FORMAT_NONE;
+    for (size_t i = 0; i < formats->formats.count; i++) {
+        const struct aps_measure *measure = &subject->measures[i];
 
-        if (result->measured &&
-            (result->measure.compared == 0 || result->measure.infinite > 0))
-            return APS_VERDICT_NONE;
-        this->trials[i] = (struct aps_trial){
-            .measured = result->measured,
-            .error = format_error(this->formats, &result->measure),
-            .bytes = result->wire_bytes,
-            .fp32_bytes = result->fp32_bytes,
-        };
+        if (subject->results[i].measured &&
+            (measure->compared == 0 || measure->infinite > 0))
+            return APS_FORMAT_NONE;
+        subject->results[i].error = format_error(formats, measure);
     }
-    choice = aps_auto_format_choose(this->formats, layer->chosen, this->trials);
-    return layer->chose
-               ? aps_auto_format_settle(this->formats, &layer->past,
-                                        layer->chosen, choice, this->trials)
+    choice = aps_auto_format_choose(formats, record->chosen, subject->results);
+    return record->chose
+               ? aps_auto_format_settle(formats, &record->past, record->chosen,
+                                        choice, subject->results)
                : choice;
 }
 
-/* Applies the decision. Runs on all ranks. */
-static void format_take(struct measured *this, int verdict)
+/* COLLECTIVE. Returns rank 0's decision on all ranks. */
+static int format_agree(const struct aps_subject *subject, int verdict)
 {
-    struct aps_auto_layer *layer = this->layer;
-    const int before = layer->chosen;
-    const bool changes = !layer->chose || verdict != before;
+    struct aps_context *context = subject->context;
+    /* Other ranks contribute the minimum, so MAX gives rank 0's decision. */
+    int agreed = context->rank == 0 ? verdict : APS_FORMAT_NONE;
 
-    layer->chosen = verdict;
-    if (this->subject.context->rank == 0) {
-        format_note(this);
-        if (changes) {
-            format_write_event(this, before);
-            format_tell(this, before);
-        }
-    }
-    if (layer->chose && changes)
+    (void)aps_context_fail(
+        context, subject->ops->what,
+        aps_agree_max(aps_comm_resources_vcomm(context->resources), 1,
+                      &agreed));
+    return agreed;
+}
+
+/* Applies the decision. Runs on all ranks. */
+static void format_take(const struct aps_subject *subject,
+                        struct aps_format_record *record, int verdict)
+{
+    const int before = record->chose ? record->chosen : APS_FORMAT_NONE;
+
+    if (subject->context->rank == 0)
+        aps_format_report(subject, before, verdict);
+    if (record->chose && verdict != before)
         aps_count(&aps_counters.format_changes, 1);
-    layer->chose = true;
+    record->chosen = verdict;
+    record->chose = true;
 }
 
 /* Sets which call of the layer is measured next. */
-static void format_put_off(struct measured *this, bool says_something)
+static void format_put_off(const struct aps_layer *layer,
+                           struct aps_format_record *record,
+                           bool says_something)
 {
-    struct aps_auto_layer *layer = this->layer;
-    const long every = this->formats->every;
-    const long number = this->subject.layer.number;
+    const long every = layer->plan.auto_format->every;
     long wait = every;
 
     if (!says_something) {
-        wait = layer->pause < every ? layer->pause : every;
-        layer->pause = wait < every ? 2 * wait : every;
+        wait = record->pause < every ? record->pause : every;
+        record->pause = wait < every ? 2 * wait : every;
     } else {
-        layer->pause = 1;
+        record->pause = 1;
     }
-    layer->due = number < LONG_MAX - wait ? number + wait : LONG_MAX;
+    record->due =
+        layer->number < LONG_MAX - wait ? layer->number + wait : LONG_MAX;
 }
 
-/* --- one layer ------------------------------------------------------------ */
-
-/* COLLECTIVE. Measures all formats, one after the other, and applies the
- * decision. */
-static void format_try(struct measured *this)
+static void format_settle(struct aps_subject *subject, int64_t taken)
 {
-    struct aps_context *context = this->subject.context;
-    fenv_t environment;
-    int64_t begin = aps_clock_ns(CLOCK_MONOTONIC);
-    int verdict;
+    struct aps_format_record *record =
+        format_find(subject->context, &subject->layer);
+    const int verdict = format_agree(subject, format_judge(subject, record));
 
-    aps_fpenv_enter(&environment);
-    aps_candidates_measure(&this->subject);
-    verdict = aps_auto_formats_agree(context, format_judge(this));
-    format_put_off(this, verdict != APS_VERDICT_NONE);
-    if (verdict != APS_VERDICT_NONE)
-        format_take(this, verdict);
-    aps_fpenv_leave(&environment);
-    aps_count(&aps_counters.formats_measured, 1);
-    aps_count(&aps_counters.formats_ns,
-              (unsigned long long)(aps_clock_ns(CLOCK_MONOTONIC) - begin));
+    (void)taken;
+    format_put_off(&subject->layer, record, verdict != APS_FORMAT_NONE);
+    if (verdict != APS_FORMAT_NONE)
+        format_take(subject, record, verdict);
 }
 
-void aps_auto_format_run(struct aps_context *context, const char *function,
-                         const struct aps_layer *layer)
+static void format_lose(struct aps_subject *subject)
 {
-    struct aps_auto_formats *all = context->auto_formats;
-    const struct aps_place place = aps_layer_place(layer);
-    struct measured this = {
-        .subject = {.context = context,
-                    .candidates = &all->candidates,
-                    .plans = &layer->plan.auto_format->formats,
-                    .what = "format: auto",
-                    .function = function,
-                    .layer = *layer},
-        .formats = layer->plan.auto_format,
-        .layer = aps_auto_formats_get(all, &place),
-    };
-    float *copy = NULL;
+    struct aps_context *context = subject->context;
+    const struct aps_layer *layer = &subject->layer;
+    struct aps_format_record *record = format_find(context, layer);
 
-    if (layer->memory != &aps_memory_host) {
-        copy = aps_layer_copy(layer);
-        this.subject.layer.in = copy;
-        this.subject.layer.memory = &aps_memory_host;
-    }
-    if (aps_candidates_equip(context, &all->candidates, layer->count,
-                             this.layer && this.subject.layer.in)) {
-        format_try(&this);
-    } else {
-        aps_context_event_once(context, &all->lost,
-                               "format: auto: a layer of %zu elements is not "
-                               "measured: a rank has no memory for that",
-                               layer->count);
-        if (this.layer)
-            format_put_off(&this, false);
-        else
-            (void)aps_context_fail(context, "format: auto", MPI_ERR_NO_MEM);
-    }
-    free(copy);
+    aps_context_event_once(context, &subject->memory->lost,
+                           "format: auto: a layer of %zu elements is not "
+                           "measured: a rank has no memory for that",
+                           layer->count);
+    if (record)
+        format_put_off(layer, record, false);
+    else
+        (void)aps_context_fail(context, subject->ops->what, MPI_ERR_NO_MEM);
 }
+
+const struct aps_trial_ops aps_trial_format = {
+    .kind = APS_TRIAL_FORMAT,
+    .what = "format: auto",
+    .measured = &aps_counters.formats_measured,
+    .ns = &aps_counters.formats_ns,
+    .bytes = &aps_counters.formats_bytes,
+    .is_due = format_is_due,
+    .equip = format_equip,
+    .lose = format_lose,
+    .settle = format_settle,
+};

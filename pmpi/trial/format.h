@@ -10,18 +10,15 @@
 
 #include <stdbool.h>
 
-#include "comm/communicator.h"
-#include "layer/layer.h"
+#include "trial/trial_ops.h"
 
 /* Local, the same on all ranks, in the order in which calls are carried out.
- * True if a layer with such a plan is due to be measured. */
-bool aps_auto_format_is_due(const struct aps_context *context,
-                            const struct aps_layer *layer);
+ * Returns the present format of a layer whose plan says `format: auto`, as an
+ * index among the formats of its rule; -1: FP32. */
+int aps_format_chosen(const struct aps_context *context,
+                      const struct aps_layer *layer);
 
-/* COLLECTIVE over the context's communicator, which has resources, just before
- * a call of `function` is carried out. Measures a layer that is due, and
- * decides on its format. */
-void aps_auto_format_run(struct aps_context *context, const char *function,
-                         const struct aps_layer *layer);
+/* Local. Drops all records, or only those that are keyed by count. */
+void aps_formats_clear(struct aps_formats *formats, bool keyed_by_count);
 
 #endif

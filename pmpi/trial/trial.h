@@ -1,48 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reduces a layer's inputs by several plans, one after the other, in addition
- * to the program's own call, and measures the error of each against FP32.
+ * Trials: several plans reduce the inputs of a layer, one after the other, in
+ * addition to the program's own call, and the error of each result against FP32
+ * is measured. A policy's `shadow` and `format: {auto: ...}` ask for them.
+ *
+ * Read next: trial_ops.h, in which these two differ.
  */
 #ifndef APS_PMPI_TRIAL_TRIAL_H
 #define APS_PMPI_TRIAL_TRIAL_H
 
 #include <stdbool.h>
 
-#include "trial/candidates.h"
+#include "comm/communicator.h"
 #include "layer/layer.h"
 
-/* Measurement of one candidate, on rank 0. */
-struct aps_candidate_result {
-    bool measured; /* false if the candidate cannot run here, or failed */
-    struct aps_measure measure;
-    unsigned long long wire_bytes, fp32_bytes;
-};
+/* Local. Makes the context's state of trials if the plan of a layer is the
+ * first that needs it. Call this before the other functions, with the plan that
+ * the policy gives the layer. Returns false if memory is missing. */
+bool aps_trials_make(struct aps_context *context,
+                     const struct aps_layer *layer);
 
-/* A layer whose candidates are measured. */
-struct aps_subject {
-    struct aps_context *context;
-    struct aps_candidates *candidates; /* state of the candidates */
-    const struct aps_shadow *plans;
-    const char *what;       /* prefix of messages: "shadow" */
-    const char *function;   /* function that the program called */
-    struct aps_layer layer; /* the layer, with its inputs in host memory */
-    int ready;              /* on rank 0: 1 if the reference was computed */
-    /* output */
-    struct aps_candidate_result results[APS_CANDIDATES_MAX];
-};
+/* Local, the same on all ranks, in the order in which calls are carried out.
+ * True if the layer is due to be measured. */
+bool aps_trial_is_due(struct aps_context *context,
+                      const struct aps_layer *layer);
 
-/* Local. Makes the state for measurements of layers with such a plan, unless
- * the context has it. False if memory is missing. */
-bool aps_trials_make(struct aps_context *context, const struct aps_plan *plan);
+/* COLLECTIVE over the context's communicator, which has resources, just before
+ * a call of `function` is carried out, with all its inputs. Measures a layer
+ * that is due. Rank 0 writes a row of the log for each plan. After an MPI error
+ * context->failed is set. */
+void aps_trial_run(struct aps_context *context, const char *function,
+                   const struct aps_layer *layer);
 
-/* COLLECTIVE over the context's communicator. The context has resources, the
- * candidates are equipped for the layer, and the environment of base/fpenv.h is
- * in force. Reduces by all candidates. Rank 0 writes a row of the log for each.
- * After an MPI error context->failed is set. */
-void aps_candidates_measure(struct aps_subject *subject);
+/* Local. True if a layer that MPI gets in a nonblocking call may be due, as far
+ * as its number shows. */
+bool aps_trial_may_be_due(struct aps_context *context,
+                          const struct aps_layer *layer);
 
-/* Local. Returns a copy of the layer's inputs in host memory, which the caller
- * frees, or NULL if memory is missing or the copy failed. */
-float *aps_layer_copy(const struct aps_layer *layer);
+/* Local. Call this before a nonblocking call of `function` is started, for a
+ * layer that may be due. Copies its inputs, which are measured in the context's
+ * queue. Returns an MPI error code; after an error the caller ends the call,
+ * because queues of other ranks may wait for this rank's queue. */
+int aps_trial_push(struct aps_context *context, const char *function,
+                   const struct aps_layer *layer);
 
 #endif
