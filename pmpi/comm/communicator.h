@@ -76,12 +76,11 @@ struct aps_context {
     struct aps_passed_count passed_counts[1 << APS_CONTEXT_PASSED_BITS];
     struct aps_autotune autotune;  /* choices of `reduce: auto` */
     struct aps_carried_state kept; /* carried state of rewritten calls */
-    bool shadowed; /* the policy has candidates, and rank 0 a log */
     /* The first layer with a trial makes this state, and sets its destructor. */
     struct aps_trials *trials;
     void (*destroy_trials)(struct aps_trials *trials);
     long sample_every; /* interval of samples in rank 0's log; 0: no samples */
-    struct aps_sample sample;
+    struct aps_sample sample;   /* memory for references */
     unsigned long long calls;   /* number of eligible calls, for messages */
     unsigned long long desyncs; /* number of desyncs, for messages */
     struct aps_discovery discovery;

@@ -152,7 +152,6 @@ static int context_equip(struct aps_context *context)
         return context->steps ? 0 : -1;
     }
     context->sample_every = agreed->sample_every;
-    context->shadowed = context->sample_every > 0 && aps_policy_shadows(policy);
     context->min_count = aps_policy_min_count(policy);
     context->steps =
         aps_steps_create(aps_policy_steps(policy), aps_policy_layers(policy),

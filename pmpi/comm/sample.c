@@ -21,9 +21,12 @@ struct totals {
 
 int aps_sample_init(struct aps_sample *sample)
 {
-    sample->chunk = malloc(CHUNK * sizeof *sample->chunk);
-    sample->partial = malloc(CHUNK * sizeof *sample->partial);
-    sample->copy = malloc(CHUNK * sizeof *sample->copy);
+    if (!sample->chunk)
+        sample->chunk = malloc(CHUNK * sizeof *sample->chunk);
+    if (!sample->partial)
+        sample->partial = malloc(CHUNK * sizeof *sample->partial);
+    if (!sample->copy)
+        sample->copy = malloc(CHUNK * sizeof *sample->copy);
     return sample->chunk && sample->partial && sample->copy ? 0 : -1;
 }
 

@@ -26,9 +26,9 @@ struct aps_sample {
     size_t capacity;   /* elements of reference */
 };
 
-/* Local. Allocates the memory that every rank needs. Returns 0, or -1 if
- * memory is missing. In the functions below `memory` is the memory of in[]
- * and out[]. */
+/* Local. Allocates the memory that every rank needs, unless the sample has it.
+ * Returns 0, or -1 if memory is missing. In the functions below `memory` is the
+ * memory of in[] and out[]. */
 int aps_sample_init(struct aps_sample *sample);
 void aps_sample_clear(struct aps_sample *sample);
 

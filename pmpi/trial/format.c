@@ -13,9 +13,9 @@
 #include "message/agree.h"
 #include "trial/format_report.h"
 
-/* Maximum number of layers keyed by count. A program whose counts vary from
- * call to call would add layers without end, so all of them are dropped at this
- * number, on all ranks at the same call. */
+/* Maximum number of layers if counts are their keys. A program whose counts
+ * vary from call to call would add layers without end, so all of them are
+ * dropped at this number, on all ranks at the same call. */
 #define KEYED_BY_COUNT_MAX 4096
 
 /* Record of a layer under one rule. */
@@ -34,23 +34,18 @@ struct aps_format_record {
 
 /* --- records -------------------------------------------------------------- */
 
-void aps_formats_clear(struct aps_formats *formats, bool keyed_by_count)
+void aps_formats_clear(struct aps_formats *formats)
 {
     for (int i = 0; i < 1 << APS_FORMAT_BUCKET_BITS; i++) {
-        struct aps_format_record **link = &formats->buckets[i];
+        struct aps_format_record *record, *next;
 
-        while (*link) {
-            struct aps_format_record *record = *link;
-
-            if (keyed_by_count && record->layer >= 0) {
-                link = &record->next;
-                continue;
-            }
-            *link = record->next;
-            formats->keyed_by_count -= record->layer < 0;
+        for (record = formats->buckets[i]; record; record = next) {
+            next = record->next;
             free(record);
         }
+        formats->buckets[i] = NULL;
     }
+    formats->count = 0;
 }
 
 /* Returns the place of the pointer to the layer's record, or the place to
@@ -59,9 +54,9 @@ static struct aps_format_record **format_link(struct aps_formats *formats,
                                               const struct aps_layer *layer)
 {
     const struct aps_place place = aps_layer_place(layer);
-    const uint64_t number = aps_place_layer_key(&place) + (uint64_t)place.rule;
+    const uint64_t key = aps_place_layer_key(&place) + (uint64_t)place.rule;
     struct aps_format_record **link =
-        &formats->buckets[aps_bucket(number, APS_FORMAT_BUCKET_BITS)];
+        &formats->buckets[aps_bucket(key, APS_FORMAT_BUCKET_BITS)];
 
     while (*link &&
            ((*link)->layer != place.layer || (*link)->count != place.count ||
@@ -108,11 +103,10 @@ static bool format_equip(struct aps_subject *subject)
 
     if (format_find(subject->context, layer))
         return true;
-    if (formats->generation != layer->generation)
-        aps_formats_clear(formats, false);
+    if (formats->generation != layer->generation ||
+        (layer->key.layer < 0 && formats->count == KEYED_BY_COUNT_MAX))
+        aps_formats_clear(formats);
     formats->generation = layer->generation;
-    if (layer->key.layer < 0 && formats->keyed_by_count >= KEYED_BY_COUNT_MAX)
-        aps_formats_clear(formats, true);
     record = malloc(sizeof *record);
     if (!record)
         return false;
@@ -123,7 +117,7 @@ static bool format_equip(struct aps_subject *subject)
                                          .chosen = -1,
                                          .pause = 1};
     *link = record;
-    formats->keyed_by_count += record->layer < 0;
+    formats->count++;
     return true;
 }
 
@@ -199,14 +193,10 @@ static void format_put_off(const struct aps_layer *layer,
                            bool says_something)
 {
     const long every = layer->plan.auto_format->every;
-    long wait = every;
+    const long wait =
+        says_something || record->pause > every ? every : record->pause;
 
-    if (!says_something) {
-        wait = record->pause < every ? record->pause : every;
-        record->pause = wait < every ? 2 * wait : every;
-    } else {
-        record->pause = 1;
-    }
+    record->pause = says_something ? 1 : 2 * wait;
     record->due =
         layer->number < LONG_MAX - wait ? layer->number + wait : LONG_MAX;
 }

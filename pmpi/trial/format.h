@@ -8,8 +8,6 @@
 #ifndef APS_PMPI_TRIAL_FORMAT_H
 #define APS_PMPI_TRIAL_FORMAT_H
 
-#include <stdbool.h>
-
 #include "trial/trial_ops.h"
 
 /* Local, the same on all ranks, in the order in which calls are carried out.
@@ -18,7 +16,7 @@
 int aps_format_chosen(const struct aps_context *context,
                       const struct aps_layer *layer);
 
-/* Local. Drops all records, or only those that are keyed by count. */
-void aps_formats_clear(struct aps_formats *formats, bool keyed_by_count);
+/* Local. Drops all records. */
+void aps_formats_clear(struct aps_formats *formats);
 
 #endif

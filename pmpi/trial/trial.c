@@ -23,7 +23,7 @@
  * lost. */
 #define COPIES_MAX ((size_t)1 << 30)
 
-/* Returns the kind of trials that a layer has, or NULL. */
+/* Returns the kind of trials that a layer has, or NULL. Candidates need a log. */
 static const struct aps_trial_ops *trial_of(const struct aps_context *context,
                                             const struct aps_layer *layer)
 {
@@ -31,7 +31,8 @@ static const struct aps_trial_ops *trial_of(const struct aps_context *context,
         return NULL;
     if (layer->plan.auto_format)
         return &aps_trial_format;
-    return layer->plan.shadow && context->shadowed ? &aps_trial_shadow : NULL;
+    return layer->plan.shadow && context->sample_every > 0 ? &aps_trial_shadow
+                                                           : NULL;
 }
 
 /* --- state ---------------------------------------------------------------- */
@@ -43,10 +44,9 @@ static void trials_destroy(struct aps_trials *trials)
 
         for (int i = 0; i < APS_TRIAL_PLANS_MAX; i++)
             aps_carried_state_clear(&memory->kept[i]);
-        aps_sample_clear(&memory->sample);
         free(memory->out);
     }
-    aps_formats_clear(&trials->formats, false);
+    aps_formats_clear(&trials->formats);
     free(trials);
 }
 
@@ -57,17 +57,6 @@ bool aps_trials_make(struct aps_context *context, const struct aps_layer *layer)
     context->trials = calloc(1, sizeof *context->trials);
     context->destroy_trials = trials_destroy;
     return context->trials != NULL;
-}
-
-/* Local. Makes the memory for the reference. */
-static bool trial_prepare(const struct aps_context *context,
-                          struct aps_sample *sample, size_t n)
-{
-    if (!sample->chunk && aps_sample_init(sample) < 0) {
-        aps_sample_clear(sample);
-        return false;
-    }
-    return context->rank != 0 || aps_sample_reserve(sample, n) == 0;
 }
 
 /* COLLECTIVE. Makes room for the layer. All ranks have arrived when it returns,
@@ -85,7 +74,8 @@ static bool trial_equip(struct aps_subject *subject)
 
     if (subject->ops->equip)
         well &= subject->ops->equip(subject);
-    well &= trial_prepare(context, &memory->sample, n);
+    well &= aps_sample_init(&context->sample) == 0;
+    well &= context->rank != 0 || aps_sample_reserve(&context->sample, n) == 0;
     if (n > memory->room) {
         out = malloc(n * sizeof *out);
         well = well && out;
@@ -152,9 +142,8 @@ static void trial_write(struct aps_subject *subject,
     subject->results[i] = (struct aps_trial){.measured = true,
                                              .bytes = cost->wire_bytes,
                                              .fp32_bytes = cost->fp32_bytes};
-    aps_sample_compare(&subject->memory->sample, &aps_memory_host,
-                       subject->memory->out, layer->count,
-                       &subject->measures[i]);
+    aps_sample_compare(&context->sample, &aps_memory_host, subject->memory->out,
+                       layer->count, &subject->measures[i]);
     if (!aps_job_log(context->job, context->rank))
         return;
     sampled.entropy = trial_entropy(plan, layer, cost);
@@ -229,25 +218,11 @@ static void trial_note_merged(const struct aps_subject *subject)
         atomic_store(&aps_counters.layers_merged, true);
 }
 
-/* COLLECTIVE. Computes the reference, and reduces by all plans. */
-static void trial_reduce(struct aps_subject *subject)
-{
-    struct aps_context *context = subject->context;
-    const int rc = aps_sample_reference(
-        &subject->memory->sample, aps_comm_resources_vcomm(context->resources),
-        0, &aps_memory_host, subject->layer.in, subject->layer.count,
-        &subject->ready);
-
-    (void)aps_context_fail(context, subject->ops->what, rc);
-    trial_note_merged(subject);
-    for (size_t i = 0; i < subject->plans->count; i++)
-        trial_try(subject, i);
-}
-
 /* COLLECTIVE. Measures a layer. */
 static void trial_measure(struct aps_subject *subject)
 {
     const struct aps_trial_ops *ops = subject->ops;
+    struct aps_context *context = subject->context;
     fenv_t environment;
     int64_t begin, taken;
 
@@ -256,11 +231,19 @@ static void trial_measure(struct aps_subject *subject)
         return;
     }
     aps_fpenv_enter(&environment);
+    trial_note_merged(subject);
     /* All ranks have arrived, so the time excludes the wait for a late rank. */
     begin = aps_clock_ns(CLOCK_MONOTONIC);
     if (ops->begin)
         ops->begin(subject);
-    trial_reduce(subject);
+    (void)aps_context_fail(
+        context, ops->what,
+        aps_sample_reference(&context->sample,
+                             aps_comm_resources_vcomm(context->resources), 0,
+                             &aps_memory_host, subject->layer.in,
+                             subject->layer.count, &subject->ready));
+    for (size_t i = 0; i < subject->plans->count; i++)
+        trial_try(subject, i);
     taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
     aps_count(ops->measured, 1);
     aps_count(ops->ns, (unsigned long long)taken);
@@ -351,16 +334,6 @@ static void trial_take_turn(struct aps_operation *operation)
     free(this);
 }
 
-/* Adds the bytes of a copy that waits in the queue. */
-static void trial_count_copy(struct aps_trials *trials, size_t bytes)
-{
-    const unsigned long long copied =
-        atomic_fetch_add(&trials->copied, bytes) + bytes;
-
-    if (copied > atomic_load(&aps_counters.shadow_copies))
-        atomic_store(&aps_counters.shadow_copies, copied);
-}
-
 bool aps_trial_may_be_due(struct aps_context *context,
                           const struct aps_layer *layer)
 {
@@ -376,6 +349,7 @@ int aps_trial_push(struct aps_context *context, const char *function,
 {
     struct aps_trials *trials = context->trials;
     const size_t bytes = layer->count * sizeof(float);
+    unsigned long long copied;
     struct trial_waiting *this = calloc(1, sizeof *this);
 
     if (!this)
@@ -383,8 +357,9 @@ int aps_trial_push(struct aps_context *context, const char *function,
                                 MPI_ERR_NO_MEM);
     if (atomic_load(&trials->copied) + bytes <= COPIES_MAX)
         this->copy = trial_copy(layer);
-    if (this->copy)
-        trial_count_copy(trials, bytes);
+    copied = atomic_fetch_add(&trials->copied, this->copy ? bytes : 0);
+    if (this->copy && copied + bytes > atomic_load(&aps_counters.shadow_copies))
+        atomic_store(&aps_counters.shadow_copies, copied + bytes);
     this->subject = trial_subject(context, function, layer);
     this->subject.layer.in = this->copy;
     this->operation =

@@ -31,7 +31,6 @@ struct aps_trial_memory {
                                                was printed */
     float *out;                             /* [room]: result of a plan */
     size_t room;
-    struct aps_sample sample; /* memory of the reference */
     bool lost; /* true once it was reported that memory was missing */
 };
 
@@ -49,8 +48,8 @@ struct aps_shadows {
 #define APS_FORMAT_BUCKET_BITS 8
 struct aps_formats {
     struct aps_format_record *buckets[1 << APS_FORMAT_BUCKET_BITS];
-    long generation;    /* generation of the steps of all records */
-    int keyed_by_count; /* number of records that are keyed by count */
+    long generation; /* generation of the steps of all records */
+    int count;       /* number of records */
 };
 
 struct aps_trials {
