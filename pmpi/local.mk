@@ -42,7 +42,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/layer/group_exchanges.c pmpi/layer/group_exchanges.h \
 	pmpi/layer/layer.h \
 	pmpi/layer/layers.c pmpi/layer/layers.h \
-	pmpi/layer/place.c pmpi/layer/place.h \
+	pmpi/layer/layer_key.c pmpi/layer/layer_key.h \
 	pmpi/layer/scale_states.c pmpi/layer/scale_states.h \
 	pmpi/layer/scales.c pmpi/layer/scales.h \
 	pmpi/layer/scratch_pool.c pmpi/layer/scratch_pool.h \

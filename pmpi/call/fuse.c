@@ -226,7 +226,7 @@ static struct aps_vector fuse_layer_of(const struct group *group,
  * would get alone. */
 static int fuse_run_batch(struct aps_context *context,
                           const struct aps_plan *plan, int count,
-                          const struct aps_place places[],
+                          const struct aps_layer_key keys[],
                           struct aps_vector layers[], unsigned long failures)
 {
     const struct aps_layer_site site =
@@ -236,7 +236,7 @@ static int fuse_run_batch(struct aps_context *context,
     int rc;
 
     aps_fpenv_enter(&environment);
-    rc = aps_layers_reduce(&site, plan, count, places, layers, &cost);
+    rc = aps_layers_reduce(&site, plan, count, keys, layers, &cost);
     aps_fpenv_leave(&environment);
     aps_count_cost(&aps_counters, &cost);
     aps_count(&aps_counters.rewritten, (unsigned long long)count);
@@ -257,19 +257,19 @@ static bool fuse_follows_another(const struct group *group, int first, int i)
 {
     const struct aps_call *call = group->calls[i];
     const struct aps_plan *plan = &call->layers->plan;
-    const struct aps_place place = aps_layer_place(call->layers);
+    const struct aps_layer_key key = aps_layer_key_of(call->layers);
     const bool keeps = aps_plan_carries_state(plan);
 
     for (int j = first; j < i && (keeps || plan->auto_format); j++) {
         const struct aps_call *other = group->calls[j];
-        struct aps_place before;
+        struct aps_layer_key before;
 
         if (!other)
             continue;
         if (!other->fusable)
             return true;
-        before = aps_layer_place(other->layers);
-        if (keeps && aps_place_follows(plan, &before, &place))
+        before = aps_layer_key_of(other->layers);
+        if (keeps && aps_layer_key_depends(plan, &before, &key))
             return true;
     }
     return false;
@@ -284,7 +284,7 @@ static void fuse_run_alike(struct group *group,
     const struct aps_plan plan = *fuse_choose(group->calls[first]);
     struct aps_call *batch[GROUP_MAX];
     struct aps_vector layers[GROUP_MAX];
-    struct aps_place places[GROUP_MAX];
+    struct aps_layer_key keys[GROUP_MAX];
     struct aps_call together = *group->calls[first];
     int taken[GROUP_MAX];
     int length = 0;
@@ -299,7 +299,7 @@ static void fuse_run_alike(struct group *group,
             fuse_follows_another(group, first, i))
             continue;
         layers[length] = fuse_layer_of(group, agreement, i);
-        places[length] = aps_layer_place(call->layers);
+        keys[length] = aps_layer_key_of(call->layers);
         taken[length] = i;
         batch[length++] = call;
         together.arguments.count += call->arguments.count;
@@ -312,7 +312,7 @@ static void fuse_run_alike(struct group *group,
                                &batch[0]->layers->key, &plan, layers[0].memory);
         /* Failures of other batches, and of measurements of formats, are not
          * counted. */
-        rc = fuse_run_batch(context, &plan, length, places, layers,
+        rc = fuse_run_batch(context, &plan, length, keys, layers,
                             aps_context_failures() - group->lost);
         for (int i = 0; i < length; i++) {
             batch[i]->rc = rc;

@@ -291,7 +291,7 @@ static int allreduce_run(struct aps_call *call, const struct aps_layer *layer,
     struct aps_context *context = call->context;
     const struct aps_layer_site site =
         aps_context_site(context, &context->kept);
-    const struct aps_place place = aps_layer_place(layer);
+    const struct aps_layer_key key = aps_layer_key_of(layer);
     struct aps_vector vector = {
         .in = layer->in,
         .out = layer->out,
@@ -299,7 +299,7 @@ static int allreduce_run(struct aps_call *call, const struct aps_layer *layer,
         .memory = layer->memory,
     };
 
-    return aps_layers_reduce(&site, &layer->plan, 1, &place, &vector, cost);
+    return aps_layers_reduce(&site, &layer->plan, 1, &key, &vector, cost);
 }
 
 static int allreduce_reference(struct aps_call *call,

@@ -27,7 +27,7 @@
 /* Record of a layer. */
 struct memory {
     struct memory *next; /* in its bucket */
-    struct aps_place key;
+    struct aps_layer_key key;
     struct aps_plan plan; /* plan of its last call */
     uint64_t calls;       /* number of calls so far */
     float *error;         /* [key.count]: error memory; NULL: no feedback */
@@ -60,7 +60,7 @@ struct run {
     const struct aps_groups *groups;      /* NULL: the compressor needs none */
     struct aps_group_exchanges *by_group; /* exchanges of `groups`, or NULL */
     int count;
-    const struct aps_place *places;
+    const struct aps_layer_key *keys;
     struct aps_vector *vectors;
     struct memory *memories[APS_VECTORS_MAX];
     struct aps_scratch_array *spares[APS_VECTORS_MAX]; /* NULL: no feedback */
@@ -130,12 +130,12 @@ void aps_compressions_destroy(struct aps_compressions *compressions)
 /* Returns the place of the pointer to the layer's record, or the place to
  * insert it. */
 static struct memory **compressions_find(struct aps_compressions *compressions,
-                                         const struct aps_place *place)
+                                         const struct aps_layer_key *key)
 {
-    const size_t bucket = aps_bucket(aps_place_layer_key(place), BUCKET_BITS);
+    const size_t bucket = aps_bucket(aps_layer_key_hash(key), BUCKET_BITS);
     struct memory **link = &compressions->buckets[bucket];
 
-    while (*link && !aps_place_same_layer(&(*link)->key, place))
+    while (*link && !aps_layer_key_same(&(*link)->key, key))
         link = &(*link)->next;
     return link;
 }
@@ -200,29 +200,29 @@ static bool compressions_change(const struct run *run, struct memory *memory)
  * If another rule keeps less state, or a different kind, the layer keeps its
  * error memory, and the compressor starts again unless it can carry on. */
 static struct memory *compressions_get(const struct run *run,
-                                       const struct aps_place *place)
+                                       const struct aps_layer_key *key)
 {
     const struct aps_plan *plan = run->plan;
     struct memory **link =
-        compressions_find(run->site->kept->compressions, place);
+        compressions_find(run->site->kept->compressions, key);
     struct memory *memory = *link;
 
     if (!memory) {
         memory = calloc(1, sizeof *memory);
         if (!memory)
             return NULL;
-        memory->key = *place;
+        memory->key = *key;
         memory->plan = *plan;
         *link = memory;
         run->site->kept->compressions->count++;
     }
     if (plan->feedback && !memory->error) {
-        memory->error = compressions_zeros(place->count);
+        memory->error = compressions_zeros(key->count);
         if (!memory->error)
             return NULL;
     }
     if (!plan->feedback) {
-        compressions_forget(memory->error, place->count);
+        compressions_forget(memory->error, key->count);
         memory->error = NULL;
     }
     if (!compressions_change(run, memory))
@@ -242,7 +242,7 @@ static size_t compressions_line(size_t floats)
 static size_t compressions_scratch(const struct run *run, int i)
 {
     const struct aps_compressed_ops *ops = aps_compressed_ops_of(run->plan);
-    const struct aps_matrix *matrix = &run->places[i].matrix;
+    const struct aps_matrix *matrix = &run->keys[i].matrix;
 
     return compressions_line(matrix->count) +
            compressions_line(
@@ -256,7 +256,7 @@ static size_t compressions_messages(const struct run *run)
     size_t bytes = 0;
 
     for (int i = 0; i < run->count && ops->message; i++)
-        bytes += ops->message(run->plan, &run->places[i].matrix, &run->ranks);
+        bytes += ops->message(run->plan, &run->keys[i].matrix, &run->ranks);
     /* The messages may have any number of bytes. */
     return compressions_line(
         (size_t)run->site->vcomm->size * bytes / sizeof(float) + 1);
@@ -298,13 +298,13 @@ static bool compressions_equip(struct run *run)
         compressions = run->site->kept->compressions = compressions_create(run);
     if (!compressions)
         return false;
-    if (compressions->generation != run->places[0].generation ||
-        compressions->drops != run->places[0].drops ||
-        (run->places[0].layer < 0 &&
+    if (compressions->generation != run->keys[0].generation ||
+        compressions->drops != run->keys[0].drops ||
+        (run->keys[0].layer < 0 &&
          compressions->count + run->count > MEMORIES_MAX))
         compressions_clear(compressions);
-    compressions->generation = run->places[0].generation;
-    compressions->drops = run->places[0].drops;
+    compressions->generation = run->keys[0].generation;
+    compressions->drops = run->keys[0].drops;
     if (run->groups) {
         run->by_group = aps_group_exchanges_equip(
             &compressions->by_group, run->groups, &compressions->outcome);
@@ -313,11 +313,11 @@ static bool compressions_equip(struct run *run)
     }
     for (int i = 0; i < run->count; i++) {
         floats += compressions_scratch(run, i);
-        run->memories[i] = compressions_get(run, &run->places[i]);
+        run->memories[i] = compressions_get(run, &run->keys[i]);
         run->spares[i] = NULL;
         if (run->plan->feedback)
             run->spares[i] = aps_scratch_pool_take(&compressions->spares,
-                                                   run->places[i].count);
+                                                   run->keys[i].count);
         if (!run->memories[i] || (run->plan->feedback && !run->spares[i]))
             return false;
     }
@@ -351,12 +351,12 @@ static void compressions_present(struct run *run)
         run->layers[i] = (struct aps_compressed){
             .in = in,
             .out = out,
-            .matrix = run->places[i].matrix,
+            .matrix = run->keys[i].matrix,
             .error = memory->error,
             .delta = run->spares[i] ? run->spares[i]->floats : NULL,
             .kept = memory->kept,
             .calls = memory->calls,
-            .place = run->places[i].layer,
+            .place = run->keys[i].layer,
             .number = vector->number,
             .scratch = scratch + compressions_line(vector->n),
         };
@@ -438,14 +438,14 @@ static unsigned long long compressions_fp32(const struct run *run)
 
 int aps_compressions_run(const struct aps_layer_site *site,
                          const struct aps_plan *plan, int count,
-                         const struct aps_place places[],
+                         const struct aps_layer_key keys[],
                          struct aps_vector vectors[], struct aps_cost *cost)
 {
     struct run run = {
         .site = site,
         .plan = plan,
         .count = count,
-        .places = places,
+        .keys = keys,
         .vectors = vectors,
     };
     struct aps_compressed_env env = {

@@ -15,15 +15,15 @@
 
 #include <stddef.h>
 
-#include "layer/place.h"
+#include "layer/layer_key.h"
 #include "layer/site.h"
 
 /* COLLECTIVE over the site's ranks, for which the plan is prepared. Reduces layers
- * that the plan's compressor takes, and updates their state. No place may follow
- * another one (aps_place_follows). Returns an MPI error code. */
+ * that the plan's compressor takes, and updates their state. No key may follow
+ * another one (aps_layer_key_depends). Returns an MPI error code. */
 int aps_compressions_run(const struct aps_layer_site *site,
                          const struct aps_plan *plan, int count,
-                         const struct aps_place places[],
+                         const struct aps_layer_key keys[],
                          struct aps_vector vectors[], struct aps_cost *cost);
 
 /* Local. Frees the state of all layers. NULL is allowed. */

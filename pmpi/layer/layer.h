@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "codec/memory.h"
-#include "layer/place.h"
+#include "layer/layer_key.h"
 #include "policy/policy.h"
 
 struct aps_layer {
@@ -47,9 +47,10 @@ static inline int aps_layer_choice(const struct aps_layer *layer, int i)
 }
 
 /* Local. Returns the key of the layer's carried state. */
-static inline struct aps_place aps_layer_place(const struct aps_layer *layer)
+static inline struct aps_layer_key
+aps_layer_key_of(const struct aps_layer *layer)
 {
-    return (struct aps_place){
+    return (struct aps_layer_key){
         .layer = layer->key.layer,
         .count = layer->count,
         .rule = layer->plan.rule,

@@ -9,14 +9,14 @@
 /* Layers of a call that are reduced in the same way. */
 struct part {
     int count;
-    struct aps_place places[APS_VECTORS_MAX];
+    struct aps_layer_key keys[APS_VECTORS_MAX];
     struct aps_vector vectors[APS_VECTORS_MAX];
 };
 
-static void layers_add(struct part *part, const struct aps_place *place,
+static void layers_add(struct part *part, const struct aps_layer_key *key,
                        const struct aps_vector *vector)
 {
-    part->places[part->count] = *place;
+    part->keys[part->count] = *key;
     part->vectors[part->count++] = *vector;
 }
 
@@ -24,7 +24,7 @@ static void layers_add(struct part *part, const struct aps_place *place,
  * compressor takes, which depends only on their shapes, and then the others. */
 static __attribute__((noinline)) int
 layers_compress(const struct aps_layer_site *site, const struct aps_plan *plan,
-                int count, const struct aps_place places[],
+                int count, const struct aps_layer_key keys[],
                 struct aps_vector vectors[], struct aps_cost *cost)
 {
     struct aps_plan rest = *plan;
@@ -35,36 +35,36 @@ layers_compress(const struct aps_layer_site *site, const struct aps_plan *plan,
     rest.feedback = false;
     taken.count = left.count = 0;
     for (int i = 0; i < count; i++)
-        layers_add(aps_plan_takes(plan, &places[i].matrix) ? &taken : &left,
-                   &places[i], &vectors[i]);
+        layers_add(aps_plan_takes(plan, &keys[i].matrix) ? &taken : &left,
+                   &keys[i], &vectors[i]);
     if (taken.count > 0)
-        rc = aps_compressions_run(site, plan, taken.count, taken.places,
+        rc = aps_compressions_run(site, plan, taken.count, taken.keys,
                                   taken.vectors, cost);
     /* Run these after an error, too, since other ranks may not know of it. */
     if (left.count > 0)
-        now = aps_layers_reduce(site, &rest, left.count, left.places,
+        now = aps_layers_reduce(site, &rest, left.count, left.keys,
                                 left.vectors, cost);
     return rc == MPI_SUCCESS ? now : rc;
 }
 
 int aps_layers_reduce(const struct aps_layer_site *site,
                       const struct aps_plan *plan, int count,
-                      const struct aps_place places[],
+                      const struct aps_layer_key keys[],
                       struct aps_vector vectors[], struct aps_cost *cost)
 {
     struct aps_plan exact;
     size_t n = 0;
 
     for (int i = 0; i < count; i++) {
-        vectors[i].number = aps_place_number(&places[i]);
+        vectors[i].number = aps_layer_key_number(&keys[i]);
         n += vectors[i].n;
     }
     if (aps_plan_is_compressed(plan))
-        return layers_compress(site, plan, count, places, vectors, cost);
+        return layers_compress(site, plan, count, keys, vectors, cost);
     if (aps_scale_state_bytes(&plan->scale) == 0)
         return aps_reductions_run(site->reductions, plan, count, vectors, cost);
     if (!aps_reductions_are_exact(site->reductions, plan, n))
-        return aps_scales_run(site, plan, count, places, vectors, cost);
+        return aps_scales_run(site, plan, count, keys, vectors, cost);
     /* Without a cast a state needs no message, and learns nothing. */
     exact = *plan;
     exact.scale = (struct aps_scale){.kind = APS_SCALE_NONE};

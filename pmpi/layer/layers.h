@@ -6,15 +6,15 @@
 #ifndef APS_PMPI_COMM_LAYERS_H
 #define APS_PMPI_COMM_LAYERS_H
 
-#include "layer/place.h"
+#include "layer/layer_key.h"
 #include "layer/site.h"
 
 /* COLLECTIVE over the site's ranks, for which the plan is prepared for vectors
  * of that length. Reduces layers of one plan, and updates their carried state. No
- * place may follow another one (aps_place_follows). Returns an MPI error code. */
+ * key may follow another one (aps_layer_key_depends). Returns an MPI error code. */
 int aps_layers_reduce(const struct aps_layer_site *site,
                       const struct aps_plan *plan, int count,
-                      const struct aps_place places[],
+                      const struct aps_layer_key keys[],
                       struct aps_vector vectors[], struct aps_cost *cost);
 
 /* Local. Frees the state, which is then empty. */

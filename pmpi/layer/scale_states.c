@@ -27,30 +27,32 @@ void aps_scale_states_clear(struct aps_scale_states *states)
 
 /* --- keys ----------------------------------------------------------------- */
 
-static struct aps_place states_key(const struct aps_scale *scale,
-                                   const struct aps_place *place)
+static struct aps_layer_key states_key(const struct aps_scale *scale,
+                                       const struct aps_layer_key *layer_key)
 {
     if (aps_scale_scope(scale) == APS_SCOPE_MODEL)
-        return (struct aps_place){
-            .layer = NO_LAYER, .rule = place->rule, .choice = place->choice};
-    return (struct aps_place){.layer = place->layer, .count = place->count};
+        return (struct aps_layer_key){.layer = NO_LAYER,
+                                      .rule = layer_key->rule,
+                                      .choice = layer_key->choice};
+    return (struct aps_layer_key){.layer = layer_key->layer,
+                                  .count = layer_key->count};
 }
 
 static struct aps_scale_state **states_bucket(struct aps_scale_states *states,
-                                              const struct aps_place *key)
+                                              const struct aps_layer_key *key)
 {
-    const uint64_t number = aps_place_layer_key(key) + (uint64_t)key->rule;
+    const uint64_t number = aps_layer_key_hash(key) + (uint64_t)key->rule;
 
     return &states->buckets[aps_bucket(number, APS_SCALE_STATE_BUCKET_BITS)];
 }
 
 static struct aps_scale_state *states_find(struct aps_scale_states *states,
-                                           const struct aps_place *key)
+                                           const struct aps_layer_key *key)
 {
     struct aps_scale_state *state = *states_bucket(states, key);
 
     while (state &&
-           (!aps_place_same_layer(&state->key, key) ||
+           (!aps_layer_key_same(&state->key, key) ||
             state->key.rule != key->rule ||
             (key->layer == NO_LAYER && state->key.choice != key->choice)))
         state = state->next;
@@ -87,7 +89,7 @@ static bool states_is_later(const struct aps_scale_state *state,
 static const struct aps_scale_state *
 states_find_predecessor(const struct aps_scale_states *states,
                         const struct aps_scale *scale,
-                        const struct aps_place *place)
+                        const struct aps_layer_key *layer_key)
 {
     const struct aps_scale_state *found = NULL;
 
@@ -97,22 +99,23 @@ states_find_predecessor(const struct aps_scale_states *states,
         for (const struct aps_scale_state *state = states->buckets[i]; state;
              state = state->next)
             if (state->key.layer == NO_LAYER &&
-                state->key.generation == place->generation &&
-                state->key.choice == place->choice &&
-                (state->epoch != place->epoch || state->step != place->step) &&
+                state->key.generation == layer_key->generation &&
+                state->key.choice == layer_key->choice &&
+                (state->epoch != layer_key->epoch ||
+                 state->step != layer_key->step) &&
                 aps_scale_equal(&state->scale, scale) &&
                 states_is_later(state, found))
                 found = state;
     return found;
 }
 
-static struct aps_scale_state *states_make(struct aps_scale_states *states,
-                                           const struct aps_scale *scale,
-                                           const struct aps_place *place)
+static struct aps_scale_state *
+states_make(struct aps_scale_states *states, const struct aps_scale *scale,
+            const struct aps_layer_key *layer_key)
 {
-    const struct aps_place key = states_key(scale, place);
+    const struct aps_layer_key key = states_key(scale, layer_key);
     const struct aps_scale_state *before =
-        states_find_predecessor(states, scale, place);
+        states_find_predecessor(states, scale, layer_key);
     struct aps_scale_state **bucket = states_bucket(states, &key);
     const size_t bytes =
         sizeof(struct aps_scale_state) + aps_scale_state_bytes(scale);
@@ -123,8 +126,8 @@ static struct aps_scale_state *states_make(struct aps_scale_states *states,
     if (before)
         memcpy(state, before, bytes);
     state->key = key;
-    state->key.generation = place->generation;
-    state->key.choice = place->choice;
+    state->key.generation = layer_key->generation;
+    state->key.choice = layer_key->choice;
     state->scale = *scale;
     state->next = *bucket;
     *bucket = state;
@@ -132,33 +135,34 @@ static struct aps_scale_state *states_make(struct aps_scale_states *states,
     return state;
 }
 
-struct aps_scale_state *aps_scale_states_get(struct aps_scale_states *states,
-                                             const struct aps_scale *scale,
-                                             const struct aps_place *place)
+struct aps_scale_state *
+aps_scale_states_get(struct aps_scale_states *states,
+                     const struct aps_scale *scale,
+                     const struct aps_layer_key *layer_key)
 {
-    const struct aps_place key = states_key(scale, place);
+    const struct aps_layer_key key = states_key(scale, layer_key);
     struct aps_scale_state *state = states_find(states, &key);
 
     /* Drop the state of another scale, or of another layer with the same
      * number. Two rules may have different parameters, and so different
      * states. */
-    if (state && (state->key.generation != place->generation ||
-                  state->key.choice != place->choice ||
+    if (state && (state->key.generation != layer_key->generation ||
+                  state->key.choice != layer_key->choice ||
                   !aps_scale_equal(&state->scale, scale))) {
         states_drop(states, state);
         state = NULL;
     }
-    return state ? state : states_make(states, scale, place);
+    return state ? state : states_make(states, scale, layer_key);
 }
 
 void aps_scale_states_make_room(struct aps_scale_states *states,
                                 const struct aps_scale *scale, int count,
-                                const struct aps_place places[])
+                                const struct aps_layer_key layer_keys[])
 {
     int missing = 0;
 
     for (int i = 0; i < count; i++) {
-        const struct aps_place key = states_key(scale, &places[i]);
+        const struct aps_layer_key key = states_key(scale, &layer_keys[i]);
 
         missing += !states_find(states, &key);
     }
@@ -183,20 +187,20 @@ static bool states_learn(struct aps_scale_state *state,
 }
 
 bool aps_scale_state_begin(struct aps_scale_state *state,
-                           const struct aps_place *place,
+                           const struct aps_layer_key *layer_key,
                            const struct aps_format *format, int ranks,
                            double *least)
 {
     bool is_least = false;
 
     if (state->pending &&
-        (state->epoch != place->epoch || state->step != place->step)) {
+        (state->epoch != layer_key->epoch || state->step != layer_key->step)) {
         is_least = states_learn(state, format, ranks, &state->record, least);
         state->pending = false;
         state->record = (struct aps_scale_record){0};
     }
-    state->epoch = place->epoch;
-    state->step = place->step;
+    state->epoch = layer_key->epoch;
+    state->step = layer_key->step;
     return is_least;
 }
 

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "layer/place.h"
+#include "layer/layer_key.h"
 #include "scale/scale.h"
 
 /* Maximum number of states. A program whose counts vary from call to call
@@ -27,7 +27,7 @@
 
 struct aps_scale_state {
     struct aps_scale_state *next; /* next state in the bucket */
-    struct aps_place key;
+    struct aps_layer_key key;
     struct aps_scale scale;
 
     /* With `scope: model`: record of the calls of step `step`, if `pending`. */
@@ -49,24 +49,25 @@ struct aps_scale_states {
 /* Local. Frees all states. */
 void aps_scale_states_clear(struct aps_scale_states *states);
 
-/* Local, before a call with these places. Drops all states if the new states of
- * these places would exceed the maximum. */
+/* Local, before a call with these keys. Drops all states if the new states of
+ * these keys would exceed the maximum. */
 void aps_scale_states_make_room(struct aps_scale_states *states,
                                 const struct aps_scale *scale, int count,
-                                const struct aps_place places[]);
+                                const struct aps_layer_key layer_keys[]);
 
-/* Local. Returns the state of a place, and makes it if there is none. Returns
+/* Local. Returns the state of a layer, and makes it if there is none. Returns
  * NULL if memory is missing. */
-struct aps_scale_state *aps_scale_states_get(struct aps_scale_states *states,
-                                             const struct aps_scale *scale,
-                                             const struct aps_place *place);
+struct aps_scale_state *
+aps_scale_states_get(struct aps_scale_states *states,
+                     const struct aps_scale *scale,
+                     const struct aps_layer_key *layer_key);
 
-/* Local, before a call at that place; `ranks`: number of ranks that add values.
+/* Local, before a call with that key; `ranks`: number of ranks that add values.
  * With `scope: model`, learns from the calls of the previous step before the
  * first call of the next one. True if a finite value overflowed in those calls,
  * although the scale is at its minimum, *least. */
 bool aps_scale_state_begin(struct aps_scale_state *state,
-                           const struct aps_place *place,
+                           const struct aps_layer_key *layer_key,
                            const struct aps_format *format, int ranks,
                            double *least);
 

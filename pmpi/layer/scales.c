@@ -33,7 +33,7 @@ struct run {
     const struct aps_layer_site *site;
     const struct aps_plan *plan;
     int count;
-    const struct aps_place *places;
+    const struct aps_layer_key *keys;
     struct aps_vector *vectors;
     struct aps_scale_state *states[APS_VECTORS_MAX];
     enum aps_scale_question questions[APS_VECTORS_MAX];
@@ -72,11 +72,11 @@ static bool scales_equip(struct run *run)
     if (!scales)
         return false;
     aps_scale_states_make_room(&scales->states, &run->plan->scale, run->count,
-                               run->places);
+                               run->keys);
     for (int i = 0; i < run->count; i++) {
         bytes += aps_redo_bytes(run->vectors[i].n);
-        run->states[i] = aps_scale_states_get(
-            &scales->states, &run->plan->scale, &run->places[i]);
+        run->states[i] = aps_scale_states_get(&scales->states,
+                                              &run->plan->scale, &run->keys[i]);
         if (!run->states[i])
             return false;
     }
@@ -232,14 +232,14 @@ static void scales_predict(struct run *run)
 
 int aps_scales_run(const struct aps_layer_site *site,
                    const struct aps_plan *plan, int count,
-                   const struct aps_place places[], struct aps_vector vectors[],
-                   struct aps_cost *cost)
+                   const struct aps_layer_key keys[],
+                   struct aps_vector vectors[], struct aps_cost *cost)
 {
     struct run run = {
         .site = site,
         .plan = plan,
         .count = count,
-        .places = places,
+        .keys = keys,
         .vectors = vectors,
     };
     double least;
@@ -248,9 +248,8 @@ int aps_scales_run(const struct aps_layer_site *site,
     if (!scales_equip(&run))
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < count; i++)
-        if (aps_scale_state_begin(run.states[i], &places[i],
-                                  scales_format(plan), site->vcomm->size,
-                                  &least))
+        if (aps_scale_state_begin(run.states[i], &keys[i], scales_format(plan),
+                                  site->vcomm->size, &least))
             scales_tell_least(&run, least);
     rc = scales_ask(&run);
     if (rc != MPI_SUCCESS)

@@ -16,19 +16,19 @@
 
 #include <stddef.h>
 
-#include "layer/place.h"
+#include "layer/layer_key.h"
 #include "layer/site.h"
 
 /*
  * COLLECTIVE over the site's ranks, for which the plan is prepared; its scale
  * keeps a state. Reduces the vectors, like aps_reductions_run, with the exponents
- * that the states predict. No place may follow another one (aps_place_follows).
+ * that the states predict. No key may follow another one (aps_layer_key_depends).
  * Returns an MPI error code.
  */
 int aps_scales_run(const struct aps_layer_site *site,
                    const struct aps_plan *plan, int count,
-                   const struct aps_place places[], struct aps_vector vectors[],
-                   struct aps_cost *cost);
+                   const struct aps_layer_key keys[],
+                   struct aps_vector vectors[], struct aps_cost *cost);
 
 /* Local. Frees all states. NULL is allowed. */
 void aps_scales_destroy(struct aps_scales *scales);

@@ -53,14 +53,15 @@ void aps_formats_clear(struct aps_formats *formats)
 static struct aps_format_record **format_link(struct aps_formats *formats,
                                               const struct aps_layer *layer)
 {
-    const struct aps_place place = aps_layer_place(layer);
-    const uint64_t key = aps_place_layer_key(&place) + (uint64_t)place.rule;
+    const struct aps_layer_key layer_key = aps_layer_key_of(layer);
+    const uint64_t key =
+        aps_layer_key_hash(&layer_key) + (uint64_t)layer_key.rule;
     struct aps_format_record **link =
         &formats->buckets[aps_bucket(key, APS_FORMAT_BUCKET_BITS)];
 
-    while (*link &&
-           ((*link)->layer != place.layer || (*link)->count != place.count ||
-            (*link)->rule != place.rule))
+    while (*link && ((*link)->layer != layer_key.layer ||
+                     (*link)->count != layer_key.count ||
+                     (*link)->rule != layer_key.rule))
         link = &(*link)->next;
     return link;
 }

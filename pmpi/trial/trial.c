@@ -175,7 +175,7 @@ static void trial_try(struct aps_subject *subject, size_t i)
                                 .memory = &aps_memory_host};
     const struct aps_layer_site site =
         aps_context_site(context, &subject->memory->kept[i]);
-    struct aps_place place = aps_layer_place(layer);
+    struct aps_layer_key key = aps_layer_key_of(layer);
     char cause[256] = "";
     struct aps_plan plan;
     int64_t begin, taken;
@@ -192,11 +192,11 @@ static void trial_try(struct aps_subject *subject, size_t i)
         trial_warn(subject, &plan, i, cause);
     if (rc != MPI_SUCCESS)
         return;
-    place.matrix = plan.matrix;
+    key.matrix = plan.matrix;
     if (layer->plan.auto_format)
-        place.choice = aps_layer_choice(layer, (int)i);
+        key.choice = aps_layer_choice(layer, (int)i);
     begin = aps_clock_ns(CLOCK_MONOTONIC);
-    rc = aps_layers_reduce(&site, &plan, 1, &place, &vector, &cost);
+    rc = aps_layers_reduce(&site, &plan, 1, &key, &vector, &cost);
     taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
     (void)aps_context_fail(context, subject->ops->what, rc);
     if (rc == MPI_SUCCESS && subject->ready && context->rank == 0)

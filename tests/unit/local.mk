@@ -474,7 +474,7 @@ tests_unit_pmpi_store_selector_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_store_selector_LDADD = $(UNIT_LIBS)
 
 tests_unit_pmpi_scale_states_SOURCES = tests/unit/pmpi/scale_states.c \
-	pmpi/layer/place.c pmpi/layer/place.h \
+	pmpi/layer/layer_key.c pmpi/layer/layer_key.h \
 	pmpi/layer/scale_states.c pmpi/layer/scale_states.h
 tests_unit_pmpi_scale_states_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_scale_states_LDADD = $(UNIT_LIBS)

@@ -29,18 +29,19 @@ static struct aps_scale backoff(enum aps_scale_scope scope, int window)
 }
 
 /* Makes one call. Returns the exponent that it uses. */
-static int call(const struct aps_scale *scale, const struct aps_place *place,
+static int call(const struct aps_scale *scale,
+                const struct aps_layer_key *layer_key,
                 const struct aps_scale_record *record)
 {
     struct aps_scale_state *state;
     double least;
     int exponent;
 
-    aps_scale_states_make_room(&states, scale, 1, place);
-    state = aps_scale_states_get(&states, scale, place);
+    aps_scale_states_make_room(&states, scale, 1, layer_key);
+    state = aps_scale_states_get(&states, scale, layer_key);
     if (!state)
         bail_out("out of memory");
-    (void)aps_scale_state_begin(state, place, &format, RANKS, &least);
+    (void)aps_scale_state_begin(state, layer_key, &format, RANKS, &least);
     exponent = aps_scale_predict(scale, state->memory, &format, RANKS).exponent;
     (void)aps_scale_state_end(state, &format, RANKS, record, &least);
     return exponent;
@@ -50,40 +51,41 @@ static const struct aps_scale_record well = {.in_max = 1, .sum_max = 4};
 static const struct aps_scale_record over = {
     .in_max = 1, .sum_max = 4, .over = true};
 
-static struct aps_place place_of(long layer, int rule, long epoch, long step)
+static struct aps_layer_key key_of(long layer, int rule, long epoch, long step)
 {
-    return (struct aps_place){.layer = layer,
-                              .count = 100,
-                              .rule = rule,
-                              .epoch = epoch,
-                              .step = step};
+    return (struct aps_layer_key){.layer = layer,
+                                  .count = 100,
+                                  .rule = rule,
+                                  .epoch = epoch,
+                                  .step = step};
 }
 
 static void test_layers(void)
 {
     const struct aps_scale scale = backoff(APS_SCOPE_LAYER, 100);
     const struct aps_scale other = backoff(APS_SCOPE_LAYER, 101);
-    struct aps_place place = place_of(0, 0, 0, 0);
-    struct aps_place counted = place_of(-1, 0, 0, 0);
+    struct aps_layer_key layer_key = key_of(0, 0, 0, 0);
+    struct aps_layer_key counted = key_of(-1, 0, 0, 0);
 
-    ok(call(&scale, &place, &over) == START &&
-           call(&scale, &place, &over) == START - 1 &&
-           call(&scale, &place, &well) == START - 2,
+    ok(call(&scale, &layer_key, &over) == START &&
+           call(&scale, &layer_key, &over) == START - 1 &&
+           call(&scale, &layer_key, &well) == START - 2,
        "a layer's state learns with every call");
-    place = place_of(1, 0, 0, 0);
-    ok(call(&scale, &place, &well) == START, "another layer has another");
+    layer_key = key_of(1, 0, 0, 0);
+    ok(call(&scale, &layer_key, &well) == START, "another layer has another");
     ok(call(&scale, &counted, &over) == START,
        "... and so have layers of no step");
     counted.count = 101;
     ok(call(&scale, &counted, &well) == START, "... of other counts");
-    place = place_of(0, 1, 1, 7);
-    ok(call(&scale, &place, &well) == START - 2,
+    layer_key = key_of(0, 1, 1, 7);
+    ok(call(&scale, &layer_key, &well) == START - 2,
        "a layer's state is kept when another rule takes over");
-    ok(call(&other, &place, &well) == START, "... but not by another scale");
-    ok(call(&scale, &place, &over) == START && states.count == 4,
+    ok(call(&other, &layer_key, &well) == START,
+       "... but not by another scale");
+    ok(call(&scale, &layer_key, &over) == START && states.count == 4,
        "... which leaves nothing behind");
-    place.generation = 1;
-    ok(call(&scale, &place, &well) == START && states.count == 4,
+    layer_key.generation = 1;
+    ok(call(&scale, &layer_key, &well) == START && states.count == 4,
        "a desync drops it");
     aps_scale_states_clear(&states);
     ok(states.count == 0, "all are dropped");
@@ -93,7 +95,7 @@ static void test_model(void)
 {
     const struct aps_scale scale = backoff(APS_SCOPE_MODEL, 100);
     const struct aps_scale other = backoff(APS_SCOPE_MODEL, 101);
-    struct aps_place a = place_of(0, 0, 0, 0), b = place_of(1, 0, 0, 0);
+    struct aps_layer_key a = key_of(0, 0, 0, 0), b = key_of(1, 0, 0, 0);
 
     ok(call(&scale, &a, &over) == START && call(&scale, &b, &over) == START &&
            states.count == 1,
@@ -110,16 +112,16 @@ static void test_model(void)
     a.step = b.step = 2;
     ok(call(&scale, &a, &over) == START - 1 && call(&scale, &b, &well) == START,
        "... and keeps it");
-    a = place_of(0, 2, 1, 0);
+    a = key_of(0, 2, 1, 0);
     ok(call(&scale, &a, &well) == START - 2,
        "a rule that takes over goes on with the state, and what it was about "
        "to "
        "learn");
-    a = place_of(0, 0, 1, 1);
+    a = key_of(0, 0, 1, 1);
     ok(call(&scale, &a, &well) == START - 2, "... as a copy");
-    a = place_of(0, 3, 2, 0);
+    a = key_of(0, 3, 2, 0);
     ok(call(&other, &a, &well) == START, "... not by another scale");
-    a = place_of(0, 4, 2, 0);
+    a = key_of(0, 4, 2, 0);
     a.generation = 1;
     ok(call(&scale, &a, &well) == START, "... and not after a desync");
     aps_scale_states_clear(&states);
@@ -130,27 +132,28 @@ static void test_choices(void)
 {
     const struct aps_scale layers = backoff(APS_SCOPE_LAYER, 100);
     const struct aps_scale model = backoff(APS_SCOPE_MODEL, 100);
-    struct aps_place place = place_of(0, 0, 0, 0);
+    struct aps_layer_key layer_key = key_of(0, 0, 0, 0);
 
-    place.choice = 1;
-    ok(call(&layers, &place, &over) == START &&
-           call(&layers, &place, &well) == START - 1,
+    layer_key.choice = 1;
+    ok(call(&layers, &layer_key, &over) == START &&
+           call(&layers, &layer_key, &well) == START - 1,
        "a format's state goes on");
-    place.choice = 2;
-    ok(call(&layers, &place, &well) == START,
+    layer_key.choice = 2;
+    ok(call(&layers, &layer_key, &well) == START,
        "a layer's state begins again with another format");
-    place.choice = 1;
-    ok(call(&layers, &place, &well) == START, "... and with the first one");
+    layer_key.choice = 1;
+    ok(call(&layers, &layer_key, &well) == START, "... and with the first one");
     aps_scale_states_clear(&states);
-    ok(call(&model, &place, &over) == START, "a rule has a state a format");
-    place.step = 1;
-    ok(call(&model, &place, &well) == START - 1, "... which goes on");
-    place.choice = 2;
-    place.step = 2;
-    ok(call(&model, &place, &well) == START, "... and another format none yet");
-    place.choice = 1;
-    place.step = 3;
-    ok(call(&model, &place, &well) == START - 1,
+    ok(call(&model, &layer_key, &over) == START, "a rule has a state a format");
+    layer_key.step = 1;
+    ok(call(&model, &layer_key, &well) == START - 1, "... which goes on");
+    layer_key.choice = 2;
+    layer_key.step = 2;
+    ok(call(&model, &layer_key, &well) == START,
+       "... and another format none yet");
+    layer_key.choice = 1;
+    layer_key.step = 3;
+    ok(call(&model, &layer_key, &well) == START - 1,
        "... while the first one keeps its own");
     aps_scale_states_clear(&states);
 }
@@ -159,59 +162,60 @@ static void test_follows(void)
 {
     const struct aps_plan layer = {.scale = backoff(APS_SCOPE_LAYER, 100)};
     const struct aps_plan model = {.scale = backoff(APS_SCOPE_MODEL, 100)};
-    const struct aps_place a = place_of(0, 0, 0, 0);
-    const struct aps_place b = place_of(1, 0, 0, 0);
+    const struct aps_layer_key a = key_of(0, 0, 0, 0);
+    const struct aps_layer_key b = key_of(1, 0, 0, 0);
     const struct aps_plan compressed = {
         .compressor = {.kind = APS_COMPRESSOR_POWERSGD}};
-    const struct aps_place next = place_of(0, 1, 0, 1);
-    struct aps_place after = b;
+    const struct aps_layer_key next = key_of(0, 1, 0, 1);
+    struct aps_layer_key after = b;
 
-    ok(!aps_place_follows(&layer, &a, &b) &&
-           aps_place_follows(&layer, &a, &next),
+    ok(!aps_layer_key_depends(&layer, &a, &b) &&
+           aps_layer_key_depends(&layer, &a, &next),
        "a call follows those of its layer");
-    ok(!aps_place_follows(&model, &a, &b) &&
-           aps_place_follows(&model, &b, &next),
+    ok(!aps_layer_key_depends(&model, &a, &b) &&
+           aps_layer_key_depends(&model, &b, &next),
        "... or those of earlier steps, of whatever rule");
     after.generation = 1;
-    ok(!aps_place_follows(&compressed, &a, &b) &&
-           aps_place_follows(&compressed, &a, &next) &&
-           aps_place_follows(&compressed, &a, &after),
+    ok(!aps_layer_key_depends(&compressed, &a, &b) &&
+           aps_layer_key_depends(&compressed, &a, &next) &&
+           aps_layer_key_depends(&compressed, &a, &after),
        "by a compressor, those of its layer, and all before a desync");
 }
 
 static void test_compressor_follows(void)
 {
     const struct aps_plan plan = {.compressor = {APS_COMPRESSOR_TOPK, {0.5}}};
-    const struct aps_place a = place_of(0, 0, 0, 0);
-    struct aps_place b = place_of(1, 0, 0, 0);
+    const struct aps_layer_key a = key_of(0, 0, 0, 0);
+    struct aps_layer_key b = key_of(1, 0, 0, 0);
 
-    ok(aps_place_follows(&plan, &a, &a) && !aps_place_follows(&plan, &a, &b),
+    ok(aps_layer_key_depends(&plan, &a, &a) &&
+           !aps_layer_key_depends(&plan, &a, &b),
        "a compressed call follows those of its layer");
     b.drops = 1;
-    ok(aps_place_follows(&plan, &a, &b),
+    ok(aps_layer_key_depends(&plan, &a, &b),
        "... and those before MPI_Pcontrol(4), which drops what they left");
     b.drops = 0;
     b.generation = 1;
-    ok(aps_place_follows(&plan, &a, &b), "... or before a desync");
+    ok(aps_layer_key_depends(&plan, &a, &b), "... or before a desync");
 }
 
 static void test_most(void)
 {
     const struct aps_scale scale = backoff(APS_SCOPE_LAYER, 100);
-    struct aps_place place = place_of(0, 0, 0, 0);
+    struct aps_layer_key layer_key = key_of(0, 0, 0, 0);
 
     for (int i = 0; i < APS_SCALE_STATES_MAX; i++) {
-        place.layer = i;
-        (void)call(&scale, &place, &over);
+        layer_key.layer = i;
+        (void)call(&scale, &layer_key, &over);
     }
-    ok(call(&scale, &place, &over) == START - 1 &&
+    ok(call(&scale, &layer_key, &over) == START - 1 &&
            states.count == APS_SCALE_STATES_MAX,
        "APS_SCALE_STATES_MAX states are kept");
-    place.layer = APS_SCALE_STATES_MAX;
-    ok(call(&scale, &place, &over) == START && states.count == 1,
+    layer_key.layer = APS_SCALE_STATES_MAX;
+    ok(call(&scale, &layer_key, &over) == START && states.count == 1,
        "one more, and all are dropped");
-    place.layer = 0;
-    ok(call(&scale, &place, &over) == START, "... the first one, too");
+    layer_key.layer = 0;
+    ok(call(&scale, &layer_key, &over) == START, "... the first one, too");
     aps_scale_states_clear(&states);
 }
 

@@ -12,7 +12,7 @@
 
 #include "policy/policy.h"
 
-struct aps_place {
+struct aps_layer_key {
     long layer; /* -1: no step known; then the count identifies the layer */
     size_t count;
     int rule;
@@ -29,16 +29,16 @@ struct aps_place {
 };
 
 /* True if both use the same state of a layer. */
-static inline bool aps_place_same_layer(const struct aps_place *a,
-                                        const struct aps_place *b)
+static inline bool aps_layer_key_same(const struct aps_layer_key *a,
+                                      const struct aps_layer_key *b)
 {
     return a->layer == b->layer && a->count == b->count;
 }
 
 /* Returns a hash that is equal for keys of the same layer. */
-static inline uint64_t aps_place_layer_key(const struct aps_place *place)
+static inline uint64_t aps_layer_key_hash(const struct aps_layer_key *key)
 {
-    return (uint64_t)place->layer * 31 + place->count * 7;
+    return (uint64_t)key->layer * 31 + key->count * 7;
 }
 
 /* True if calls of the plan leave state to later calls. */
@@ -48,14 +48,14 @@ static inline bool aps_plan_carries_state(const struct aps_plan *plan)
            aps_scale_state_bytes(&plan->scale) > 0;
 }
 
-/* True if a call with key `place` depends on state that a call with key
+/* True if a call with key `key` depends on state that a call with key
  * `before` and the same plan updates. Such calls must not share a batch. */
-bool aps_place_follows(const struct aps_plan *plan,
-                       const struct aps_place *before,
-                       const struct aps_place *place);
+bool aps_layer_key_depends(const struct aps_plan *plan,
+                           const struct aps_layer_key *before,
+                           const struct aps_layer_key *key);
 
 /* Returns a number that is the same in every run of the program, however its
  * calls fuse. */
-uint64_t aps_place_number(const struct aps_place *place);
+uint64_t aps_layer_key_number(const struct aps_layer_key *key);
 
 #endif
