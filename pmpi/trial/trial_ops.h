@@ -24,9 +24,8 @@ enum aps_trial_kind { APS_TRIAL_SHADOW, APS_TRIAL_FORMAT, APS_TRIAL_KINDS };
 
 /* Memory of the trials of one kind, kept from trial to trial. {0} is empty. */
 struct aps_trial_memory {
-    struct aps_carried_state kept[APS_TRIAL_PLANS_MAX]; /* of each plan, like
-                                                           that of rewritten
-                                                           calls */
+    /* Carried state of each plan, kept like that of rewritten calls. */
+    struct aps_carried_state kept[APS_TRIAL_PLANS_MAX];
     bool warned_plans[APS_TRIAL_PLANS_MAX]; /* plans for which "cannot run here"
                                                was printed */
     float *out;                             /* [room]: result of a plan */
@@ -81,9 +80,9 @@ struct aps_trial_ops {
     /* Counters: layers measured, the time for them, and the memory. */
     atomic_ullong *measured, *ns, *bytes;
 
-    /* As aps_trial_is_due and aps_trial_may_be_due, for layers of this kind.
-     * may_be_due is NULL if nonblocking calls with such layers are queued
-     * themselves. */
+    /* For layers of this kind, what aps_trial_is_due and aps_trial_may_be_due
+     * return. may_be_due is NULL if nonblocking calls with such layers are
+     * queued themselves. */
     bool (*is_due)(struct aps_context *context, const struct aps_layer *layer);
     bool (*may_be_due)(struct aps_context *context,
                        const struct aps_layer *layer);
