@@ -4,7 +4,7 @@
 . "$top_srcdir/tests/random/seeds.sh"
 
 first=${RANDOM_SEED:-1001}
-count=${RANDOM_SEEDS:-3000}
-seeds "$first" $((first + count / 3 * 2 - 1)) 5
-seeds $((first + count / 3 * 2)) $((first + count - 1)) 8
+programs=${RANDOM_SEEDS:-3000}
+seeds "$first" $((first + programs / 3 * 2 - 1)) 5
+seeds $((first + programs / 3 * 2)) $((first + programs - 1)) 8
 finish_seeds
