@@ -23,6 +23,6 @@ EXTRA_DIST += tests/conformance/sweep.sh tests/conformance/compare.sh
 
 # Thousands of seeds, up to 8 ranks.
 .PHONY: check-conformance
-check-conformance: tests/conformance/conformance libapsmpi.la apsmpi
+check-conformance: tests/conformance/conformance tests/tap/yield.la libapsmpi.la apsmpi
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) \
 		$(top_srcdir)/tests/conformance/sweep.sh

@@ -19,5 +19,5 @@ EXTRA_DIST += tests/random/seeds.sh tests/random/sweep.sh
 
 # Thousands of seeds, up to 8 ranks.
 .PHONY: check-random
-check-random: tests/random/random libapsmpi.la apsmpi
+check-random: tests/random/random tests/tap/yield.la libapsmpi.la apsmpi
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/tests/random/sweep.sh
