@@ -69,12 +69,12 @@ seed()
     *) return 0 ;;
     esac
     [ $(($1 % 4)) -eq 1 ] || return 0
-    first=$line
+    unpaced=$line
     RANDOM_PACE=1
     export RANDOM_PACE
     program "$1" "$2"
     unset RANDOM_PACE
-    [ "$status" -eq 0 ] && [ "$line" = "$first" ] ||
+    [ "$status" -eq 0 ] && [ "$line" = "$unpaced" ] ||
         failed "$1" "$2" "RANDOM_PACE=1 gives another result: status $status"
 }
 
