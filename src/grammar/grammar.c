@@ -411,7 +411,7 @@ static const struct aps_yaml_node *first_key(const struct aps_yaml_node *node)
 {
     const struct aps_yaml_node *key = node->first;
 
-    while (key && (key->kind == APS_YAML_BAD || aps_key_is_ignored(key)))
+    while (key && aps_key_is_ignored(key))
         key = key->next;
     return key;
 }
@@ -451,7 +451,7 @@ static int read_mapping(const struct aps_reader *reader,
                                value);
     }
     next = word->next;
-    while (next && (next->kind == APS_YAML_BAD || aps_key_is_ignored(next)))
+    while (next && aps_key_is_ignored(next))
         next = next->next;
     if (next) {
         aps_reader_error(reader, next,

@@ -123,13 +123,12 @@ bool aps_refuse_blanks(const struct aps_reader *reader,
 
 bool aps_key_is_ignored(const struct aps_yaml_node *key)
 {
-    return key->kind == APS_YAML_SCALAR && aps_name_is_ignored(key->text);
+    return aps_name_is_ignored(key->text);
 }
 
 static bool key_is_lone(const struct aps_yaml_node *key)
 {
-    return key->kind == APS_YAML_SCALAR &&
-           key->value->kind == APS_YAML_SCALAR && key->value->text[0] == '\0';
+    return key->value->kind == APS_YAML_SCALAR && key->value->text[0] == '\0';
 }
 
 static int read_keys(const struct aps_reader *reader,
@@ -143,7 +142,7 @@ static int read_keys(const struct aps_reader *reader,
          key = key->next) {
         int index;
 
-        if (key->kind == APS_YAML_BAD || aps_key_is_ignored(key))
+        if (aps_key_is_ignored(key))
             continue;
         index = look_up_text(reader, key->text, key->line, key->column, noun,
                              words, key_is_lone(key));
@@ -204,7 +203,7 @@ int aps_read_parameter_keys(const struct aps_reader *reader,
         return read_keys(reader, mapping, "parameter", words, keys);
     for (const struct aps_yaml_node *key = mapping->first; key;
          key = key->next) {
-        if (key->kind == APS_YAML_BAD || aps_key_is_ignored(key))
+        if (aps_key_is_ignored(key))
             continue;
         aps_reader_error(reader, key, "'%s' takes no parameters", name);
         return -1;

@@ -255,6 +255,20 @@ static struct aps_yaml_node *build_scalar(struct builder *builder,
 static struct aps_yaml_node *build(struct builder *builder,
                                    const yaml_event_t *event, int depth);
 
+/* Returns the key, which has its value, or destroys both and returns NULL if the
+ * key is not a word. */
+static struct aps_yaml_node *take_key(const struct builder *builder,
+                                      struct aps_yaml_node *key)
+{
+    if (key->kind == APS_YAML_SCALAR)
+        return key;
+    if (key->kind != APS_YAML_BAD)
+        aps_errors_add(builder->errors, builder->path, key->line, key->column,
+                       "a key must be a single value");
+    aps_yaml_destroy(key);
+    return NULL;
+}
+
 /*
  * Appends the children of a list, or the keys and values of a mapping, up to
  * the event that ends it.
@@ -275,7 +289,7 @@ static int build_children(struct builder *builder, struct aps_yaml_node *parent,
         yaml_event_t event;
 
         if (next_event(builder, &event) < 0)
-            return -1;
+            goto destroy_key;
         if (event.type == YAML_SEQUENCE_END_EVENT ||
             event.type == YAML_MAPPING_END_EVENT) {
             yaml_event_delete(&event);
@@ -284,23 +298,24 @@ static int build_children(struct builder *builder, struct aps_yaml_node *parent,
         node = build(builder, &event, depth);
         yaml_event_delete(&event);
         if (!node)
-            return -1;
-        if (key) {
-            key->value = node;
-            key = NULL;
+            goto destroy_key;
+        if (parent->kind == APS_YAML_MAPPING && !key) {
+            key = node;
             continue;
         }
-        *link = node;
-        link = &node->next;
-        if (parent->kind == APS_YAML_MAPPING) {
-            key = node;
-            if (key->kind == APS_YAML_LIST || key->kind == APS_YAML_MAPPING) {
-                aps_errors_add(builder->errors, builder->path, key->line,
-                               key->column, "a key must be a single value");
-                key->kind = APS_YAML_BAD;
-            }
+        if (key) {
+            key->value = node;
+            node = take_key(builder, key);
+            key = NULL;
         }
+        *link = node;
+        if (node)
+            link = &node->next;
     }
+
+destroy_key:
+    aps_yaml_destroy(key);
+    return -1;
 }
 
 /* Builds the node that starts with `event`. Returns NULL after a fatal
@@ -445,8 +460,7 @@ const struct aps_yaml_node *aps_yaml_find(const struct aps_yaml_node *mapping,
 
     if (mapping->kind == APS_YAML_MAPPING)
         key = mapping->first;
-    while (key &&
-           (key->kind != APS_YAML_SCALAR || !aps_same_word(key->text, name)))
+    while (key && !aps_same_word(key->text, name))
         key = key->next;
     return key;
 }

@@ -23,7 +23,8 @@ enum aps_yaml_kind {
 
 /*
  * A node owns its text and its children. `next` chains the items of a list and
- * the keys of a mapping; a key is a scalar and has its value.
+ * the keys of a mapping. Each key of the tree is a scalar and has its value;
+ * the parser reports any other key and leaves it out.
  */
 struct aps_yaml_node {
     enum aps_yaml_kind kind;

@@ -172,6 +172,12 @@ int main(void)
     test_bad("add: 2e-10", "add: 2e-10\nadding: 1", 7, "unknown key 'adding'");
     test_bad("burst: 131000", "burst: -1", 9, "burst is too small");
     test_bad("  e5m2", "  e5mm", 12, "e5mm is no format");
+    test_bad("version: 1", "[a]: 1\nversion: 1", 2,
+             "a key must be a single value");
+    test_bad("  e5m2", "  {e5m2: 1}", 12, "a key must be a single value");
+    test_bad("byte: 0", "byte: 0, [a]: 1", 9, "a key must be a single value");
+    test_bad("  e5m2", "  \"e5m2\\0\"", 12,
+             "a value must not hold a NUL character");
     memset(&errors, 0, sizeof errors);
     ok(aps_measured_read("/nonexistent/file", &measured, &errors) < 0,
        "no such file");
