@@ -21,7 +21,11 @@ def floats(cells):
 
 
 def integers(cells):
-    return list(map(int, cells))
+    """Integers of 64 bits, like those of the library."""
+    values = list(map(int, cells))
+    if not -2 ** 63 <= min(values) <= max(values) < 2 ** 63:
+        raise ValueError("not an integer of 64 bits")
+    return values
 
 
 def counts(cells):
@@ -43,7 +47,7 @@ def exponents(cells):
     try:
         return integers(cells)
     except ValueError:
-        return [int(cell) if cell else None for cell in cells]
+        return [integers([cell])[0] if cell else None for cell in cells]
 
 
 # The columns that are read, each with its conversion and its value in a log without it.

@@ -171,17 +171,20 @@ ok "a last line without its newline is not trusted" \
     echo '1700000000.3,world,1,0,1,x,1'
     sed -n '4s/,hierarchical,5,/,hierarchical,five,/p' "$log"
     sed -n '4s/,4000,e4m3/,-4000,e4m3/p' "$log"
+    sed -n '4s/,world,1,/,world,99999999999999999999,/p' "$log"
     echo hello
     sed -n 5p "$log"
 } >"$tmp/bad.csv"
 report "$tmp/bad.csv"
-ok "malformed lines are skipped and counted" says '^5 malformed lines skipped'
+ok "malformed lines are skipped and counted" says '^6 malformed lines skipped'
 ok "the good rows around them are kept" says ': 3 rows,'
 ok "an open quote is named by line" notes 'bad.csv:4: .*; line skipped'
 ok "a short line is named by line" notes 'bad.csv:5: 7 fields, expected 22'
-ok "a line that is one word, too" notes 'bad.csv:8: 1 field, expected 22'
+ok "a line that is one word, too" notes 'bad.csv:9: 1 field, expected 22'
 ok "a bad number is named by field" notes "bad.csv:6: bad scale_exp 'five'"
 ok "a negative count is refused" notes "bad.csv:7: bad count '-4000'"
+ok "a step of 20 digits is a bad number" \
+    notes "bad.csv:8: bad step '99999999999999999999'"
 {
     head -n 3 "$log"
     head -c 70000 /dev/zero | tr '\0' x
