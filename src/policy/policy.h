@@ -243,8 +243,8 @@ struct aps_policy_source {
 
 /*
  * Reads the file at `path` and the layer table that it names, relative to the
- * policy's directory. A missing, unreadable, too large (16 MiB), empty or
- * binary file is an error. Errors of YAML or of meaning are left to
+ * policy's directory. A missing, unreadable, too large (policy: 1 MiB, table:
+ * 16 MiB), empty or binary file is an error. Errors of YAML or of meaning are left to
  * aps_policy_parse, unless they hide the name of the table, or the table cannot
  * be read. Returns 0 or -1.
  */

@@ -24,6 +24,7 @@
 #include "yaml/yaml.h"
 
 #define FUSE_MAX ((size_t)1 << 30)
+#define RULES_MAX 10000
 #define DEFAULT_BUDGET 0.05
 #define DEFAULT_SHADOW_LOG "roundoff.csv"
 
@@ -188,23 +189,51 @@ static void check_reachable(const struct reading *reading,
             line);
 }
 
-/* Reports a rule whose name an earlier rule has. Names that differ in a hyphen
- * and an underscore differ, because the log shows them as written. */
-static void check_name(const struct reading *reading,
-                       const struct aps_yaml_node *node, int index)
-{
-    const struct aps_rule *rules = reading->policy->rules;
-    const struct aps_yaml_node *key;
+/* A rule with a name, and the value of its key `name`. */
+struct named {
+    const struct aps_rule *rule;
+    const struct aps_yaml_node *value;
+};
 
-    for (int i = 0; rules[index].name && i < index; i++) {
-        if (!rules[i].name || strcmp(rules[i].name, rules[index].name) != 0)
-            continue;
-        key = aps_yaml_find(node, "name");
-        aps_reader_error(&reading->reader, key->value,
-                         "the rule in line %d has the name '%s', too",
-                         rules[i].line, rules[i].name);
+/* Orders by name, and rules of one name by their places. */
+static int by_name(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    const int order = strcmp(x->rule->name, y->rule->name);
+
+    return order != 0 ? order : (x->rule > y->rule) - (x->rule < y->rule);
+}
+
+/* Reports rules whose names earlier rules have. Names that differ in a hyphen
+ * and an underscore differ, because the log shows them as written. */
+static void check_names(const struct reading *reading,
+                        const struct aps_yaml_node *first)
+{
+    const struct aps_rule *rule = reading->policy->rules;
+    struct named *list =
+        malloc((reading->policy->rule_count + 1) * sizeof *list);
+    size_t count = 0, head = 0;
+
+    if (!list) {
+        aps_errors_add(reading->reader.errors, reading->reader.path, 0, 0,
+                       "out of memory");
         return;
     }
+    for (const struct aps_yaml_node *node = first; node;
+         node = node->next, rule++)
+        if (rule->name)
+            list[count++] =
+                (struct named){rule, aps_yaml_find(node, "name")->value};
+    qsort(list, count, sizeof *list, by_name);
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(list[i].rule->name, list[head].rule->name) != 0)
+            head = i;
+        else
+            aps_reader_error(&reading->reader, list[i].value,
+                             "the rule in line %d has the name '%s', too",
+                             list[head].rule->line, list[i].rule->name);
+    }
+    free(list);
 }
 
 static void read_rule_list(const struct reading *reading,
@@ -217,8 +246,8 @@ static void read_rule_list(const struct reading *reading,
 
         (void)aps_rule_read(&reading->reader, &reading->context, node, index,
                             &policy->rules[index]);
-        check_name(reading, node, index);
     }
+    check_names(reading, first);
 }
 
 /* Reports rules after one that always matches. After other errors it reports
@@ -275,8 +304,13 @@ static void read_rules(struct reading *reading,
         first = key->value->first;
     for (const struct aps_yaml_node *node = first; node; node = node->next)
         count++;
-    policy->rules =
-        count < INT_MAX ? calloc(count + 1, sizeof *policy->rules) : NULL;
+    if (count > RULES_MAX) {
+        aps_reader_error(reader, key->value,
+                         "'rules' has %zu rules; the most is %d", count,
+                         RULES_MAX);
+        return;
+    }
+    policy->rules = calloc(count + 1, sizeof *policy->rules);
     if (!policy->rules) {
         aps_reader_error(reader, root, "out of memory");
         return;

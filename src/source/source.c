@@ -14,7 +14,8 @@
 #include "yaml/version.h"
 #include "yaml/yaml.h"
 
-#define MAX_BYTES ((size_t)16 << 20)
+#define POLICY_MIB 1
+#define TABLE_MIB 16
 
 /* Result of reading a file; `why` is the cause of a failure, for the
  * message. */
@@ -22,9 +23,10 @@ struct content {
     char *text;
     size_t length;
     const char *why;
+    char larger[32]; /* a cause */
 };
 
-static int read_stream(FILE *stream, struct content *content)
+static int read_stream(FILE *stream, int mebibytes, struct content *content)
 {
     size_t capacity = 0, length = 0;
     char *text = NULL;
@@ -47,8 +49,10 @@ static int read_stream(FILE *stream, struct content *content)
             content->why = strerror(errno);
             goto free_text;
         }
-        if (length > MAX_BYTES) {
-            content->why = "larger than 16 MiB";
+        if (length > (size_t)mebibytes << 20) {
+            snprintf(content->larger, sizeof content->larger,
+                     "larger than %d MiB", mebibytes);
+            content->why = content->larger;
             goto free_text;
         }
         if (feof(stream))
@@ -72,7 +76,7 @@ free_text:
     return -1;
 }
 
-static int read_file(const char *path, struct content *content)
+static int read_file(const char *path, int mebibytes, struct content *content)
 {
     FILE *stream = fopen(path, "re");
     int result;
@@ -81,7 +85,7 @@ static int read_file(const char *path, struct content *content)
         content->why = strerror(errno);
         return -1;
     }
-    result = read_stream(stream, content);
+    result = read_stream(stream, mebibytes, content);
     fclose(stream);
     return result;
 }
@@ -108,7 +112,7 @@ static int read_table(struct aps_policy_source *source,
         aps_errors_add(errors, source->path, 0, 0, "out of memory");
         return -1;
     }
-    if (read_file(source->layers_path, &content) < 0) {
+    if (read_file(source->layers_path, TABLE_MIB, &content) < 0) {
         aps_errors_add(errors, source->path, name->line, name->column,
                        "cannot read the layer table '%.200s': %s",
                        source->layers_path, content.why);
@@ -168,7 +172,7 @@ int aps_policy_source_read(const char *path, struct aps_policy_source *source,
         errno = ENOMEM;
         return -1;
     }
-    if (read_file(path, &content) < 0) {
+    if (read_file(path, POLICY_MIB, &content) < 0) {
         aps_errors_add(errors, path, 0, 0, "%s", content.why);
         goto clear_reading;
     }

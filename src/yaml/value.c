@@ -308,6 +308,8 @@ static int read_parts(const struct aps_reader *reader,
     const struct aps_yaml_node *value = key->value;
     char *copy = strdup(value->text);
     char *rest = copy;
+    const char *counted = copy;
+    int column = aps_yaml_column(value, 0);
     int result = 0;
 
     if (!copy) {
@@ -325,7 +327,10 @@ static int read_parts(const struct aps_reader *reader,
             part[--length] = '\0';
         item.text = part;
         item.line = value->line;
-        item.column = aps_yaml_column(value, (size_t)(part - copy));
+        if (value->text_column > 0)
+            column += aps_yaml_characters(counted, (size_t)(part - counted));
+        counted = part;
+        item.column = column;
         if (take_part(reader, key, &item, take, data) < 0)
             result = -1;
     }

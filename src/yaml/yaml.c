@@ -31,7 +31,7 @@ static bool starts_character(char byte)
     return ((unsigned char)byte & 0xc0) != 0x80;
 }
 
-static int count_characters(const char *text, size_t length)
+int aps_yaml_characters(const char *text, size_t length)
 {
     int count = 0;
 
@@ -85,8 +85,8 @@ static void add_reader_error(struct builder *builder)
     }
     aps_errors_add(
         builder->errors, builder->path, line,
-        1 + count_characters(line_start,
-                             (size_t)(builder->text + offset - line_start)),
+        1 + aps_yaml_characters(line_start,
+                                (size_t)(builder->text + offset - line_start)),
         "not UTF-8 text: %s", parser->problem);
 }
 
@@ -204,7 +204,7 @@ static int find_text_column(const yaml_event_t *event, const char *text,
 
     if (style == YAML_LITERAL_SCALAR_STYLE ||
         style == YAML_FOLDED_SCALAR_STYLE || start.line != end.line ||
-        start.column + quotes + (size_t)count_characters(text, length) !=
+        start.column + quotes + (size_t)aps_yaml_characters(text, length) !=
             end.column)
         return 0;
     return (int)(start.column + quotes / 2) + 1;
@@ -469,7 +469,7 @@ int aps_yaml_column(const struct aps_yaml_node *scalar, size_t offset)
 {
     if (scalar->text_column == 0)
         return scalar->column;
-    return scalar->text_column + count_characters(scalar->text, offset);
+    return scalar->text_column + aps_yaml_characters(scalar->text, offset);
 }
 
 const char *aps_yaml_kind_name(enum aps_yaml_kind kind)

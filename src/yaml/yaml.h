@@ -52,6 +52,9 @@ void aps_yaml_destroy(struct aps_yaml_node *root); /* NULL is allowed */
 const struct aps_yaml_node *aps_yaml_find(const struct aps_yaml_node *mapping,
                                           const char *name);
 
+/* Returns the number of characters in length bytes of UTF-8. */
+int aps_yaml_characters(const char *text, size_t length);
+
 /* Returns the column of the byte `offset` of a scalar's text, or the scalar's
  * own column if escapes or line breaks hide it. */
 int aps_yaml_column(const struct aps_yaml_node *scalar, size_t offset);

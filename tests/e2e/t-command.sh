@@ -198,11 +198,30 @@ same err 'a directory' <<'END'
 directory.yaml: Is a directory
 END
 
-dd if=/dev/zero bs=1048576 count=17 2>/dev/null | tr '\000' '#' >large.yaml
+dd if=/dev/zero bs=1048577 count=1 2>/dev/null | tr '\000' '#' >large.yaml
 apsmpi check large.yaml
 same err 'a policy that is too large' <<'END'
-large.yaml: larger than 16 MiB
+large.yaml: larger than 1 MiB
 END
+
+{
+    printf 'version: 1\nrules: ['
+    dd if=/dev/zero bs=10001 count=1 2>/dev/null | sed 's/\x00/[],/g'
+    echo ']'
+} >rules.yaml
+apsmpi check rules.yaml
+same err 'a policy of too many rules' <<'END'
+rules.yaml:2:8: 'rules' has 10001 rules; the most is 10000
+END
+
+# A loop over all pairs would take a minute.
+{
+    printf 'version: 1\nrules:\n  - {format: e4m3, steps: "0'
+    dd if=/dev/zero bs=400000 count=1 2>/dev/null | sed 's/\x00/,1/g'
+    echo '"}'
+} >items.yaml
+apsmpi check items.yaml
+same err 'a long list is read in a moment' </dev/null
 
 cat >table.yaml <<'END'
 version: 1
