@@ -84,6 +84,7 @@ dist_layerscommand_DATA = \
 	scripts/apsmpi_layers/__init__.py \
 	scripts/apsmpi_layers/command.py \
 	scripts/apsmpi_layers/library.py \
+	scripts/apsmpi_layers/limits.py \
 	scripts/apsmpi_layers/npz.py \
 	scripts/apsmpi_layers/onnx.py \
 	scripts/apsmpi_layers/order.py \

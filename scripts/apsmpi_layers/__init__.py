@@ -12,6 +12,7 @@ only.
     order           forward order, guessed from names
     table           which tensors are layers, and the table as text
     tensor          tensors as readers return them; errors; loading of packages
+    limits          limits of processor time and memory
     library         the library's version
 
 A module imports only from the lines below its own line.

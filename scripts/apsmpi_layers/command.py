@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 
+from . import limits
 from .library import VERSION
 from .reading import read_model
 from .table import Table, read_names
@@ -54,9 +55,11 @@ def make_table(options):
         raise LayersError("%s: %s" % (path, error)) from None
     except OSError as error:
         raise LayersError("%s: %s" % (path, error.strerror)) from None
-    except (UnicodeDecodeError, MemoryError, RecursionError) as error:
-        raise LayersError("%s: it cannot be read: %s"
-                          % (path, error or "too little memory")) from None
+    except MemoryError:
+        raise LayersError("%s: reading it takes more than %d MiB of memory"
+                          % (path, limits.MEBIBYTES)) from None
+    except Exception as error:      # the file decides which
+        raise LayersError("%s: it cannot be read: %s" % (path, error)) from None
 
 
 def write_file(path, text):
@@ -95,7 +98,15 @@ def write_standard_output(text):
 
 
 def main(arguments):
+    """Returns twice: in the child, which reads and writes, and in its parent."""
     options = parse_arguments(arguments)
+    child = os.fork()
+    if child:
+        status = limits.wait_for(child)
+        if isinstance(status, int):
+            return status
+        note("%s: %s" % (options.model, status))
+        return 2
     try:
         table = make_table(options)
         text = table.text(os.path.basename(options.model), options.order)

@@ -40,14 +40,15 @@ def read_header(stream, name):
 
 
 def read(archive):
-    tensors = []
+    tensors, others = [], []
     for entry in archive.infolist():
         if not entry.filename.endswith(".npy"):
+            others.append(entry.filename)
             continue
         with archive.open(entry) as stream:
             kind, shape = read_header(stream, entry.filename)
         tensors.append(Tensor(entry.filename[:-len(".npy")], shape, kind))
-    return Model(tensors, True)
+    return Model(tensors, True, {"not arrays": others} if others else None)
 
 
 def is_archive(archive):

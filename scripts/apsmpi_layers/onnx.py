@@ -27,15 +27,16 @@ def read(stream):
     try:
         # The format is named, or onnx would take it from the name of the file.
         model = onnx.load(stream, format="protobuf", load_external_data=False)
-    except OSError:
+    except (OSError, MemoryError):
         raise
     except Exception as error:      # protobuf's, whose package may change
         raise LayersError("it is not an ONNX file: %s" % error) from None
-    initializers, used, statistics = {}, {}, set()
+    initializers, used, statistics, sparse = {}, {}, set(), []
     for item in walk(model.graph):
         if not hasattr(item, "op_type"):
             initializers.update((tensor.name, tensor)
                                 for tensor in item.initializer)
+            sparse += [tensor.values.name for tensor in item.sparse_initializer]
             continue
         for position, name in enumerate(item.input):
             used.setdefault(name)
@@ -49,4 +50,4 @@ def read(stream):
         tensors.append(Tensor(name, tuple(initializers[name].dims),
                               KINDS.get(kind, kind.lower()),
                               buffer=name in statistics))
-    return Model(tensors, True)
+    return Model(tensors, True, {"sparse": sparse} if sparse else None)

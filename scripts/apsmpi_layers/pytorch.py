@@ -12,10 +12,11 @@ import warnings
 from .tensor import LayersError, Model, Tensor, load_library
 
 # Names under which checkpoints of known programs keep the state dict.
-KEYS = ("state_dict", "model_state_dict", "model", "module", "net", "network",
+KEYS = ("state_dict", "model", "model_state_dict", "module", "net", "network",
         "params", "weights")
 DEPTH_MAX = 3
-ADVICE = "save model.state_dict() with torch.save and try again"
+ADVICE = ("save model.state_dict() with torch.save, without sparse and quantized "
+          "tensors, and try again")
 
 
 def is_archive(archive):
@@ -26,9 +27,10 @@ def is_archive(archive):
 
 def cause_of(error):
     """Returns the line of PyTorch's message that says what was wrong."""
-    text = str(error) or type(error).__name__
+    text = str(error)
     found = re.search(r"WeightsUnpickler error: (.*)", text)
-    return re.split(r"\.\s", found[1] if found else text)[0].strip()
+    text = re.split(r"\.\s", found[1] if found else text)[0].strip()
+    return text or type(error).__name__
 
 
 def load(torch, path, is_zip):
@@ -42,35 +44,48 @@ def load(torch, path, is_zip):
         raise LayersError("PyTorch %s cannot read it without its values: install "
                           "PyTorch 2.1 or later (%s)"
                           % (torch.__version__, cause_of(error))) from None
-    except OSError:
+    except (OSError, MemoryError):
         raise
     except Exception as error:      # the pickle decides which
         raise LayersError("PyTorch does not load it as weights: %s; %s"
                           % (cause_of(error), ADVICE)) from None
 
 
-def find_weights(torch, value, depth=0):
-    """Returns the dictionary of tensors in a checkpoint, or None."""
+def find_weights(torch, value, others, depth=0):
+    """Returns the dictionary of tensors in a checkpoint, or None. The usual places
+    precede the checkpoint's own tensors, such as the best accuracy. Adds the names
+    of values next to the dictionary that may hold tensors to `others`."""
     if not isinstance(value, dict):
         return None
+    for key in KEYS if depth < DEPTH_MAX else ():
+        found = find_weights(torch, value.get(key), others, depth + 1)
+        if found is not None:
+            others += [str(name) for name, item in value.items()
+                       if name != key and isinstance(item, holders(torch))]
+            return found
     if any(isinstance(item, torch.Tensor) for item in value.values()):
         return value
-    if depth < DEPTH_MAX:
-        for key in KEYS:
-            found = find_weights(torch, value.get(key), depth + 1)
-            if found is not None:
-                return found
     return None
+
+
+def holders(torch):
+    """Returns the classes of values that are tensors or may hold some."""
+    return torch.Tensor, dict, list, tuple
 
 
 def read(path, is_zip):
     torch = load_library("torch", "it is a file of PyTorch")
-    weights = find_weights(torch, load(torch, path, is_zip))
+    others = []
+    weights = find_weights(torch, load(torch, path, is_zip), others)
     if weights is None:
         raise LayersError("it holds no state dict: " + ADVICE)
-    tensors, owners = [], {}
+    tensors, owners, left = [], {}, {}
+    if others:
+        left["not in the state dict"] = others
     for name, value in weights.items():
         if not isinstance(name, str) or not isinstance(value, torch.Tensor):
+            if isinstance(value, holders(torch)):
+                left.setdefault("not a tensor with a name", []).append(str(name))
             continue
         shape = tuple(value.shape)
         # Tensors without values have no addresses, but storages are objects.
@@ -79,4 +94,4 @@ def read(path, is_zip):
                               alias=owners.get(memory)))
         if tensors[-1].count:
             owners.setdefault(memory, name)
-    return Model(tensors, True)
+    return Model(tensors, True, left)

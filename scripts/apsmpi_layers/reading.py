@@ -5,7 +5,7 @@ import os
 import zipfile
 import zlib
 
-from . import npz, onnx, pytorch, safetensors
+from . import limits, npz, onnx, pytorch, safetensors
 from .tensor import LayersError
 
 PICKLE = b"\x80"
@@ -31,6 +31,7 @@ def read_model(path):
     """Returns the Model in a file. Raises LayersError or OSError."""
     with open(path, "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
+        limits.set_limits(size)
         start = stream.read(16)
         stream.seek(0)
         if not start:

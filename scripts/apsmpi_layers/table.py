@@ -38,7 +38,7 @@ class Table:
     """
 
     def __init__(self, model, everything=False):
-        self.layers, self.left = [], {}
+        self.layers, self.left = [], dict(model.left)
         for tensor in model.tensors:
             reason = self.reason(tensor, everything)
             if reason:

@@ -4,6 +4,10 @@
 import importlib
 import sys
 
+from .limits import unlimited
+
+DIMENSIONS_MAX = 64     # of PyTorch and numpy
+SIZE_MAX = 2 ** 63 - 1
 FLOATS = ("float", "bfloat")  # beginnings of the names of types of gradients
 
 
@@ -14,7 +18,8 @@ class LayersError(Exception):
 def load_library(name, about):
     """Imports a package that only some files need. `about` says which file."""
     try:
-        return importlib.import_module(name)
+        with unlimited():
+            return importlib.import_module(name)
     except (ImportError, OSError) as error:
         raise LayersError(
             "%s: reading it needs the Python package %s, which %s cannot load: %s; "
@@ -35,10 +40,10 @@ class Tensor:
     def __init__(self, name, shape, kind, alias=None, buffer=False):
         if not isinstance(name, str) or not name:
             raise LayersError("a tensor has no name")
-        for size in shape:
-            if isinstance(size, bool) or not isinstance(size, int) or size < 0:
-                raise LayersError("tensor %s: its shape %r is not a list of "
-                                  "sizes" % (name, list(shape)))
+        if len(shape) > DIMENSIONS_MAX or not all(
+                type(size) is int and 0 <= size <= SIZE_MAX for size in shape):
+            raise LayersError("tensor %s: its shape is not a list of at most %d "
+                              "sizes below 2^63" % (name, DIMENSIONS_MAX))
         self.name = name
         self.shape = tuple(shape)
         self.kind = kind
@@ -61,8 +66,10 @@ class Model:
 
     ordered     True if the file's order is the forward order: the order of the
                 graph, or the order in which the program made its parameters
+    left        reason -> names of what the file holds in addition to these tensors
     """
 
-    def __init__(self, tensors, ordered):
+    def __init__(self, tensors, ordered, left=None):
         self.tensors = tensors
         self.ordered = ordered
+        self.left = left or {}

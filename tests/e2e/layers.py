@@ -61,6 +61,7 @@ def npz(path):
             archive.writestr(name + ".npy", b"\x93NUMPY\x01\x00" + struct.pack(
                 "<H", len(text)) + text.encode() +
                 bytes(count(shape) * SIZES[kind]))
+        archive.writestr("notes.txt", "")
 
 
 # --- ONNX ---------------------------------------------------------------------

@@ -95,11 +95,12 @@ table_of()
     check '... apsmpi accepts the table' accepted "$tmp/table.csv"
 }
 for file in net.safetensors net.npz net.pt net.pt.old checkpoint.pt module.pt \
-    data.pt; do
+    data.pt slow.pt large.pt; do
     "$PYTHON3" "$maker" $file || exit 1
 done
 table_of net.safetensors
 table_of net.npz
+check '... and what is not an array' has table.csv '# Left out: notes.txt (not arrays).'
 
 # In standin/ are stand-ins for PyTorch and onnx, which write to `asked` how they were
 # called; here, an old PyTorch, and packages that cannot be loaded.
@@ -129,10 +130,14 @@ check 'PyTorch loads no values, and runs nothing' equal "$(cat asked)" \
     'net.pt meta True True'
 check 'the same memory under another name is one layer' \
     has table.csv '# Left out: head.weight (the same memory as another).'
+check '... what is not a tensor is left out' \
+    has table.csv '# Left out: extra (not a tensor with a name).'
 with standin table_of net.pt.old
 check '... of an old file, which cannot be mapped, either' equal "$(cat asked)" \
     'net.pt.old meta True False'
 with standin table_of checkpoint.pt
+check 'a checkpoint: the tensors and objects next to the state dict are left out' \
+    has table.csv '# Left out: best, optimizer (not in the state dict).'
 echo bytes >net.onnx
 with standin layers net.onnx
 check 'onnx reads its messages, and no other file' equal "$(cat asked)" \
@@ -140,6 +145,7 @@ check 'onnx reads its messages, and no other file' equal "$(cat asked)" \
 check '... by which the layers are known' equal "$(grep -v '^#' out |
     paste -s -d ' ')" 'layer,name,count,shape 0,fc.weight,160,10x16'
 check '... and the rest' has out '# Left out: index (not floats).'
+check '... also what is sparse' has out '# Left out: few, few (sparse).'
 
 layers net.safetensors
 check 'a guessed order is called a guess' has out 'the order is a'
@@ -192,7 +198,8 @@ net.add_module("2", net[0])
 torch.save(net.state_dict(), "own.pt")
 torch.save(net.state_dict(), "own.pt.old",
            _use_new_zipfile_serialization=False)
-torch.save({"epoch": 3, "state_dict": net.state_dict()}, "own.checkpoint.pt")
+torch.save({"epoch": 3, "state_dict": net.state_dict(),
+            "best_acc1": torch.tensor(71.5)}, "own.checkpoint.pt")
 torch.save(net, "own.module.pt")
 torch.save({"model": net.state_dict(), "args": Evil()}, "own.evil.pt")
 torch.jit.save(torch.jit.script(net), "own.script.pt")' 2>/dev/null
@@ -262,6 +269,10 @@ with old check 'PyTorch is too old' refused net.pt.old \
 with standin check 'a whole module: the cause is named' refused module.pt \
     'GLOBAL program.Module was not allowed; save model.state_dict()'
 with standin check 'a checkpoint without weights' refused data.pt 'no state dict'
+with standin check 'a file that takes too long' refused slow.pt \
+    'takes more than 5 seconds of processor time'
+with standin check 'a file that takes too much memory' refused large.pt \
+    'takes more than 512 MiB of memory'
 mkdir folder
 check 'a directory' refused folder 'Is a directory'
 "$PYTHON3" - <<'END'
@@ -277,6 +288,8 @@ safetensors("nothing.safetensors", {})
 safetensors("lacks.safetensors", {"a": {"dtype": "F32"}})
 safetensors("minus.safetensors", {"a": dict(row, shape=[-1])})
 safetensors("huge.safetensors", {"a": dict(row, shape=[1 << 40, 1 << 40])})
+safetensors("dimensions.safetensors", {"a": dict(row, shape=[2] * 40000)})
+safetensors("digits.safetensors", {"a": dict(row, shape=[10 ** 4000])})
 safetensors("line.safetensors", {"a\nb": row})
 safetensors("outside.safetensors", {"a": dict(row, data_offsets=[0, 8])})
 with zipfile.ZipFile("other.zip", "w") as archive:
@@ -292,6 +305,10 @@ check 'a tensor without a shape' refused lacks.safetensors 'tensor a'
 check 'a negative size' refused minus.safetensors 'tensor a'
 check 'sizes whose product is too large' refused huge.safetensors \
     'sizes are wrong'
+for file in dimensions.safetensors digits.safetensors; do
+    check "a shape that no tensor has: $file" refused $file \
+        'tensor a: its shape is not a list of at most 64 sizes below 2^63'
+done
 check 'a name with a line break' refused line.safetensors 'not printable'
 check 'data outside the file' refused outside.safetensors 'outside the file'
 check 'a zip of another program' refused other.zip 'neither'

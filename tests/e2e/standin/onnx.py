@@ -15,9 +15,10 @@ def load(stream, **how):
         print(stream.name, how["format"], how["load_external_data"], file=file)
     if stream.read(1) == b"{":
         raise ValueError("the text is not a message")
-    none = Message(node=[], initializer=[])
+    none = Message(node=[], initializer=[], sparse_initializer=[
+        Message(values=Message(name="few"))])
     used = Message(op_type="Gemm", input=["image", "fc.weight"], attribute=[
         Message(g=none, graphs=[none])])
-    return Message(graph=Message(node=[used], initializer=[
+    return Message(graph=Message(node=[used], sparse_initializer=[], initializer=[
         Message(name="index", data_type=7, dims=[2]),
         Message(name="fc.weight", data_type=1, dims=[10, 16])]))

@@ -29,7 +29,7 @@ def load(path, *, map_location, weights_only, mmap):
     net = {name: Tensor(i, shape, "torch." + kind)
            for i, (name, shape, kind) in enumerate(layers.NETWORK)}
     net["head.weight"] = net["fc.weight"]   # the same memory
-    net["extra"] = None
+    net["extra"] = [1, 2]
     if path == "module.pt":
         raise pickle.UnpicklingError(
             "Weights only load failed. There are two options.\n\tWeightsUnpickler "
@@ -37,4 +37,11 @@ def load(path, *, map_location, weights_only, mmap):
             "Please do not.\n\nCheck the documentation.")
     if path == "data.pt":
         return {"a": [1, 2]}
-    return {"epoch": 3, "model_state_dict": net} if path == "checkpoint.pt" else net
+    while path == "slow.pt":
+        pass
+    if path == "large.pt":
+        return bytes(1 << 30)
+    if path == "checkpoint.pt":
+        return {"epoch": 3, "model_state_dict": net, "best": net["fc.bias"],
+                "optimizer": {"state": {}}}
+    return net
