@@ -60,6 +60,19 @@ check 'a program is not a library' has err "$apsmpi is not libapsmpi.so"
 check '... and starts nothing' status_is 125
 timed "$script" --library . $MPIEXEC -n 1 true
 check 'a directory, neither' status_is 125
+mkdir 'a place'
+for place in 'a place' a:place; do
+    mkdir -p "$place"
+    ln -s "$library" "$place/libapsmpi.so"
+    timed "$script" --library "$place/libapsmpi.so" $MPIEXEC -n 1 true
+    check "a library that the loader would part in two: $place" has err \
+        "$place/libapsmpi.so: the loader parts LD_PRELOAD at blanks and colons"
+    check '... starts nothing' status_is 125
+done
+echo PMPI_Isend APSMPI_POLICY >text.so
+timed "$script" --library text.so $MPIEXEC -n 1 true
+check 'a file that the loader refuses' has err 'cannot preload the file'
+check '... starts nothing' status_is 125
 ln -s "$library" ours.so
 timed "$script" --library ours.so -n $MPIEXEC -n 1 true
 check 'the path of a library becomes absolute' has out "$tmp/ours.so"
@@ -120,6 +133,43 @@ unset LD_PRELOAD
 check 'another library stays preloaded, after this one' has out \
     "$(variable LD_PRELOAD "$library:$counter") -n 1"
 
+# Words of the command that would keep the library from the ranks.
+for words in '-genv LD_PRELOAD a.so ./train' '-x LD_PRELOAD=a.so ./train' \
+    '-x LD_PRELOAD ./train' 'env LD_PRELOAD=a.so ./train' \
+    'env -u LD_PRELOAD ./train' '--env=LD_PRELOAD=a.so ./train'; do
+    run -n $MPIEXEC $words
+    check "$words" has err 'takes the place of the LD_PRELOAD of apsmpi-run: set'
+    check '... starts nothing' status_is 125
+done
+run -n $MPIEXEC -n 2 env -i ./train
+check 'env -i' has err "'env -i' in the command takes LD_PRELOAD from the program"
+check '... starts nothing' status_is 125
+run -n $MPIEXEC -n 2 sh -c 'LD_PRELOAD= ls; ./train'
+check 'words of a shell are left to the shell' status_is 0
+
+# A program that contains MPI has the names of the settings of its all-reduce.
+case $MPI in
+mpich) setting=MPIR_CVAR_ALLREDUCE ;;
+openmpi) setting=allreduce_algorithm_segmentsize ;;
+esac
+printf '\177ELF %s_DEVICE_COLLECTIVE' $setting >static
+chmod +x static
+run $MPIEXEC -n 2 ./static
+check 'a program that is linked statically with MPI' has err \
+    './static is linked statically with MPI'
+check '... starts nothing' status_is 125
+echo "export $setting=1" >static
+run -n $MPIEXEC -n 2 ./static
+check '... not a script that names the setting' status_is 0
+found=
+for file in $(ldd "$probe" | sed -n 's|.*=> \(/.*libmp.*\) (.*|\1|p'); do
+    for part in "$file" "${file%/*}"/openmpi*/mca_coll_tuned.so \
+        "${file%/*}"/openmpi*/*/mca_coll_tuned.so; do
+        ! grep -a -q $setting "$part" 2>/dev/null || found=$part
+    done
+done
+check '... by a setting that this MPI has' test -n "$found"
+
 # A launcher that prints its words, each on a line of its own, and a version of
 # that MPI.
 mkdir -p mpich openmpi
@@ -175,6 +225,13 @@ run -p good.yaml -q srun -N 1 ./train
 check 'srun gets --export' equal "$(paste -s -d ' ' out)" \
     "[--export=ALL,LD_PRELOAD=$library,APSMPI_POLICY=$tmp/good.yaml,\
 APSMPI_SUMMARY=off] [-N] [1] [./train]"
+for words in --export=ALL,A=1 '-n 2 --export A'; do
+    run srun $words ./train
+    check "... not twice: $words" has err 'srun takes --export once'
+    check '... and starts nothing' status_is 125
+done
+run srun -n 2 sh --export=A
+check '... a program may have such an option' status_is 0
 run -l a,b.csv srun ./train
 check '... in which a comma would part a value' has err \
     'srun parts variables at commas'
