@@ -197,6 +197,7 @@ struct aps_block {
 int aps_block_encode(const struct aps_wire *wire, const struct aps_block *block,
                      unsigned char *to);
 
+/* Decodes a block in host memory to x[n], which is in `memory`. */
 void aps_block_decode(const struct aps_wire *wire,
                       const struct aps_memory *memory,
                       const unsigned char *block, size_t n, float *x);

@@ -69,12 +69,12 @@ struct aps_call {
     bool may_pass;
 
     /* The following fields are set by aps_call_plan. */
-    long count;
+    long count;               /* number of layers */
     struct aps_layer *layers; /* [count] */
 
     /* The following fields are set by aps_call_start. */
     struct aps_operation operation;
-    struct aps_request *request; /* NULL: a blocking call */
+    struct aps_request *request; /* NULL: a call that is not queued */
     bool fusable;                /* it may share a batch now (fuse.c sets it) */
     int parts;                   /* number of runs of layers that went to MPI */
     MPI_Request *passing;        /* [parts]: requests of those runs */

@@ -19,8 +19,8 @@ struct aps_collective {
     enum aps_call_kind which; /* name of the collective in a policy */
     enum aps_counted counted; /* index of its counters */
     const char *name;         /* name of the MPI function */
-    const char *nonblocking; /* name of the nonblocking MPI function, or NULL */
-    bool fuses;              /* nonblocking calls may share a batch (fuse.h) */
+    const char *nonblocking;  /* name of the nonblocking MPI function */
+    bool fuses;               /* nonblocking calls may share a batch (fuse.h) */
 
     /* Local. True if a call with these arguments may be rewritten, provided it
      * is long enough (aps_call_is_empty). Depends only on values that are equal
@@ -55,7 +55,7 @@ struct aps_collective {
     bool (*measure)(const struct aps_call *call, struct aps_layer *layer);
 
     /* Local. Fills in layer i of the call, which begins at element `offset`, without
-     * its plan, way and memory. */
+     * what plan.c fills in: plan, way, memory, `sampled`. */
     void (*describe)(const struct aps_call *call, long i, size_t offset,
                      struct aps_layer *layer);
 
@@ -102,7 +102,8 @@ extern const struct aps_collective aps_collective_allgather;
 extern const struct aps_collective aps_collective_reduce;
 extern const struct aps_collective aps_collective_bcast;
 
-/* Returns MPI's name of the function that the program called. */
+/* Returns MPI's name of the function that the program called; of a persistent
+ * call, the one that made its request. */
 static inline const char *aps_call_function(const struct aps_call *call)
 {
     switch (call->arguments.form) {

@@ -251,8 +251,8 @@ static int fuse_run_batch(struct aps_context *context,
 }
 
 /* True if call i uses a state or a chosen format that one of calls[first..i)
- * may change; call i then runs after that call. The library has not planned the
- * layers of a call that cannot be fused yet. */
+ * may change; call i then runs after that call. A call that
+ * cannot be fused counts as one that changes both. */
 static bool fuse_follows_another(const struct group *group, int first, int i)
 {
     const struct aps_call *call = group->calls[i];
@@ -285,7 +285,8 @@ static void fuse_run_alike(struct group *group,
     struct aps_call *batch[GROUP_MAX];
     struct aps_vector layers[GROUP_MAX];
     struct aps_layer_key keys[GROUP_MAX];
-    struct aps_call together = *group->calls[first];
+    struct aps_call together = *group->calls[first]; /* with the elements of all
+                                                        calls, for `prepare` */
     int taken[GROUP_MAX];
     int length = 0;
     int rc;
@@ -306,7 +307,7 @@ static void fuse_run_alike(struct group *group,
     }
     for (int i = 0; i < length; i++)
         group->calls[taken[i]] = NULL;
-    if (length > 1 &&
+    if (length > 1 && context->failed == MPI_SUCCESS &&
         together.arguments.collective->prepare(&together, &plan)) {
         aps_context_begin_call(context, aps_call_function(&together),
                                &batch[0]->layers->key, &plan, layers[0].memory);

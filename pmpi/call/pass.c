@@ -6,7 +6,6 @@
 #include "call/collective.h"
 #include "comm/comm_queue.h"
 #include "device/bounce.h"
-#include "queue/queue.h"
 
 /* True if the call needs a bounce buffer: a buffer is in GPU memory, MPI is not
  * CUDA-aware, and `comm` looks like a communicator handle. */

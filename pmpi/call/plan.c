@@ -40,7 +40,7 @@ static bool plan_find_context(struct aps_call *call)
     call->handler_called = call->rc != MPI_SUCCESS;
     if (call->rc == MPI_SUCCESS && call->context)
         return true;
-    return plan_passes(call, call->may_pass || call->rc != MPI_SUCCESS
+    return plan_passes(call, call->rc != MPI_SUCCESS
                                  ? APS_PASSED_RESOURCES
                                  : aps_context_why_none(comm));
 }

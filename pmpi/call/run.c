@@ -310,14 +310,17 @@ static bool call_begin(struct aps_call *call)
 }
 
 /* COLLECTIVE over the context's communicator, when the call is due. Reduces the
- * layers or leaves them to MPI; runs all of them, even after an error, because
- * other ranks may not know of it. The first error is in call->rc. */
+ * layers or leaves them to MPI. Runs all of them, even after an error, because
+ * other ranks may not know of it; but none after missing memory, since later
+ * messages would take the place of those that this rank has not sent. The first
+ * error is in call->rc. */
 static void call_carry_out(struct aps_call *call)
 {
     struct aps_counters *counters = aps_call_counters(call);
     struct sent sent = {0};
     size_t offset = 0,
            waiting = 0; /* elements before `offset` that go to MPI */
+    int rc;
 
     if (!call_begin(call))
         return;
@@ -333,7 +336,10 @@ static void call_carry_out(struct aps_call *call)
                 call_check(call);
                 return;
             }
-            aps_call_note(call, call_run_layer(call, layer));
+            rc = call_run_layer(call, layer);
+            aps_call_note(call, rc);
+            if (rc == MPI_ERR_NO_MEM) /* the layer has sent nothing */
+                break;
         }
         sent_add(&sent, layer);
         offset += layer->count;

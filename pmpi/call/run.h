@@ -19,9 +19,9 @@ int aps_call_run(const struct aps_call_arguments *arguments);
  * itself, waits for its parts that went to MPI, and completes it. */
 void aps_call_finish(struct aps_call *call);
 
-/* Local. Ends a call: gives call->rc to the program's error handler (blocking)
- * or to the request, which completes; a queued call is then freed. Returns the
- * code. */
+/* Local. Ends a call. If it was queued, its request completes with call->rc, and
+ * the call is freed; otherwise the program's error handler gets an error, unless
+ * it was called before. Returns the code. */
 int aps_call_complete(struct aps_call *call);
 
 #endif

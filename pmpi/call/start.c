@@ -172,6 +172,7 @@ int aps_call_start(const struct aps_call_arguments *arguments,
     }
     if (aps_call_identify(&call) && aps_call_plan(&call))
         start_trials(&call);
+    /* A call that was not identified has no layers. */
     if (call.rc == MPI_SUCCESS && !start_reduces(&call))
         return aps_call_start_because(&call, request, call.reason);
     if (call.rc == MPI_SUCCESS)

@@ -19,7 +19,6 @@
 #include "native/next_mpi.h"
 #include "queue/queue.h"
 #include "call/run.h"
-#include "call/plan.h"
 #include "call/collective.h"
 #include "device/bounce.h"
 

@@ -184,7 +184,9 @@ bool aps_autotune_end(struct aps_autotune_class *class,
         return false;
     *rc = aps_agree_max(aps_comm_resources_vcomm(resources), class->candidates,
                         class->best);
+    if (*rc != MPI_SUCCESS)
+        return false;
     autotune_settle(class);
     autotune_tell(class, text, size);
-    return *rc == MPI_SUCCESS;
+    return true;
 }

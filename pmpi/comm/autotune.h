@@ -71,10 +71,9 @@ aps_autotune_begin(struct aps_autotune *choice,
                    struct aps_comm_resources *resources, size_t count,
                    struct aps_plan *plan, int *rc);
 
-/* COLLECTIVE over the resources. Ends a trial of `nanoseconds` on this rank.
- * True if the class has settled with this trial, and MPI has not failed on this
- * rank; `text` is then a message about the choice. *rc is an MPI error code.
- * After an error on any rank the class settles for native on all ranks. */
+/* COLLECTIVE over the resources. Ends a trial of `nanoseconds` on this rank. True
+ * if the class has settled with this trial; `text` is then a message about the
+ * choice. *rc is an MPI error code, after which the class does not settle. */
 bool aps_autotune_end(struct aps_autotune_class *class,
                       struct aps_comm_resources *resources, int64_t nanoseconds,
                       char *text, size_t size, int *rc);

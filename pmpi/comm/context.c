@@ -13,7 +13,6 @@
 #include "comm/report.h"
 #include "world/lifecycle.h"
 #include "message/agree.h"
-#include "queue/progress_thread.h"
 #include "queue/queue_pool.h"
 
 /* Minimum number of elements of a layer in discovery. Biases may be as small;
@@ -121,7 +120,7 @@ static void context_make_label(struct aps_context *context, MPI_Comm comm)
 
 /* True if comm is an intercommunicator or has a single rank. Every call then
  * passes for context->reason. */
-static bool context_is_plain(struct aps_context *context, MPI_Comm comm)
+static bool context_always_passes(struct aps_context *context, MPI_Comm comm)
 {
     int inter = 0;
 
@@ -240,7 +239,7 @@ static int context_create(MPI_Comm comm, bool make,
     context->job = aps_job();
     context->state = APS_CONTEXT_PASS;
     context_make_label(context, comm);
-    if (!context_is_plain(context, comm)) {
+    if (!context_always_passes(context, comm)) {
         if (context_find_world(context, comm, make) < 0)
             goto no_memory;
         if (!context->world && !make) { /* a blocking call will make one */

@@ -18,8 +18,7 @@
 /*
  * Finds the context of `comm` for a blocking call. Local if comm's ranks belong
  * to the job's hidden communicator, or if comm has a context; otherwise
- * COLLECTIVE over comm. *context is NULL, on all ranks, if comm cannot have a
- * context; the call then passes through. Returns an MPI error code: `comm` is
+ * COLLECTIVE over comm. Returns an MPI error code: `comm` is
  * an invalid handle, or this rank lacks memory, and the program's error handler
  * has been called. Does not return if the policy is bad and the job must stop.
  */

@@ -10,60 +10,61 @@
 #include "wire/pipeline_sizes.h"
 
 /* Local. Makes the state for calls of this kind, in place of the old one. */
-static bool other_state_make(struct aps_other_state *related,
+static bool other_state_make(struct aps_other_state *state,
                              const struct aps_vcomm *vcomm,
                              enum aps_call_kind kind, size_t granule)
 {
     if (kind == APS_CALL_ALLGATHER) {
-        aps_allgather_destroy(related->gather);
-        related->gather = aps_allgather_create(vcomm, granule);
-        return related->gather != NULL;
+        aps_allgather_destroy(state->gather);
+        state->gather = aps_allgather_create(vcomm, granule);
+        return state->gather != NULL;
     }
     if (kind == APS_CALL_REDUCE) {
-        aps_reduce_root_destroy(related->rooted);
-        related->rooted = aps_reduce_root_create(vcomm, granule);
-        return related->rooted != NULL;
+        aps_reduce_root_destroy(state->rooted);
+        state->rooted = aps_reduce_root_create(vcomm, granule);
+        return state->rooted != NULL;
     }
     if (kind == APS_CALL_BCAST) {
-        aps_broadcast_destroy(related->broadcast);
-        related->broadcast = aps_broadcast_create(vcomm, granule);
-        return related->broadcast != NULL;
+        aps_broadcast_destroy(state->broadcast);
+        state->broadcast = aps_broadcast_create(vcomm, granule);
+        return state->broadcast != NULL;
     }
-    aps_reduce_scatter_destroy(related->scatter);
-    related->scatter = aps_reduce_scatter_create(vcomm, granule);
-    if (!related->bounds)
-        related->bounds =
-            malloc(((size_t)vcomm->size + 1) * sizeof *related->bounds);
-    return related->scatter && related->bounds;
+    aps_reduce_scatter_destroy(state->scatter);
+    state->scatter = aps_reduce_scatter_create(vcomm, granule);
+    if (!state->bounds)
+        state->bounds =
+            malloc(((size_t)vcomm->size + 1) * sizeof *state->bounds);
+    return state->scatter && state->bounds;
 }
 
-int aps_other_state_prepare(struct aps_other_state *related,
+int aps_other_state_prepare(struct aps_other_state *state,
                             const struct aps_vcomm *vcomm,
                             enum aps_call_kind kind,
                             const struct aps_format *format)
 {
     const size_t granule = aps_pipeline_granule(format);
 
-    if (related->granules[kind] < granule) {
-        if (!other_state_make(related, vcomm, kind, granule))
+    if (state->granules[kind] < granule) {
+        state->granules[kind] = 0;
+        if (!other_state_make(state, vcomm, kind, granule))
             return MPI_ERR_NO_MEM;
-        related->granules[kind] = granule;
+        state->granules[kind] = granule;
     }
     return MPI_SUCCESS;
 }
 
-long aps_other_state_number(struct aps_other_state *related,
+long aps_other_state_number(struct aps_other_state *state,
                             enum aps_call_kind kind, size_t count)
 {
-    return related->numbers[kind][aps_bucket(count, APS_OTHER_STATE_BITS)]++;
+    return state->numbers[kind][aps_bucket(count, APS_OTHER_STATE_BITS)]++;
 }
 
-void aps_other_state_clear(struct aps_other_state *related)
+void aps_other_state_clear(struct aps_other_state *state)
 {
-    aps_reduce_root_destroy(related->rooted);
-    aps_reduce_scatter_destroy(related->scatter);
-    aps_allgather_destroy(related->gather);
-    aps_broadcast_destroy(related->broadcast);
-    free(related->bounds);
-    *related = (struct aps_other_state){0};
+    aps_reduce_root_destroy(state->rooted);
+    aps_reduce_scatter_destroy(state->scatter);
+    aps_allgather_destroy(state->gather);
+    aps_broadcast_destroy(state->broadcast);
+    free(state->bounds);
+    *state = (struct aps_other_state){0};
 }

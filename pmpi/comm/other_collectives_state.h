@@ -38,15 +38,15 @@ struct aps_other_state {
  * must be the same at every call and must outlive the state. Returns MPI_SUCCESS or
  * MPI_ERR_NO_MEM.
  */
-int aps_other_state_prepare(struct aps_other_state *related,
+int aps_other_state_prepare(struct aps_other_state *state,
                             const struct aps_vcomm *vcomm,
                             enum aps_call_kind kind,
                             const struct aps_format *format);
 
 /* Local. Returns the number of the next call of that kind and count, from 0. */
-long aps_other_state_number(struct aps_other_state *related,
+long aps_other_state_number(struct aps_other_state *state,
                             enum aps_call_kind kind, size_t count);
 
-void aps_other_state_clear(struct aps_other_state *related);
+void aps_other_state_clear(struct aps_other_state *state);
 
 #endif

@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "base/message.h"
-#include "base/plural.h"
 #include "device/bounce.h"
 #include "device/device.h"
 #include "job/log_event.h"
@@ -154,7 +153,7 @@ static void report_write_call(const char *function, char *call, size_t size)
 }
 
 /* Fills in the fields of some reductions and calls. Other fields stay NULL. */
-static void report_fill_settings(const struct aps_plan_key *place,
+static void report_fill_settings(const struct aps_plan_key *key,
                                  const struct aps_plan *plan,
                                  struct report_texts *texts,
                                  struct aps_log_row *row)
@@ -168,7 +167,7 @@ static void report_fill_settings(const struct aps_plan_key *place,
     }
     if (aps_reduce_takes(plan->reduce, APS_SETTING_NODE))
         row->node = aps_node_name(plan->node);
-    if (aps_call_sums(place->call))
+    if (aps_call_sums(key->call))
         row->accumulate = aps_plan_accumulate(plan, texts->accumulate,
                                               sizeof texts->accumulate);
 }
@@ -212,7 +211,7 @@ static unsigned long long report_overflowed(const struct aps_cost *cost)
 }
 
 void aps_context_row(struct aps_context *context,
-                     const struct aps_plan_key *place,
+                     const struct aps_plan_key *key,
                      const struct aps_plan *plan, const char *function,
                      const struct aps_sampled *sampled)
 {
@@ -223,19 +222,19 @@ void aps_context_row(struct aps_context *context,
         .run = context->world->agreed.run,
         .comm = context->label,
         .call = texts.call,
-        .step = place->step,
-        .epoch = place->epoch,
-        .layer = place->layer,
-        .name = place->name,
-        .count = place->count,
+        .step = key->step,
+        .epoch = key->epoch,
+        .layer = key->layer,
+        .name = key->name,
+        .count = key->count,
         .rule = aps_policy_rule_name(context->job->policy, plan->rule),
         .format = plan->format.name,
         .scale = aps_scale_name(&plan->scale),
         .scale_exponent = cost->least_exponent,
         .scale_value = aps_scale_value(&plan->scale, cost->least_exponent),
-        .reduce = place->call == APS_CALL_ALLREDUCE
+        .reduce = key->call == APS_CALL_ALLREDUCE
                       ? aps_reduce_name(plan->reduce)
-                      : aps_call_name(place->call),
+                      : aps_call_name(key->call),
         .measure = sampled->measure,
         .wire_bytes = cost->wire_bytes,
         .fp32_bytes = cost->fp32_bytes,
@@ -253,14 +252,14 @@ void aps_context_row(struct aps_context *context,
     snprintf(texts.rule, sizeof texts.rule, "%d", plan->rule);
     if (!row.rule && plan->rule >= 0)
         row.rule = texts.rule;
-    report_fill_settings(place, plan, &texts, &row);
+    report_fill_settings(key, plan, &texts, &row);
     report_fill_compressor(plan, &texts, &row);
     if (log && aps_log_write(log, &row, &error) < 0)
         aps_job_lost_file(log, context->rank, &error, "a log");
 }
 
 void aps_context_write_exponents(struct aps_context *context,
-                                 const struct aps_plan_key *place,
+                                 const struct aps_plan_key *key,
                                  const char *function,
                                  const struct aps_binades *binades)
 {
@@ -269,11 +268,11 @@ void aps_context_write_exponents(struct aps_context *context,
         .run = context->world->agreed.run,
         .comm = context->label,
         .call = call,
-        .step = place->step,
-        .epoch = place->epoch,
-        .layer = place->layer,
-        .name = place->name,
-        .count = place->count,
+        .step = key->step,
+        .epoch = key->epoch,
+        .layer = key->layer,
+        .name = key->name,
+        .count = key->count,
     };
     struct aps_log *file = aps_job_exponents(context->job, context->rank);
     struct aps_error error;

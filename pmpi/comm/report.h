@@ -78,14 +78,14 @@ struct aps_sampled {
 /* Local, on rank 0. Writes a row of the log, if this process has one, after a
  * call of `function` ("MPI_..."), or one of its layers, was carried out. */
 void aps_context_row(struct aps_context *context,
-                     const struct aps_plan_key *place,
+                     const struct aps_plan_key *key,
                      const struct aps_plan *plan, const char *function,
                      const struct aps_sampled *sampled);
 
 /* Local, on rank 0. Writes the histogram of exponents of the layer's inputs to
  * the log, if this process has one. */
 void aps_context_write_exponents(struct aps_context *context,
-                                 const struct aps_plan_key *place,
+                                 const struct aps_plan_key *key,
                                  const char *function,
                                  const struct aps_binades *binades);
 

@@ -165,7 +165,7 @@ struct aps_block aps_piece_sum(const struct aps_piece *piece,
     return sum;
 }
 
-size_t aps_chunk_stride(const struct aps_chunk *chunk)
+size_t aps_chunk_scratch_stride(const struct aps_chunk *chunk)
 {
     return aps_block_aligned(chunk->bytes);
 }

@@ -136,7 +136,7 @@ static inline size_t aps_chunk_length(size_t n, size_t chunk, size_t k)
 
 /* Returns the distance between the blocks of two slices of a chunk in scratch,
  * in bytes. */
-size_t aps_chunk_stride(const struct aps_chunk *chunk);
+size_t aps_chunk_scratch_stride(const struct aps_chunk *chunk);
 
 /* Return the size of the blocks of slice i of `parts`, in bytes, and its number
  * of elements, without the gaps between pieces. */

@@ -24,7 +24,7 @@
 
 /* Progress of one rank. Only this rank writes its counts. */
 struct counts {
-    struct aps_wait_count marks[APS_SHM_GROUP_EVENTS];
+    struct aps_wait_count marks[APS_SHM_GROUP_MARKS];
     struct aps_wait_count values; /* number of times it wrote `value` */
     int32_t value[2][VALUES];     /* used alternately */
     uint64_t elements[2];         /* elements of its even and its odd calls */
@@ -218,13 +218,13 @@ unsigned char *aps_shm_group_result(const struct aps_shm_group *node)
 }
 
 void aps_shm_group_signal(struct aps_shm_group *node,
-                          enum aps_shm_group_event mark)
+                          enum aps_shm_group_mark mark)
 {
     aps_wait_advance(&node->shared->counts[node->rank].marks[mark]);
 }
 
 void aps_shm_group_await(struct aps_shm_group *node,
-                         enum aps_shm_group_event mark, int ranks,
+                         enum aps_shm_group_mark mark, int ranks,
                          uint32_t times, bool messages)
 {
     for (int i = 0; i < ranks; i++)

@@ -43,15 +43,15 @@ unsigned char *aps_shm_group_result(const struct aps_shm_group *node);
  * for the number of its marks. A rank that has awaited a mark sees the memory
  * that was written before the mark.
  */
-enum aps_shm_group_event {
+enum aps_shm_group_mark {
     APS_SHM_GROUP_CONTRIBUTED, /* the rank's values are in its slot */
     APS_SHM_GROUP_SUMMED,      /* the rank has read its slice of all slots */
     APS_SHM_GROUP_FINISHED,    /* the rank's slice of the result is written */
     APS_SHM_GROUP_COLLECTED,   /* the rank has read the result */
-    APS_SHM_GROUP_EVENTS
+    APS_SHM_GROUP_MARKS
 };
 void aps_shm_group_signal(struct aps_shm_group *node,
-                          enum aps_shm_group_event mark);
+                          enum aps_shm_group_mark mark);
 
 /*
  * Wait until each of the first `ranks` ranks of the group has made `mark`
@@ -59,7 +59,7 @@ void aps_shm_group_signal(struct aps_shm_group *node,
  * number before the first mark ends at once. `messages`: see aps_wait_reach.
  */
 void aps_shm_group_await(struct aps_shm_group *node,
-                         enum aps_shm_group_event mark, int ranks,
+                         enum aps_shm_group_mark mark, int ranks,
                          uint32_t times, bool messages);
 
 /*

@@ -169,6 +169,16 @@ static inline void aps_count(atomic_ullong *counter, unsigned long long times)
             memory_order_relaxed);
 }
 
+/* Raises a counter that holds a maximum. */
+static inline void aps_count_max(atomic_ullong *counter,
+                                 unsigned long long value)
+{
+    unsigned long long most = atomic_load(counter);
+
+    while (value > most && !atomic_compare_exchange_weak(counter, &most, value))
+        ;
+}
+
 /* True if MPI must be initialised with MPI_THREAD_MULTIPLE: the policy or the
  * program asks for nonblocking reductions, for which a progress thread may call
  * MPI. Called before MPI_Init; reads the policy and prints nothing. */

@@ -78,11 +78,8 @@ static void compressions_count(size_t floats)
     const unsigned long long bytes = floats * sizeof(float);
     const unsigned long long now =
         atomic_fetch_add(&compressions_bytes, bytes) + bytes;
-    unsigned long long most = atomic_load(&aps_counters.remembered);
 
-    while (now > most &&
-           !atomic_compare_exchange_weak(&aps_counters.remembered, &most, now))
-        ;
+    aps_count_max(&aps_counters.remembered, now);
 }
 
 /* Frees memory[floats]. NULL is allowed. */

@@ -10,8 +10,8 @@
  * after a desync a layer number may mean another layer. The program drops the
  * state of all layers by MPI_Pcontrol(4).
  */
-#ifndef APS_PMPI_COMM_COMPRESSIONS_H
-#define APS_PMPI_COMM_COMPRESSIONS_H
+#ifndef APS_PMPI_LAYER_COMPRESSIONS_H
+#define APS_PMPI_LAYER_COMPRESSIONS_H
 
 #include <stddef.h>
 
@@ -19,8 +19,8 @@
 #include "layer/site.h"
 
 /* COLLECTIVE over the site's ranks, for which the plan is prepared. Reduces layers
- * that the plan's compressor takes, and updates their state. No key may follow
- * another one (aps_layer_key_depends). Returns an MPI error code. */
+ * that the plan's compressor takes, and updates their state. No key may depend on
+ * another one of them (aps_layer_key_depends). Returns an MPI error code. */
 int aps_compressions_run(const struct aps_layer_site *site,
                          const struct aps_plan *plan, int count,
                          const struct aps_layer_key keys[],

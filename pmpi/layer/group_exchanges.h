@@ -4,8 +4,8 @@
  * all groups that the rules of a communicator use. They are kept from call to
  * call.
  */
-#ifndef APS_PMPI_COMM_GROUP_EXCHANGES_H
-#define APS_PMPI_COMM_GROUP_EXCHANGES_H
+#ifndef APS_PMPI_LAYER_GROUP_EXCHANGES_H
+#define APS_PMPI_LAYER_GROUP_EXCHANGES_H
 
 #include "cut/exchange.h"
 #include "group/topology.h"

@@ -3,8 +3,8 @@
  * Key of a layer of a call: identifies the layer's state, and determines its
  * random bits. All fields are the same on all ranks.
  */
-#ifndef APS_PMPI_COMM_PLACE_H
-#define APS_PMPI_COMM_PLACE_H
+#ifndef APS_PMPI_LAYER_LAYER_KEY_H
+#define APS_PMPI_LAYER_LAYER_KEY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -40,8 +40,9 @@ layers_compress(const struct aps_layer_site *site, const struct aps_plan *plan,
     if (taken.count > 0)
         rc = aps_compressions_run(site, plan, taken.count, taken.keys,
                                   taken.vectors, cost);
-    /* Run these after an error, too, since other ranks may not know of it. */
-    if (left.count > 0)
+    /* Run these after an error, too, since other ranks may not know of it; without
+     * memory this rank has sent nothing, and other ranks wait for that. */
+    if (left.count > 0 && rc != MPI_ERR_NO_MEM)
         now = aps_layers_reduce(site, &rest, left.count, left.keys,
                                 left.vectors, cost);
     return rc == MPI_SUCCESS ? now : rc;

@@ -10,8 +10,8 @@
  * chosen. A layer keeps its state under any rule. A rule without a state copies
  * that of the rule that it replaces from one step to the next.
  */
-#ifndef APS_PMPI_COMM_SCALE_STATES_H
-#define APS_PMPI_COMM_SCALE_STATES_H
+#ifndef APS_PMPI_LAYER_SCALE_STATES_H
+#define APS_PMPI_LAYER_SCALE_STATES_H
 
 #include <stdalign.h>
 #include <stdbool.h>

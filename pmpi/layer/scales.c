@@ -152,7 +152,7 @@ static struct aps_scale_moments *scales_make_moments(struct run *run,
     return scales->moments;
 }
 
-/* COLLECTIVE over the context's communicator if one of the states needs moments
+/* COLLECTIVE over the site's ranks if one of the states needs moments
  * before the data, otherwise local; states are equal on all ranks. Ranks add up
  * the moments in rank order, so that sums have the same bits on all ranks.
  * Returns an MPI error code. */

@@ -11,8 +11,8 @@
  * After an error the states of ranks may differ; then no call uses them any
  * more.
  */
-#ifndef APS_PMPI_COMM_SCALES_H
-#define APS_PMPI_COMM_SCALES_H
+#ifndef APS_PMPI_LAYER_SCALES_H
+#define APS_PMPI_LAYER_SCALES_H
 
 #include <stddef.h>
 
@@ -22,8 +22,8 @@
 /*
  * COLLECTIVE over the site's ranks, for which the plan is prepared; its scale
  * keeps a state. Reduces the vectors, like aps_reductions_run, with the exponents
- * that the states predict. No key may follow another one (aps_layer_key_depends).
- * Returns an MPI error code.
+ * that the states predict. No key may depend on another one of them
+ * (aps_layer_key_depends). Returns an MPI error code.
  */
 int aps_scales_run(const struct aps_layer_site *site,
                    const struct aps_plan *plan, int count,

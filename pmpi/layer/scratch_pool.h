@@ -5,8 +5,8 @@
  * Nothing is copied, and after an error the old one is unchanged. Layers of the
  * same length use the same array one after the other.
  */
-#ifndef APS_PMPI_COMM_SCRATCH_POOL_H
-#define APS_PMPI_COMM_SCRATCH_POOL_H
+#ifndef APS_PMPI_LAYER_SCRATCH_POOL_H
+#define APS_PMPI_LAYER_SCRATCH_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * A site: the ranks on which layers are reduced, and the state that the layers of
  * earlier calls have left.
  */
-#ifndef APS_PMPI_COMM_SITE_H
-#define APS_PMPI_COMM_SITE_H
+#ifndef APS_PMPI_LAYER_SITE_H
+#define APS_PMPI_LAYER_SITE_H
 
 #include "reduce/reduction.h"
 

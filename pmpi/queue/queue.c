@@ -47,7 +47,7 @@ struct aps_queue *aps_queue_create(bool thread, const char *label)
 
     if (!queue)
         return NULL;
-    aps_wait_set_idle(aps_queue_drive_blocked);
+    aps_wait_set_idle(aps_queue_drive_blocked); /* waits drive the fibers */
     queue->last = &queue->first;
     queue->holders = 1;
     pthread_cond_init(&queue->arrived, NULL);
@@ -209,7 +209,7 @@ void aps_queue_drain(struct aps_queue *queue, MPI_Comm comm)
     atomic_fetch_add(&blocked, 1);
     while (!aps_queue_is_empty(queue) && !atomic_load(&aps_queue_abandoned)) {
         if (!queue->fiber)
-            aps_wait_poll((MPI_Comm)comm);
+            aps_wait_poll(comm);
         aps_queue_wait(&begin);
     }
     atomic_fetch_sub(&blocked, 1);

@@ -27,8 +27,11 @@ struct aps_queue *aps_queue_create(bool thread, const char *label);
 /* Sets the name of the communicator in messages. `label` is copied. */
 void aps_queue_set_label(struct aps_queue *queue, const char *label);
 
+/* True if the queue has a thread; otherwise a fiber carries it on. */
 bool aps_queue_has_thread(const struct aps_queue *queue);
 
+/* Local, never waits. Adds an operation, which must stay until it has run. A thread of
+ * the queue wakes; a fiber runs only when it is driven. */
 void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation);
 
 /*

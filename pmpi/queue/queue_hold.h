@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lifetime of a queue: until its creator has destroyed it and every request
- * that holds it has released it.
+ * Lifetime of a queue: until its creator has destroyed it, and every request
+ * and helper that holds it has released it.
  */
 #ifndef APS_PMPI_QUEUE_QUEUE_HOLD_H
 #define APS_PMPI_QUEUE_QUEUE_HOLD_H

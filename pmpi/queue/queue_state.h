@@ -21,7 +21,7 @@ struct aps_queue {
     _Atomic long last_push;     /* time, in nanoseconds */
     bool closed;
     bool served; /* its thread, or a helper, carries out an operation */
-    int holders; /* the creator, and requests (aps_queue_hold) */
+    int holders; /* creator, requests and helpers (aps_queue_hold) */
     struct aps_fiber *fiber; /* NULL: the queue has a thread */
     bool listed;             /* true if in the list of busy queues */
     struct aps_queue *next;  /* link in the list of busy queues */

@@ -14,7 +14,6 @@
 
 #include "queue/queue.h"
 #include "queue/queue_hold.h"
-#include "message/wait.h"
 
 struct aps_request {
     atomic_int holders; /* MPI, and the code that completes the request */
@@ -53,7 +52,7 @@ static void request_release(struct aps_request *request)
     free(request);
 }
 
-/* Fills the status of an all-reduce: nothing was received. */
+/* Fills the status of a collective call: nothing was received. */
 static int request_query(void *state, MPI_Status *status)
 {
     const struct aps_request *request = state;

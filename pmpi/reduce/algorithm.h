@@ -43,7 +43,7 @@ struct aps_algorithm {
     const struct aps_algorithm_ops *ops;
 };
 
-/* Site of an algorithm. */
+/* Parameters of an algorithm's creation. */
 struct aps_algorithm_params {
     const struct aps_vcomm *vcomm; /* not owned; outlives the object */
     struct aps_grouping grouping;
@@ -53,11 +53,12 @@ struct aps_algorithm_params {
 };
 
 /*
- * COLLECTIVE over the site's ranks. Creates an algorithm. Returns MPI_SUCCESS;
- * -1 if the algorithm cannot run here, perhaps on some ranks only, with a cause
- * on the ranks that know it and "" on the others; or an MPI error code.
+ * COLLECTIVE over the ranks of params->vcomm. Creates an algorithm. Returns
+ * MPI_SUCCESS; -1 if the algorithm cannot run here, perhaps on some ranks only,
+ * with a cause on the ranks that know it and "" on the others; or an MPI error
+ * code.
  */
-typedef int aps_algorithm_create_fn(const struct aps_algorithm_params *site,
+typedef int aps_algorithm_create_fn(const struct aps_algorithm_params *params,
                                     struct aps_algorithm **algorithm,
                                     char *cause, size_t size);
 

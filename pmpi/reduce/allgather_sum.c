@@ -89,7 +89,7 @@ static void gather_sum_send_values(void *state, size_t k)
     size_t stride, bytes;
 
     aps_chunk_next(&run->chunks, chunk);
-    stride = aps_chunk_stride(chunk);
+    stride = aps_chunk_scratch_stride(chunk);
     bytes = aps_chunk_slice_bytes(chunk, run->wire, 1, 0);
     own = slot->blocks + (size_t)gather->rank * stride;
     aps_exchange_receive_alike(&slot->exchange, slot->blocks, stride, bytes);
@@ -123,7 +123,7 @@ static void gather_sum_sum_values(void *state, size_t k)
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
         const unsigned char *blocks = slot->blocks + piece->offset;
-        const size_t stride = aps_chunk_stride(chunk);
+        const size_t stride = aps_chunk_scratch_stride(chunk);
         struct aps_magnitude magnitude;
 
         aps_accumulate(run->wire, gather->size, blocks, stride, piece->n,
@@ -184,14 +184,14 @@ static void gather_sum_destroy(struct aps_algorithm *algorithm)
     aps_allgather_sum_destroy((struct aps_allgather_sum *)algorithm);
 }
 
-int aps_allgather_sum_algorithm(const struct aps_algorithm_params *site,
+int aps_allgather_sum_algorithm(const struct aps_algorithm_params *params,
                                 struct aps_algorithm **algorithm, char *cause,
                                 size_t size)
 {
     static const struct aps_algorithm_ops ops = {.run = gather_sum_run,
                                                  .destroy = gather_sum_destroy};
     struct aps_allgather_sum *gather =
-        aps_allgather_sum_create(site->vcomm, site->granule);
+        aps_allgather_sum_create(params->vcomm, params->granule);
 
     (void)cause;
     (void)size;

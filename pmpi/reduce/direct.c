@@ -258,7 +258,8 @@ static void direct_encode_slice(struct aps_direct *direct,
     if (direct->outcome == MPI_SUCCESS)
         aps_chunk_encode_slice(
             chunk, &direct->waiting, direct->rank, direct->size, owner,
-            direct_outgoing(direct, blocks, owner, aps_chunk_stride(chunk)));
+            direct_outgoing(direct, blocks, owner,
+                            aps_chunk_scratch_stride(chunk)));
 }
 
 int aps_direct_send_contributions(struct aps_direct *direct,
@@ -271,7 +272,7 @@ int aps_direct_send_contributions(struct aps_direct *direct,
     const struct blocks *blocks =
         &direct_scratch_of(direct, wire)->blocks[turn];
     const struct shape shape = {chunk, wire, direct->size};
-    const size_t stride = aps_chunk_stride(chunk);
+    const size_t stride = aps_chunk_scratch_stride(chunk);
     const bool together = !wire->device && aps_chunk_waits_for_gpu(chunk);
 
     aps_exchange_receive_alike(&slot->contributions, blocks->incoming, stride,
@@ -311,7 +312,7 @@ static void direct_sum_slice(const struct aps_direct *direct,
                              const struct aps_chunk *chunk, unsigned char *to,
                              struct aps_cost *cost)
 {
-    const size_t stride = aps_chunk_stride(chunk);
+    const size_t stride = aps_chunk_scratch_stride(chunk);
 
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
@@ -376,7 +377,7 @@ static struct aps_chunk *direct_chunk_of(const struct run *run, size_t k)
     return &run->direct->slots[k % APS_DIRECT_DEPTH].chunk;
 }
 
-static void direct_offer(void *state, size_t k)
+static void direct_stage_send(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_direct *direct = run->direct;
@@ -386,12 +387,12 @@ static void direct_offer(void *state, size_t k)
     chunk->blocks = direct_scratch_of(direct, &run->wire)
                         ->blocks[k % APS_DIRECT_DEPTH]
                         .results;
-    chunk->stride = aps_chunk_stride(chunk);
+    chunk->stride = aps_chunk_scratch_stride(chunk);
     (void)aps_direct_send_contributions(direct, &run->wire, k, chunk,
                                         run->cost);
 }
 
-static void direct_turn(void *state, size_t k)
+static void direct_stage_reduce(void *state, size_t k)
 {
     struct run *run = state;
 
@@ -399,7 +400,7 @@ static void direct_turn(void *state, size_t k)
                                   direct_chunk_of(run, k), run->cost);
 }
 
-static void direct_finish(void *state, size_t k)
+static void direct_stage_receive(void *state, size_t k)
 {
     struct run *run = state;
     const struct aps_chunk *chunk = direct_chunk_of(run, k);
@@ -426,9 +427,9 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
                    struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage stages[] = {
-        {direct_offer, 0},
-        {direct_turn, APS_PIPELINE_WIRE_LAG},
-        {direct_finish, APS_PIPELINE_WIRE_LAG},
+        {direct_stage_send, 0},
+        {direct_stage_reduce, APS_PIPELINE_WIRE_LAG},
+        {direct_stage_receive, APS_PIPELINE_WIRE_LAG},
     };
     struct run run = {
         .direct = direct,
@@ -471,14 +472,14 @@ static void direct_destroy(struct aps_algorithm *algorithm)
     aps_direct_destroy((struct aps_direct *)algorithm);
 }
 
-int aps_direct_algorithm(const struct aps_algorithm_params *site,
+int aps_direct_algorithm(const struct aps_algorithm_params *params,
                          struct aps_algorithm **algorithm, char *cause,
                          size_t size)
 {
     static const struct aps_algorithm_ops ops = {.run = direct_run,
                                                  .destroy = direct_destroy};
-    struct aps_direct *direct =
-        aps_direct_create_standalone(site->vcomm, site->devices, site->granule);
+    struct aps_direct *direct = aps_direct_create_standalone(
+        params->vcomm, params->devices, params->granule);
 
     (void)cause;
     (void)size;

@@ -82,7 +82,7 @@ void aps_direct_devices_encode(struct aps_direct_devices *devices,
                                struct aps_cost *cost)
 {
     const struct places places = {devices, outgoing, own,
-                                  aps_chunk_stride(chunk)};
+                                  aps_chunk_scratch_stride(chunk)};
     const struct aps_chunk_queue slices = {
         .piece = &chunk->pieces[0],
         .rank = devices->rank,
@@ -108,7 +108,7 @@ void aps_direct_devices_sum(struct aps_direct_devices *devices,
                             unsigned char *to, struct aps_cost *cost)
 {
     const struct aps_piece *piece = &chunk->pieces[0];
-    const size_t stride = aps_chunk_stride(chunk);
+    const size_t stride = aps_chunk_scratch_stride(chunk);
     struct aps_block_queue *queue = &devices->queue;
     struct aps_block_header *headers = devices->headers;
     struct aps_block_header *header = &headers[devices->rank];

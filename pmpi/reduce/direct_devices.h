@@ -33,7 +33,7 @@ void *aps_direct_devices_allocate(const struct aps_direct_devices *devices,
                                   const float *near, size_t bytes);
 
 /* Encodes this rank's values of all slices: the block of rank i at outgoing + i
- * * aps_chunk_stride, this rank's own at the same offset in `own`. */
+ * * aps_chunk_scratch_stride, this rank's own at the same offset in `own`. */
 void aps_direct_devices_encode(struct aps_direct_devices *devices,
                                const struct aps_wire *wire,
                                const struct aps_chunk *chunk,

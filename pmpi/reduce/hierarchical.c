@@ -33,9 +33,9 @@ static void hierarchical_count_cores(const struct aps_vcomm *group)
 
 /* Local. Creates this rank's parts other than the slots. Returns 0 or -1. */
 static int hierarchical_equip_local(struct aps_hierarchical *h,
-                                    const struct aps_algorithm_params *site)
+                                    const struct aps_algorithm_params *params)
 {
-    if (site->devices != APS_DEVICES_NONE &&
+    if (params->devices != APS_DEVICES_NONE &&
         aps_chunk_buffers_init_devices(&h->devices, &h->host) < 0)
         return -1;
     if (aps_hierarchical_is_single_group(h) ||
@@ -49,19 +49,19 @@ static int hierarchical_equip_local(struct aps_hierarchical *h,
 
 /* COLLECTIVE over vcomm. */
 static int hierarchical_equip(struct aps_hierarchical *h,
-                              const struct aps_algorithm_params *site,
+                              const struct aps_algorithm_params *params,
                               char *cause, size_t size)
 {
     int rc = aps_chunk_buffers_init(
-        &h->host, &h->groups, site->longest, site->granule,
-        site->devices != APS_DEVICES_NONE, cause, size);
+        &h->host, &h->groups, params->longest, params->granule,
+        params->devices != APS_DEVICES_NONE, cause, size);
 
     if (rc != MPI_SUCCESS)
         return rc;
     h->node = h->host.node;
     aps_store_selector_init(&h->handoff, h->owners, aps_shm_group_rank(h->node),
                             aps_block_stride_widest(h->host.room.slice));
-    if (hierarchical_equip_local(h, site) < 0)
+    if (hierarchical_equip_local(h, params) < 0)
         return MPI_ERR_NO_MEM;
     hierarchical_count_cores(&h->groups.group);
     return MPI_SUCCESS;
@@ -274,7 +274,7 @@ hierarchical_groups(const struct aps_algorithm *algorithm)
     return &((const struct aps_hierarchical *)algorithm)->groups;
 }
 
-int aps_hierarchical_algorithm(const struct aps_algorithm_params *site,
+int aps_hierarchical_algorithm(const struct aps_algorithm_params *params,
                                struct aps_algorithm **algorithm, char *cause,
                                size_t size)
 {
@@ -284,23 +284,23 @@ int aps_hierarchical_algorithm(const struct aps_algorithm_params *site,
         .groups = hierarchical_groups,
         .destroy = hierarchical_destroy,
     };
-    const struct aps_vcomm *vcomm = site->vcomm;
+    const struct aps_vcomm *vcomm = params->vcomm;
     struct aps_hierarchical *h = calloc(1, sizeof *h);
     int rc;
 
     if (!h)
         return MPI_ERR_NO_MEM;
     h->algorithm.ops = &ops;
-    rc = aps_topology_groups(vcomm, &site->grouping, &h->groups, cause, size);
+    rc = aps_topology_groups(vcomm, &params->grouping, &h->groups, cause, size);
     if (rc != MPI_SUCCESS)
         goto hierarchical_fail;
     h->owners = h->groups.smallest;
     if (h->groups.groups == vcomm->size) {
-        h->direct_only =
-            aps_direct_create_standalone(vcomm, site->devices, site->granule);
+        h->direct_only = aps_direct_create_standalone(vcomm, params->devices,
+                                                      params->granule);
         rc = h->direct_only ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     } else {
-        rc = hierarchical_equip(h, site, cause, size);
+        rc = hierarchical_equip(h, params, cause, size);
     }
     if (rc != MPI_SUCCESS)
         goto hierarchical_fail;

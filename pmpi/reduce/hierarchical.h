@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The hierarchical reduction. Inside a group, ranks use shared memory and every
- * rank sums its slice. Across groups every rank runs `direct` on its slice. The
+ * The hierarchical reduction. Inside a group, ranks use shared memory, and the
+ * owners, as many ranks as the smallest group has, sum a slice each. Across groups
+ * each owner runs `direct` on its slice. The
  * results return through shared memory. If every group is a single rank, the
  * reduction is `direct`. Ranks with vectors in GPU memory share GPU memory if
  * they can.

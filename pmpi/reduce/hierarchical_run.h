@@ -52,7 +52,7 @@ struct aps_hierarchical {
 /* One call. */
 struct aps_hierarchical_run {
     struct aps_hierarchical *h;
-    const struct aps_wire *wire;
+    const struct aps_wire *wire; /* the wire between groups, and of results */
     struct aps_wire inside; /* the wire inside the group, with blocks where the
                              * slots are */
     bool exact_inside;

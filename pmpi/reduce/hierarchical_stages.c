@@ -11,7 +11,7 @@
 /* Waits until `ranks` ranks have made the mark for the chunk `behind` chunks
  * before. */
 static void stages_await(const struct aps_hierarchical_run *run,
-                         enum aps_shm_group_event mark, int ranks, size_t k,
+                         enum aps_shm_group_mark mark, int ranks, size_t k,
                          size_t behind)
 {
     const struct aps_hierarchical *h = run->h;
@@ -75,8 +75,7 @@ static bool stages_is_exact(const struct aps_hierarchical_run *run)
 }
 
 /* Counts n values sent inside the group as FP32. */
-static void hierarchical_count_fp32(const struct aps_hierarchical_run *run,
-                                    size_t n)
+static void stages_count_fp32(const struct aps_hierarchical_run *run, size_t n)
 {
     run->cost->wire_bytes += n * sizeof(float);
     run->cost->fp32_bytes += n * sizeof(float);
@@ -96,7 +95,7 @@ static void stages_contribute_exact(struct aps_hierarchical_run *run,
     else
         piece->vector->memory->copy_out(to, from, slice.length);
     if (away)
-        hierarchical_count_fp32(run, slice.length);
+        stages_count_fp32(run, slice.length);
 }
 
 /* Encodes this rank's values of a piece in its slot, one block an owner:
@@ -236,7 +235,7 @@ static void stages_leave_exact(struct aps_hierarchical_run *run, size_t k,
         return;
     aps_stage_copy(run, APS_STORE_SELECTOR_ALL, stages_result_of(run, k, piece),
                    aps_stage_sum(run, k) + piece->base, length);
-    hierarchical_count_fp32(run, length);
+    stages_count_fp32(run, length);
 }
 
 /* True with one group and codes in host memory: the results are blocks of the
@@ -310,9 +309,11 @@ void aps_hierarchical_sum(void *state, size_t k)
     }
     aps_shm_group_signal(h->node, APS_SHM_GROUP_SUMMED);
     if (aps_hierarchical_is_single_group(h)) {
-        stages_await_result(run, k);
-        for (int p = 0; p < chunk->count && stages_is_exact(run); p++)
-            stages_leave_exact(run, k, &chunk->pieces[p]);
+        if (stages_is_exact(run)) { /* on devices, sums are the results */
+            stages_await_result(run, k);
+            for (int p = 0; p < chunk->count; p++)
+                stages_leave_exact(run, k, &chunk->pieces[p]);
+        }
         aps_shm_group_signal(h->node, APS_SHM_GROUP_FINISHED);
         return;
     }
@@ -322,8 +323,8 @@ void aps_hierarchical_sum(void *state, size_t k)
                                             chunk->count, max));
 }
 
-/* Starts chunk k between the groups. If ranks agree on exponents, the second
- * stage has its own N and its own exponents; otherwise both are NULL. Lost
+/* Starts chunk k between the groups. exponents[]: one for each piece, of the second
+ * stage, which has its own N; NULL if ranks do not agree on exponents. Lost
  * values count as zeros. */
 static struct aps_chunk *
 stages_begin_across(const struct aps_hierarchical_run *run, size_t k,

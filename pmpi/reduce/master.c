@@ -234,7 +234,7 @@ static void master_sum_chunk(const struct run *run, struct slot *slot,
                              struct aps_magnitude max[])
 {
     struct aps_chunk *chunk = &slot->chunk;
-    const size_t stride = aps_chunk_stride(chunk);
+    const size_t stride = aps_chunk_scratch_stride(chunk);
     const int members = run->master->members;
     const bool travels =
         members > 1 || run->wire->accumulate != APS_ACCUMULATE_FP32;
@@ -270,10 +270,11 @@ static void master_sum_group(const struct run *run, struct aps_magnitude max[])
         const size_t bytes = master_value_bytes(run, &slot->chunk);
 
         for (int member = 1; member < members; member++)
-            aps_messages_receive(
-                &slot->messages,
-                slot->values + (size_t)member * aps_chunk_stride(&slot->chunk),
-                bytes, member, APS_TAG_CONTRIBUTION);
+            aps_messages_receive(&slot->messages,
+                                 slot->values +
+                                     (size_t)member *
+                                         aps_chunk_scratch_stride(&slot->chunk),
+                                 bytes, member, APS_TAG_CONTRIBUTION);
         if (master_is_well(run))
             master_encode_values(run, slot);
     }
@@ -435,18 +436,18 @@ static void master_destroy(struct aps_algorithm *algorithm)
     aps_master_destroy((struct aps_master *)algorithm);
 }
 
-int aps_master_algorithm(const struct aps_algorithm_params *site,
+int aps_master_algorithm(const struct aps_algorithm_params *params,
                          struct aps_algorithm **algorithm, char *cause,
                          size_t size)
 {
     static const struct aps_algorithm_ops ops = {
         .run = master_run, .groups = master_groups, .destroy = master_destroy};
-    struct aps_grouping grouping = site->grouping;
+    struct aps_grouping grouping = params->grouping;
     struct aps_master *master;
     int rc;
 
     grouping.across_nodes = true;
-    rc = aps_master_create(site->vcomm, &grouping, site->granule, &master,
+    rc = aps_master_create(params->vcomm, &grouping, params->granule, &master,
                            cause, size);
     if (rc != MPI_SUCCESS)
         return rc;

@@ -165,7 +165,7 @@ static int reduction_make(struct aps_reductions *reductions,
     const size_t longest = row.sized && devices == APS_DEVICES_NONE
                                ? reduction_size_of(n)
                                : SIZE_MAX;
-    const struct aps_algorithm_params site = {
+    const struct aps_algorithm_params params = {
         .vcomm = vcomm,
         .grouping = {.kind = plan->group,
                      .number = plan->group_size,
@@ -181,9 +181,9 @@ static int reduction_make(struct aps_reductions *reductions,
     prepared->group = plan->group;
     prepared->group_size = plan->group_size;
     prepared->longest = longest;
-    prepared->granule = site.granule;
+    prepared->granule = params.granule;
     if (rc == MPI_SUCCESS)
-        rc = row.create(&site, &prepared->algorithm, prepared->cause,
+        rc = row.create(&params, &prepared->algorithm, prepared->cause,
                         sizeof prepared->cause);
     if (rc > 0)
         return rc;

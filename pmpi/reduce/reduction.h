@@ -33,8 +33,8 @@ void aps_reductions_destroy(struct aps_reductions *reductions);
  * Prepares `plan` for vectors of up to n elements together; cheap if it was
  * prepared before.
  *
- * Returns MPI_SUCCESS on all ranks; -1 on all ranks with a `cause`, on rank 0
- * always and on the ranks that found it; or an MPI error code. After -1 the
+ * Returns MPI_SUCCESS on all ranks; -1 on all ranks with the same `cause`; or an MPI
+ * error code. After -1 the
  * function returns -1 again for the same request, until the same plan is ready
  * for longer vectors. For vectors of a smaller size class it tries again.
  */

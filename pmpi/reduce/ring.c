@@ -9,7 +9,6 @@
 #include "block/accumulate.h"
 #include "cut/exponent.h"
 #include "message/messages.h"
-#include "cut/pipeline.h"
 #include "wire/pipeline_sizes.h"
 
 /* Scratch of one chunk of the window. */
@@ -250,7 +249,7 @@ ring_add_own(struct aps_ring *ring, struct slot *slot,
              struct aps_slice slice, struct aps_cost *cost)
 {
     const struct aps_piece *piece = &chunk->pieces[p];
-    const size_t stride = aps_chunk_stride(chunk);
+    const size_t stride = aps_chunk_scratch_stride(chunk);
     unsigned char *came = slot->pair + ring_partial_offset(wire, chunk, p);
     struct aps_magnitude magnitude = {0, false};
 
@@ -419,7 +418,7 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
 
             aps_chunk_next(&all, chunk);
             chunk->blocks = ring->slots[window].results;
-            chunk->stride = aps_chunk_stride(chunk);
+            chunk->stride = aps_chunk_scratch_stride(chunk);
             chunks[window] = chunk;
         }
         if (aps_ring_window(ring, wire, window, chunks, cost) != MPI_SUCCESS)
@@ -445,14 +444,14 @@ static void ring_destroy(struct aps_algorithm *algorithm)
     aps_ring_destroy((struct aps_ring *)algorithm);
 }
 
-int aps_ring_algorithm(const struct aps_algorithm_params *site,
+int aps_ring_algorithm(const struct aps_algorithm_params *params,
                        struct aps_algorithm **algorithm, char *cause,
                        size_t size)
 {
     static const struct aps_algorithm_ops ops = {.run = ring_run,
                                                  .destroy = ring_destroy};
     struct aps_ring *ring =
-        aps_ring_create_standalone(site->vcomm, site->granule);
+        aps_ring_create_standalone(params->vcomm, params->granule);
 
     (void)cause;
     (void)size;

@@ -139,8 +139,8 @@ static int shadow_bits(double seconds)
     return (int)aps_float_bits(seconds > 0 ? (float)seconds : 0);
 }
 
-/* The ranks agree on the next step to be sampled: they take the MAX of the
- * costs and the MIN of the times. */
+/* The ranks agree on the next step to be sampled, unless the policy states it:
+ * they take the MAX of the costs and the MIN of the times. */
 static void shadow_settle(struct aps_subject *subject, int64_t taken)
 {
     enum { COST, ELAPSED, VALUES };
@@ -150,17 +150,18 @@ static void shadow_settle(struct aps_subject *subject, int64_t taken)
     const int64_t elapsed = aps_clock_ns(CLOCK_MONOTONIC) - shadows->begin;
     int values[VALUES];
 
+    if (shadow_is_stated(context))
+        return;
     values[COST] = shadow_bits(1e-9 * (double)taken);
     values[ELAPSED] = -shadow_bits(1e-9 * (double)elapsed);
     (void)aps_context_fail(
         context, subject->ops->what,
         aps_agree_max(aps_comm_resources_vcomm(context->resources), VALUES,
                       values));
-    if (!shadow_is_stated(context))
-        aps_sample_budget_end(&shadows->budget, shadow_class(context, layer),
-                              layer->number,
-                              aps_float_from_bits((uint32_t)values[COST]),
-                              aps_float_from_bits((uint32_t)-values[ELAPSED]));
+    aps_sample_budget_end(&shadows->budget, shadow_class(context, layer),
+                          layer->number,
+                          aps_float_from_bits((uint32_t)values[COST]),
+                          aps_float_from_bits((uint32_t)-values[ELAPSED]));
 }
 
 const struct aps_trial_ops aps_trial_shadow = {

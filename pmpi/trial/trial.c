@@ -4,7 +4,6 @@
 #include "trial/trial.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -91,8 +90,7 @@ static bool trial_equip(struct aps_subject *subject)
         free(memory->out);
         memory->out = out;
         memory->room = n;
-        if (bytes > atomic_load(subject->ops->bytes))
-            atomic_store(subject->ops->bytes, bytes);
+        aps_count_max(subject->ops->bytes, bytes);
     }
     return true;
 }
@@ -164,7 +162,7 @@ static void trial_warn(struct aps_subject *subject, const struct aps_plan *plan,
 
 /* COLLECTIVE. Reduces by plan i, unless it is impossible here; then it is
  * impossible on all ranks. */
-static void trial_try(struct aps_subject *subject, size_t i)
+static int trial_try(struct aps_subject *subject, size_t i)
 {
     struct aps_context *context = subject->context;
     const struct aps_layer *layer = &subject->layer;
@@ -191,7 +189,7 @@ static void trial_try(struct aps_subject *subject, size_t i)
     if (rc < 0)
         trial_warn(subject, &plan, i, cause);
     if (rc != MPI_SUCCESS)
-        return;
+        return rc;
     key.matrix = plan.matrix;
     if (layer->plan.auto_format)
         key.choice = aps_layer_choice(layer, (int)i);
@@ -201,6 +199,7 @@ static void trial_try(struct aps_subject *subject, size_t i)
     (void)aps_context_fail(context, subject->ops->what, rc);
     if (rc == MPI_SUCCESS && subject->ready && context->rank == 0)
         trial_write(subject, &plan, i, &cost, taken);
+    return rc;
 }
 
 /* --- one layer ------------------------------------------------------------ */
@@ -225,9 +224,11 @@ static void trial_measure(struct aps_subject *subject)
     struct aps_context *context = subject->context;
     fenv_t environment;
     int64_t begin, taken;
+    int rc = MPI_SUCCESS;
 
     if (!trial_equip(subject)) {
-        ops->lose(subject);
+        if (context->failed == MPI_SUCCESS)
+            ops->lose(subject);
         return;
     }
     aps_fpenv_enter(&environment);
@@ -242,14 +243,15 @@ static void trial_measure(struct aps_subject *subject)
                              aps_comm_resources_vcomm(context->resources), 0,
                              &aps_memory_host, subject->layer.in,
                              subject->layer.count, &subject->ready));
-    for (size_t i = 0; i < subject->plans->count; i++)
-        trial_try(subject, i);
+    for (size_t i = 0; i < subject->plans->count && rc != MPI_ERR_NO_MEM; i++)
+        rc = trial_try(subject, i);
     taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
     aps_count(ops->measured, 1);
     aps_count(ops->ns, (unsigned long long)taken);
     /* The floating-point environment is still set, so all ranks compute the
      * same. */
-    ops->settle(subject, taken);
+    if (rc != MPI_ERR_NO_MEM) /* after it this rank sends no more */
+        ops->settle(subject, taken);
     aps_fpenv_leave(&environment);
 }
 
@@ -358,8 +360,8 @@ int aps_trial_push(struct aps_context *context, const char *function,
     if (atomic_load(&trials->copied) + bytes <= COPIES_MAX)
         this->copy = trial_copy(layer);
     copied = atomic_fetch_add(&trials->copied, this->copy ? bytes : 0);
-    if (this->copy && copied + bytes > atomic_load(&aps_counters.shadow_copies))
-        atomic_store(&aps_counters.shadow_copies, copied + bytes);
+    if (this->copy)
+        aps_count_max(&aps_counters.shadow_copies, copied + bytes);
     this->subject = trial_subject(context, function, layer);
     this->subject.layer.in = this->copy;
     this->operation =

@@ -21,7 +21,7 @@ bool aps_trials_make(struct aps_context *context,
                      const struct aps_layer *layer);
 
 /* Local, the same on all ranks, in the order in which calls are carried out.
- * True if the layer is due to be measured. */
+ * True if the layer is due to be measured; the next sample may then move. */
 bool aps_trial_is_due(struct aps_context *context,
                       const struct aps_layer *layer);
 
