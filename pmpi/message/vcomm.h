@@ -21,7 +21,8 @@ enum aps_tag {
     APS_TAG_RESULT,
     APS_TAG_EXPONENT,
     APS_TAG_SAMPLE,
-    APS_TAGS = 8 /* tags of one part, some unused */
+    APS_TAG_NONE, /* no message has it */
+    APS_TAGS = 8  /* tags of one part, some unused */
 };
 
 /* Parts of a virtual communicator, such as its groups or the peers across

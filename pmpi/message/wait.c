@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "message/fiber.h"
+#include "message/vcomm.h"
 
 /* Number of tests of a counter before the first sleep. If each rank has a core,
  * they take about 20 us, as long as a wake-up. With fewer cores ranks sleep
@@ -311,11 +312,12 @@ int aps_wait_statuses(int count, MPI_Request requests[], MPI_Status statuses[])
     return wait_for(count, requests, statuses, NULL);
 }
 
+/* If a probe finds a message, it returns at once, and MPI does not progress. */
 void aps_wait_poll(MPI_Comm comm)
 {
     int flag;
 
-    (void)PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag,
+    (void)PMPI_Iprobe(MPI_ANY_SOURCE, APS_TAG_NONE, comm, &flag,
                       MPI_STATUS_IGNORE);
 }
 

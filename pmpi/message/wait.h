@@ -52,7 +52,7 @@ void aps_wait_advance(struct aps_wait_count *count);
 void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
                     MPI_Comm comm, bool messages);
 
-/* Drives MPI's progress: any call of MPI drives it for all communicators. */
+/* Drives MPI's progress, of all communicators. */
 void aps_wait_poll(MPI_Comm comm);
 
 /* Call this between two tests of a wait's condition. The longer the wait has

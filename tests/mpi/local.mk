@@ -187,6 +187,10 @@ check_PROGRAMS += tests/mpi/meanwhile
 tests_mpi_meanwhile_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_meanwhile_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/early_message
+tests_mpi_early_message_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_early_message_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/meanwhile_locals
 tests_mpi_meanwhile_locals_SOURCES = tests/mpi/meanwhile.c
 tests_mpi_meanwhile_locals_CPPFLAGS = $(MPI_TEST_CPPFLAGS) -DLOCALS=4194304

@@ -16,6 +16,13 @@ END
     done
     run "progress $progress, 4 MiB of thread-local variables" 2 \
         -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/meanwhile_locals" calls
+    cat >"$tmp/gather.yaml" <<END
+version: 1
+progress: $progress
+rules: [{format: e5m10}, {format: e5m10, calls: allgather}]
+END
+    run "progress $progress, a message before its call" 3 \
+        -genv APSMPI_POLICY "$tmp/gather.yaml" "$mpi/early_message"
 done
 
 # The library starts its thread, which progresses meanwhile, at the second try.
