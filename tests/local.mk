@@ -41,6 +41,7 @@ include tests/e2e/local.mk
 include tests/apps/local.mk
 include tests/figures/local.mk
 include tests/bench/local.mk
+include tests/fuzz/local.mk
 include tests/long/local.mk
 
 # Tests that measure times, or that make in the build directory: each runs alone.
