@@ -112,7 +112,7 @@ check 'apsmpi info finds the installed library' \
     has out "library    $(where libapsmpi.so)"
 check '... and which MPI it is for' has out "version $PACKAGE_VERSION, for "
 check 'the installed apsmpi-run names the installed library' \
-    grep -x "libdir=$(dirname "$(where libaps.so)" | sed "s,^$dest,,")" \
+    grep -x "libdir='$(dirname "$(where libaps.so)" | sed "s,^$dest,,")'" \
     "$(where apsmpi-run)"
 policy good.yaml 'format: e4m3'
 timed "$bin/apsmpi-run" -p good.yaml $MPIEXEC -n 2 "$probe" sums 2
