@@ -36,7 +36,7 @@
 #define COMPLETION(name, parameters, arguments, count, first, instead)         \
     EXPORT int MPI_##name parameters                                           \
     {                                                                          \
-        aps_queue_drive();                                                     \
+        aps_queue_poll();                                                      \
         if (aps_completion_is_ours(count, first))                              \
             return instead;                                                    \
         NEXT(name);                                                            \
@@ -46,7 +46,7 @@
 #define LOOK(name, parameters, arguments)                                      \
     EXPORT int MPI_##name parameters                                           \
     {                                                                          \
-        aps_queue_drive();                                                     \
+        aps_queue_poll();                                                      \
         NEXT(name);                                                            \
         return function arguments;                                             \
     }

@@ -112,7 +112,7 @@ enum {
     void mpi_##name(NAMED_##arguments)                                         \
     {                                                                          \
         NEXT(name, arguments);                                                 \
-        aps_queue_drive();                                                     \
+        aps_queue_poll();                                                      \
         next(NAMES_##arguments);                                               \
     }
 

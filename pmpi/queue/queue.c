@@ -4,6 +4,7 @@
 #include "queue/queue.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -257,6 +258,17 @@ void aps_queue_drive(void)
         queue_settle(queue);
     }
     pthread_mutex_unlock(&driving);
+}
+
+void aps_queue_poll(void)
+{
+    static _Thread_local int before; /* operations at the last test */
+    const int now = atomic_load(&aps_queue_operations);
+
+    aps_queue_drive();
+    if (now > 0 && now == before && !aps_fiber_inside())
+        sched_yield();
+    before = now;
 }
 
 void aps_queue_drive_blocked(void)

@@ -98,6 +98,11 @@ static inline bool aps_queue_pending(void)
  * Does nothing on a fiber, or while another thread drives the queues. */
 void aps_queue_drive(void);
 
+/* Drives the queues, like aps_queue_drive, from a call of MPI that tests and does not
+ * block. A program that tests in a loop, while no operation ends, gives its core
+ * away: other ranks, or the progress thread, may need it. */
+void aps_queue_poll(void);
+
 /* Drives the queues, like aps_queue_drive, from a call of MPI in which the
  * program blocks: this thread pushes no operation until other ranks proceed. */
 void aps_queue_drive_blocked(void);

@@ -211,6 +211,10 @@ check_PROGRAMS += tests/mpi/pcontrol
 tests_mpi_pcontrol_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_pcontrol_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/polled
+tests_mpi_polled_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_polled_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/progress
 tests_mpi_progress_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_progress_LDADD = $(MPI_TEST_LDADD)
@@ -356,7 +360,7 @@ mpi_tests = \
 	tests/mpi/t-pcontrol.sh \
 	tests/mpi/t-persistent.sh \
 	tests/mpi/t-policy-rank.sh \
-	tests/mpi/t-progress.sh \
+	tests/mpi/t-polled.sh tests/mpi/t-progress.sh \
 	tests/mpi/t-random-bits.sh \
 	tests/mpi/t-reductions.sh \
 	tests/mpi/t-other-collectives-left.sh \
