@@ -10,6 +10,7 @@
 
 static struct aps_failures failures = APS_FAILURES_NONE;
 static atomic_ullong detours;
+aps_cuda_tell_fn aps_cuda_tell;
 
 void aps_cuda_failure_note(const char *verb, const char *cause)
 {
@@ -32,9 +33,9 @@ void aps_cuda_detour_note(const char *verb, const char *cause)
 {
     unsigned long long times = atomic_fetch_add(&detours, 1) + 1;
 
-    if (aps_message_is_due(times))
-        aps_message(-1,
-                    "cuda: %s on the device: %s: it goes through the host, "
-                    "slowly (%llu so far)",
-                    verb, cause, times);
+    if (aps_cuda_tell && aps_message_is_due(times))
+        aps_cuda_tell(-1,
+                      "cuda: %s on the device: %s: it goes through the host, "
+                      "slowly (%llu so far)",
+                      verb, cause, times);
 }

@@ -11,6 +11,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include "cuda/plugin.h"
+
+/* Set by libapsmpi.so (aps_cuda_plugin.tell); NULL: lines are lost. */
+extern aps_cuda_tell_fn aps_cuda_tell;
+
 /* Counts a verb that failed. */
 void aps_cuda_failure_note(const char *verb, const char *cause);
 

@@ -26,8 +26,7 @@ libapsmpi_cuda_la_SOURCES = \
 	cuda/staged.c cuda/staged.h \
 	cuda/staged_steps.c cuda/staged_steps.h \
 	cuda/steps.c cuda/steps.h \
-	cuda/threads.h cuda/warps.h \
-	src/base/message.c src/base/message.h
+	cuda/threads.h cuda/warps.h
 libapsmpi_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 libapsmpi_cuda_la_LIBADD = libcore.la -ldl -lrt -lpthread
 libapsmpi_cuda_la_LDFLAGS = -module -avoid-version -shared -no-undefined \

@@ -433,6 +433,7 @@ const struct aps_cuda_plugin aps_cuda_plugin = {
     .version = PACKAGE_VERSION,
     .sizes = APS_CUDA_SIZES,
     .open = aps_cuda_driver_open,
+    .tell = &aps_cuda_tell,
     .memory =
         {
             .name = "cuda",

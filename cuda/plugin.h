@@ -32,6 +32,10 @@ struct aps_cuda_sizes {
             sizeof(struct aps_format), sizeof(struct aps_scaling)              \
     }
 
+/* Prints a line, like aps_message. */
+typedef void (*aps_cuda_tell_fn)(int rank, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 struct aps_cuda_plugin {
     uint64_t identity; /* APS_CUDA_IDENTITY: a hash of the headers of the
                           interface (cuda/local.mk); if it differs from
@@ -43,6 +47,10 @@ struct aps_cuda_plugin {
      * in this process. Returns 0, or -1 with the cause: no driver, a driver
      * that is too old, no device. */
     int (*open)(char *cause, size_t size);
+
+    /* Variable for aps_message of libapsmpi.so, which alone knows the standard
+     * error of the job's start; NULL: the plugin prints nothing. */
+    aps_cuda_tell_fn *tell;
 
     /* The verbs, for memory of any device and context, and managed memory. */
     struct aps_memory memory;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/failures.h"
+#include "base/message.h"
 #include "cuda/plugin.h"
 #include "message/fiber.h"
 #include "job/job.h"
@@ -98,6 +99,8 @@ static void device_open_plugin(void)
     if (!named)
         device_default_path(path, sizeof path);
     plugin = device_load(named ? named : path);
+    if (plugin && plugin->tell)
+        *plugin->tell = aps_message;
     if (plugin && plugin->open(cause, sizeof cause) == 0)
         backend = &plugin->memory;
     else if (plugin)

@@ -116,7 +116,8 @@ static bool final_is_good(const struct aps_job *job, char *path, char *text,
  * errno. */
 static int final_send(const char *path, const char *text, size_t length)
 {
-    const int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    const int descriptor =
+        aps_message_open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
     int rc =
         descriptor < 0 ? -1 : aps_quiet_write_all(descriptor, text, length);
     const int saved = errno;

@@ -191,7 +191,7 @@ static void summary_json_object(struct aps_json *json,
 /* True if the file ends within a line, which a full disk has cut short. */
 static bool summary_json_is_cut(const char *path)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int fd = aps_message_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat found;
     char last = '\n';
 
@@ -209,8 +209,8 @@ static bool summary_json_is_cut(const char *path)
 static int summary_json_append(const char *path, const char *text,
                                size_t length)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK,
-                  0666);
+    int fd = aps_message_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC |
+                                        O_NONBLOCK);
     ssize_t written;
     int saved;
 

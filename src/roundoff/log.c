@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/message.h"
 #include "base/quiet_write.h"
 #include "roundoff/field.h"
 
@@ -67,7 +68,7 @@ static int end_last_line(int fd)
  * standard output would otherwise print into the log. */
 static int open_high(const char *path)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int fd = aps_message_open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC);
     int high;
 
     if (fd < 0 || fd > STDERR_FILENO)
