@@ -11,8 +11,6 @@
 #include "device/device.h"
 #include "policy/keywords.h"
 
-atomic_bool aps_first_call_seen;
-
 /* Writes ", reduce: hierarchical in 2 groups of 4 ranks (group: node)". The
  * other collectives have one algorithm each. */
 static void first_call_write_reduction(const struct aps_context *context,
@@ -61,16 +59,17 @@ void aps_context_tell_first_call(const struct aps_context *context,
     const struct aps_job *job = context->job;
     const struct aps_vcomm *vcomm =
         aps_comm_resources_vcomm(context->resources);
+    const int rank = aps_job_rank();
     char reduction[96];
     int nodes;
 
-    if (atomic_exchange(&aps_first_call_seen, true) || !job->options.summary ||
-        job->options.summary_file || aps_job_rank() != 0)
+    if (atomic_exchange(&aps_job_leads, true) || !job->options.summary ||
+        job->options.summary_file)
         return;
     nodes = aps_topology_count_nodes(vcomm, job->options.test_nodes,
                                      job->options.test_cyclic);
     first_call_write_reduction(context, key, plan, reduction, sizeof reduction);
-    aps_message(-1,
+    aps_message(rank > 0 ? rank : -1,
                 "%s rewrites its first call, an %s on %s: %d rank%s on %d "
                 "node%s%s, %s %s",
                 job->source.path, function, context->label, vcomm->size,

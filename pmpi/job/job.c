@@ -34,6 +34,7 @@ const struct aps_counted_function aps_counted_functions[APS_COUNTED_FUNCTIONS] =
 };
 APS_HOT bool aps_counters_shared = true;
 struct aps_job *_Atomic aps_job_made;
+atomic_bool aps_job_leads;
 
 static struct aps_job the_job;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -184,6 +184,10 @@ static inline void aps_count_max(atomic_ullong *counter,
  * MPI. Called before MPI_Init; reads the policy and prints nothing. */
 bool aps_job_asks_for_threads(void);
 
+/* True once this process has rewritten a call on a communicator whose rank 0 it
+ * is. Such a process has the log's rows and the chosen formats. */
+extern atomic_bool aps_job_leads;
+
 /* Returns the job of this process; the first call makes it. Thread-safe. */
 struct aps_job *aps_job_make(void);
 extern struct aps_job *_Atomic aps_job_made; /* NULL: not yet */

@@ -283,10 +283,16 @@ void aps_final_policy_begin(const struct aps_job *job)
     static atomic_flag begun = ATOMIC_FLAG_INIT;
     char *path;
 
-    if (aps_job_rank() != 0 || !aps_policy_chooses(job->policy) ||
-        atomic_flag_test_and_set(&begun))
+    if (!aps_policy_chooses(job->policy) || atomic_flag_test_and_set(&begun))
         return;
     path = final_path(job);
+    if (aps_job_rank() != 0) {
+        /* This rank writes the file if it leads the first communicator. */
+        if (path)
+            final_remember(path);
+        free(path);
+        return;
+    }
     if (!path) {
         aps_message(-1, "the formats that layers have at the end will be "
                         "written nowhere: no log is a file, and "
@@ -359,12 +365,12 @@ static void final_write(const struct aps_job *job, char *path)
     free(table);
 }
 
-void aps_final_policy_write(const struct aps_job *job, int world_rank)
+void aps_final_policy_write(const struct aps_job *job)
 {
     fenv_t environment;
     char *path;
 
-    if (world_rank != 0 || job->foreign || job->held != APS_HELD_GOOD ||
+    if (job->foreign || job->held != APS_HELD_GOOD ||
         !aps_policy_chooses(job->policy) ||
         atomic_load(&aps_counters.formats_measured) == 0)
         return;

@@ -163,7 +163,7 @@ static char *summary_write_nonblocking(const struct aps_counters *counters,
 }
 
 static void summary_print_counters(const struct aps_counters *counters,
-                                   const char *name, const char *hint)
+                                   const char *name, const char *hint, int rank)
 {
     const unsigned long long calls = aps_counters_calls(counters);
     const unsigned long long rewritten = atomic_load(&counters->rewritten);
@@ -191,15 +191,16 @@ static void summary_print_counters(const struct aps_counters *counters,
         aps_message(-1, "%llu call%s of %s, none rewritten%s%s", calls,
                     aps_plural(calls), name, passed, hint);
     else
-        aps_message(-1,
-                    "%llu call%s of %s, %llu rewritten (%.1f %%)%s%s%s; rank 0 "
-                    "sent %s instead of %s (%.1f %% saved)%s%s%s%s",
-                    calls, aps_plural(calls), name, rewritten,
-                    summary_percent(rewritten, calls), together, deferred,
-                    passed, summary_human(wire, sent, sizeof sent),
-                    summary_human(fp32, native, sizeof native),
-                    fp32 > wire ? summary_percent(fp32 - wire, fp32) : 0.0,
-                    from, compressed, again, overflowed);
+        aps_message(
+            -1,
+            "%llu call%s of %s, %llu rewritten (%.1f %%)%s%s%s; rank %d "
+            "sent %s instead of %s (%.1f %% saved)%s%s%s%s",
+            calls, aps_plural(calls), name, rewritten,
+            summary_percent(rewritten, calls), together, deferred, passed, rank,
+            summary_human(wire, sent, sizeof sent),
+            summary_human(fp32, native, sizeof native),
+            fp32 > wire ? summary_percent(fp32 - wire, fp32) : 0.0, from,
+            compressed, again, overflowed);
 }
 
 /*
@@ -207,7 +208,7 @@ static void summary_print_counters(const struct aps_counters *counters,
  * named, because programs make many such calls that no rule can apply to.
  * Returns the number of lines.
  */
-static int summary_print_names(const struct aps_job *job)
+static int summary_print_names(const struct aps_job *job, int rank)
 {
     int lines = 0;
 
@@ -224,7 +225,8 @@ static int summary_print_names(const struct aps_job *job)
         if (!named)
             snprintf(hint, sizeof hint, "; a rule may name them by calls: [%s]",
                      aps_call_name(kind));
-        summary_print_counters(counters, aps_counted_functions[i].name, hint);
+        summary_print_counters(counters, aps_counted_functions[i].name, hint,
+                               rank);
         lines++;
     }
     return lines;
@@ -376,7 +378,7 @@ static void summary_print_merged(const struct aps_job *job)
                          : "the step that was found is a single call");
 }
 
-static void summary_print_summary(const struct aps_job *job)
+static void summary_print_summary(const struct aps_job *job, int rank)
 {
     const unsigned long long calls = aps_counters_calls(&aps_counters);
 
@@ -389,10 +391,10 @@ static void summary_print_summary(const struct aps_job *job)
     if (calls == 0 && job->held != APS_HELD_GOOD)
         return;
     if (calls > 0)
-        summary_print_counters(&aps_counters, "MPI_Allreduce", "");
-    if (job->held == APS_HELD_GOOD && summary_print_names(job) == 0 &&
+        summary_print_counters(&aps_counters, "MPI_Allreduce", "", rank);
+    if (job->held == APS_HELD_GOOD && summary_print_names(job, rank) == 0 &&
         calls == 0)
-        summary_print_counters(&aps_counters, "MPI_Allreduce", "");
+        summary_print_counters(&aps_counters, "MPI_Allreduce", "", rank);
     if (job->held == APS_HELD_GOOD) {
         summary_print_shadow(job);
         summary_print_formats(job);
@@ -400,16 +402,16 @@ static void summary_print_summary(const struct aps_job *job)
     }
 }
 
-void aps_summary_print(const struct aps_job *job, int world_rank)
+void aps_summary_print(const struct aps_job *job, int rank)
 {
     fenv_t environment;
 
-    if (world_rank != 0 || !job->options.summary || job->foreign)
+    if (!job->options.summary || job->foreign)
         return;
     aps_fpenv_enter(&environment);
     if (job->options.summary_file)
-        aps_summary_json_write(job);
+        aps_summary_json_write(job, rank);
     else
-        summary_print_summary(job);
+        summary_print_summary(job, rank);
     aps_fpenv_leave(&environment);
 }

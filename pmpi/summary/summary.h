@@ -8,8 +8,8 @@
 
 #include "job/job.h"
 
-/* Local. Prints or writes the summary on world rank 0, unless APSMPI_SUMMARY is
- * off. */
-void aps_summary_print(const struct aps_job *job, int world_rank);
+/* Local. Prints or writes the summary of the calls of this process, rank `rank`
+ * of the job, unless APSMPI_SUMMARY is off. */
+void aps_summary_print(const struct aps_job *job, int rank);
 
 #endif

@@ -154,7 +154,7 @@ static void summary_json_formats(struct aps_json *json,
 }
 
 static void summary_json_object(struct aps_json *json,
-                                const struct aps_job *job)
+                                const struct aps_job *job, int rank)
 {
     const bool held = job->held == APS_HELD_GOOD;
     struct timespec now;
@@ -168,6 +168,7 @@ static void summary_json_object(struct aps_json *json,
     aps_json_double(json, "time",
                     (double)(now.tv_sec * 1000 + now.tv_nsec / 1000000) / 1000);
     summary_json_ranks(json);
+    aps_json_unsigned(json, "rank", (uintmax_t)rank);
     aps_run_get(run);
     aps_json_text(json, "run", run[0] ? run : NULL);
     aps_json_bool(json, "enabled", job->options.enabled);
@@ -228,7 +229,7 @@ static int summary_json_append(const char *path, const char *text,
     return written < 0 ? -1 : 0;
 }
 
-void aps_summary_json_write(const struct aps_job *job)
+void aps_summary_json_write(const struct aps_job *job, int rank)
 {
     const char *path = job->options.summary_file;
     char *text = NULL;
@@ -239,7 +240,7 @@ void aps_summary_json_write(const struct aps_job *job)
     if (json.stream) {
         if (summary_json_is_cut(path))
             fputc('\n', json.stream);
-        summary_json_object(&json, job);
+        summary_json_object(&json, job, rank);
         whole = !ferror(json.stream);
         whole &= fclose(json.stream) == 0;
         if (!whole)

@@ -8,8 +8,9 @@
 
 #include "job/job.h"
 
-/* Local. Appends the summary to the file job->options.summary_file. If it
- * fails, it prints a line on standard error. */
-void aps_summary_json_write(const struct aps_job *job);
+/* Local. Appends the summary of this process, rank `rank` of the job, to the
+ * file job->options.summary_file. If it fails, it prints a line on standard
+ * error. */
+void aps_summary_json_write(const struct aps_job *job, int rank);
 
 #endif

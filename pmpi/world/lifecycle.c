@@ -56,10 +56,34 @@ void aps_lifecycle_finish(void)
         (void)lifecycle_finish(false);
 }
 
+/* COLLECTIVE over MPI_COMM_WORLD if the job has a world; otherwise local.
+ * Returns the rank that prints the summary of its calls: the lowest one that
+ * leads a communicator with rewritten calls, or else the lowest one with calls,
+ * or else rank 0. Rank 0 may be a master that sums nothing. */
+static int lifecycle_reporter(const struct aps_hidden_comm *world, int rank)
+{
+    bool calls = false;
+    int size, mine, greatest;
+
+    if (!world)
+        return 0;
+    size = world->vcomm.size;
+    for (int i = 0; i < APS_COUNTED_FUNCTIONS; i++)
+        calls |= aps_counters_calls(aps_counters_of((enum aps_counted)i)) > 0;
+    mine = atomic_load(&aps_job_leads) ? 2 * size - rank
+           : calls                     ? size - rank
+                                       : 0;
+    if (PMPI_Allreduce(&mine, &greatest, 1, MPI_INT, MPI_MAX, world->comm) !=
+            MPI_SUCCESS ||
+        greatest == 0)
+        return 0;
+    return greatest > size ? 2 * size - greatest : size - greatest;
+}
+
 static int lifecycle_end_callback(MPI_Comm comm, int key, void *value,
                                   void *extra)
 {
-    int rank;
+    int rank, reporter;
 
     (void)comm;
     (void)key;
@@ -67,8 +91,11 @@ static int lifecycle_end_callback(MPI_Comm comm, int key, void *value,
     (void)extra;
     rank = lifecycle_finish(true);
     aps_run_write_end(aps_job());
-    aps_summary_print(aps_job(), rank);
-    aps_final_policy_write(aps_job(), rank);
+    reporter = lifecycle_reporter(aps_hidden_comm_of_job(), rank);
+    if (rank == reporter) {
+        aps_summary_print(aps_job(), rank);
+        aps_final_policy_write(aps_job());
+    }
     /* The context of MPI_COMM_WORLD also holds the world, and is freed
      * later. */
     aps_hidden_comm_release(aps_hidden_comm_of_job());

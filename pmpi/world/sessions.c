@@ -40,12 +40,12 @@ static unsigned long long sessions_calls(void)
 static void sessions_tell_summary(void)
 {
     const unsigned long long calls = sessions_calls();
-    const int rank = aps_job_is_first_rank() ? 0 : 1;
 
-    if (atomic_exchange(&calls_reported, calls) == calls)
+    if (atomic_exchange(&calls_reported, calls) == calls ||
+        !aps_job_is_first_rank())
         return;
-    aps_summary_print(aps_job(), rank);
-    aps_final_policy_write(aps_job(), rank);
+    aps_summary_print(aps_job(), 0);
+    aps_final_policy_write(aps_job());
 }
 
 void aps_sessions_begin(void)

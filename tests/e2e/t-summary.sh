@@ -177,6 +177,45 @@ for progress in calls thread; do
          calls['MPI_Reduce_scatter_block']['calls'] == 3"
 done
 
+# --- rank 0 sums nothing --------------------------------------------------------
+
+cat >master.c <<'END'
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    static float x[4096];
+    MPI_Comm workers;
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, rank > 0 ? 0 : MPI_UNDEFINED, -rank,
+                   &workers);
+    for (int i = 0; rank > 0 && i < 12; i++) {
+        for (int k = 0; k < 4096; k++)
+            x[k] = k % 7 + 1;
+        MPI_Allreduce(MPI_IN_PLACE, x, 4096, MPI_FLOAT, MPI_SUM, workers);
+    }
+    MPI_Finalize();
+    return 0;
+}
+END
+"$MPICC" -w -o master master.c || exit 1
+policy master.yaml -t 'steps: none' \
+    'format: {auto: [e3m0, e6m9], target: snr 20dB}'
+job 3 APSMPI_POLICY=master.yaml APSMPI_LOG=master.csv ./master
+check 'rank 0 is a master: rank 0 of the workers tells its first call' \
+    lines 1 err 'apsmpi: rank 2: master.yaml rewrites its first call'
+check '... and prints the summary' lines 1 err \
+    'calls of MPI_Allreduce, '
+check '... of its own calls' lines 1 err '; rank 2 sent '
+check '... and of the formats' lines 1 err 'format: auto: 1 measurement'
+check '... and writes the final policy' test -s master-policy.yaml
+: >summary.json
+job 3 APSMPI_POLICY=master.yaml APSMPI_SUMMARY=json:summary.json ./master
+check '... as JSON' holds 'last["rank"] == 2 and last["ranks"] == 3 and
+    sums["rewritten"] > 0 and last["auto"]["measurements"] > 0 and
+    len(last["auto"]["layers"]) == 1'
+
 # --- files that cannot be written ---------------------------------------------
 
 # unwritten NAME FILE CAUSE
