@@ -10,6 +10,7 @@
 
 #include "entry/export.h"
 #include "job/job.h"
+#include "job/thread_level.h"
 #include "native/foreign.h"
 #include "native/next_mpi.h"
 #include "world/lifecycle.h"
@@ -19,7 +20,7 @@
 EXPORT int MPI_Init(int *argc, char ***argv)
 {
     const struct aps_next_mpi *next = aps_next_mpi();
-    const int level = aps_lifecycle_thread_level(MPI_THREAD_SINGLE);
+    const int level = aps_thread_level_raise(MPI_THREAD_SINGLE);
     int provided;
     int rc;
 
@@ -38,9 +39,20 @@ EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
     aps_foreign_check_caller(__builtin_return_address(0));
     rc = aps_next_mpi()->Init_thread(
-        argc, argv, aps_lifecycle_thread_level(required), provided);
-    if (rc == 0 && !aps_job()->foreign)
+        argc, argv, aps_thread_level_raise(required), provided);
+    if (rc == 0 && !aps_job()->foreign) {
+        *provided = aps_thread_level_shown(*provided);
         aps_lifecycle_begin(required);
+    }
+    return rc;
+}
+
+EXPORT int MPI_Query_thread(int *provided)
+{
+    const int rc = aps_next_mpi()->Query_thread(provided);
+
+    if (rc == 0 && !aps_job()->foreign)
+        *provided = aps_thread_level_shown(*provided);
     return rc;
 }
 

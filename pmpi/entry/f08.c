@@ -19,6 +19,7 @@
 #include "comm/comm_queue.h"
 #include "entry/export.h"
 #include "job/job.h"
+#include "job/thread_level.h"
 #include "world/lifecycle.h"
 #include "world/sessions.h"
 #include "native/next_mpi.h"
@@ -299,16 +300,29 @@ EXPORT void mpi_init_thread_f08_(void *required, void *provided, void *error);
 void mpi_init_thread_f08_(void *required, void *provided, void *error)
 {
     const int asked = *(int *)required;
-    int level = aps_lifecycle_thread_level(asked);
+    int level = aps_thread_level_raise(asked);
     NEXT(init_thread_f08_, 3);
 
     next(&level, provided, error);
     entry_f08_begin(asked);
+    if (aps_job()->begun)
+        *(int *)provided = aps_thread_level_shown(*(int *)provided);
+}
+
+EXPORT void mpi_query_thread_f08_(void *provided, void *error);
+
+void mpi_query_thread_f08_(void *provided, void *error)
+{
+    NEXT(query_thread_f08_, 2);
+
+    next(provided, error);
+    if (aps_job()->begun)
+        *(int *)provided = aps_thread_level_shown(*(int *)provided);
 }
 
 void mpi_init_f08_(void *error)
 {
-    int level = aps_lifecycle_thread_level(MPI_THREAD_SINGLE);
+    int level = aps_thread_level_raise(MPI_THREAD_SINGLE);
     int provided;
 
     if (level != MPI_THREAD_SINGLE) {

@@ -16,6 +16,7 @@
 #include "call/start.h"
 #include "entry/export.h"
 #include "job/job.h"
+#include "job/thread_level.h"
 #include "world/lifecycle.h"
 #include "native/next_mpi.h"
 
@@ -160,23 +161,36 @@ static void entry_fortran_begin(int required)
         aps_lifecycle_begin(required);
 }
 
-/* Defines mpi_init<suffix>, mpi_init_thread<suffix> and
- * mpi_finalize<suffix>. */
+/* Defines mpi_init<suffix>, mpi_init_thread<suffix>, mpi_query_thread<suffix>
+ * and mpi_finalize<suffix>. */
 #define BEGIN_AND_END(suffix)                                                  \
     EXPORT void mpi_init##suffix(MPI_Fint *error);                             \
     EXPORT void mpi_init_thread##suffix(MPI_Fint *required,                    \
                                         MPI_Fint *provided, MPI_Fint *error);  \
     EXPORT void mpi_finalize##suffix(MPI_Fint *error);                         \
+    EXPORT void mpi_query_thread##suffix(MPI_Fint *provided, MPI_Fint *error); \
     static void entry_fortran_init##suffix(int required, MPI_Fint *provided,   \
                                            MPI_Fint *error)                    \
     {                                                                          \
         static void *_Atomic kept;                                             \
-        MPI_Fint level = aps_lifecycle_thread_level(required);                 \
+        MPI_Fint level = aps_thread_level_raise(required);                     \
         void (*next)(MPI_Fint *, MPI_Fint *, MPI_Fint *);                      \
                                                                                \
         aps_next_mpi_function(&kept, "mpi_init_thread" #suffix, &next);        \
         next(&level, provided, error);                                         \
         entry_fortran_begin(required);                                         \
+        if (aps_job()->begun)                                                  \
+            *provided = aps_thread_level_shown(*provided);                     \
+    }                                                                          \
+    void mpi_query_thread##suffix(MPI_Fint *provided, MPI_Fint *error)         \
+    {                                                                          \
+        static void *_Atomic kept;                                             \
+        void (*next)(MPI_Fint *, MPI_Fint *);                                  \
+                                                                               \
+        aps_next_mpi_function(&kept, "mpi_query_thread" #suffix, &next);       \
+        next(provided, error);                                                 \
+        if (aps_job()->begun)                                                  \
+            *provided = aps_thread_level_shown(*provided);                     \
     }                                                                          \
     void mpi_init##suffix(MPI_Fint *error)                                     \
     {                                                                          \

@@ -222,7 +222,7 @@ bool aps_job_asks_for_threads(void)
     if (aps_foreign())
         return false;
     pthread_once(&texts_read, job_read_texts);
-    if (!job_has_policy(job))
+    if (!job_has_policy(job) || job->options.threads == APS_THREADS_KEPT)
         return false;
     return (job->held == APS_HELD_GOOD &&
             aps_policy_progress(job->policy) == APS_PROGRESS_THREAD) ||

@@ -36,6 +36,7 @@
 #define APS_NEXT_MPI(FUNCTION)                                                 \
     FUNCTION(Init)                                                             \
     FUNCTION(Init_thread)                                                      \
+    FUNCTION(Query_thread)                                                     \
     FUNCTION(Finalize)                                                         \
     FUNCTION(Pcontrol)                                                         \
     FUNCTION(Start)                                                            \

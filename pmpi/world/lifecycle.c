@@ -135,13 +135,6 @@ void aps_lifecycle_stop(void)
     exit(EXIT_BAD_POLICY);
 }
 
-int aps_lifecycle_thread_level(int required)
-{
-    if (aps_job_asks_for_threads())
-        return MPI_THREAD_MULTIPLE;
-    return required;
-}
-
 void aps_lifecycle_take_world(struct aps_hidden_comm *world)
 {
     if (world->vcomm.rank == 0 && world->agreed.cause[0] != '\0')

@@ -19,10 +19,6 @@ void aps_lifecycle_begin(int required);
 struct aps_hidden_comm;
 void aps_lifecycle_take_world(struct aps_hidden_comm *world);
 
-/* Local. Returns the thread level to pass to MPI_Init_thread if the program
- * asks for `required`: nonblocking reductions need MPI_THREAD_MULTIPLE. */
-int aps_lifecycle_thread_level(int required);
-
 /*
  * Local; cheap after the first time. Sets an attribute on MPI_COMM_SELF, so
  * that the library notices the end of the job: MPI_Finalize deletes the

@@ -161,6 +161,20 @@ static bool set_world(struct aps_options *options, const char *value)
     return aps_switch_parse(value, &options->world) == 0;
 }
 
+static bool set_threads(struct aps_options *options, const char *value)
+{
+    static const char *const words[] = {[APS_THREADS_HIDDEN] = "hidden",
+                                        [APS_THREADS_SHOWN] = "shown",
+                                        [APS_THREADS_KEPT] = "kept"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasecmp(value, words[i]) == 0) {
+            options->threads = i;
+            return true;
+        }
+    return false;
+}
+
 static bool set_cuda_ipc(struct aps_options *options, const char *value)
 {
     return aps_switch_parse(value, &options->cuda_ipc) == 0;
@@ -202,6 +216,10 @@ static const struct option {
      "off: MPI_Init makes no hidden communicator of the job, because some "
      "ranks run without the library (default on)",
      "on", true, set_world},
+    {"APSMPI_THREADS", "hidden|shown|kept",
+     "MPI's thread level is raised for nonblocking reductions, and the program "
+     "sees its own (default) or MPI's; or it is never raised",
+     "hidden", false, set_threads},
     {"APSMPI_CPU", "plain|avx2|avx512",
      "force a variant of the kernels (default: the best)", NULL, false,
      set_cpu},

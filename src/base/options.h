@@ -24,11 +24,16 @@ struct aps_options {
     char *summary_file; /* file for the summary as JSON; NULL: lines */
     bool enabled;       /* false: every call passes through */
     bool world;         /* MPI_Init makes a hidden communicator of the job */
-    int test_nodes;     /* tests only: pretend this many nodes; 0: real */
-    bool test_cyclic;   /* pretended nodes take ranks in turn */
-    int test_patience;  /* tests only: milliseconds before a wait is reported;
+    enum {
+        APS_THREADS_HIDDEN, /* raised if needed; the program sees its own */
+        APS_THREADS_SHOWN,  /* raised if needed; the program sees MPI's */
+        APS_THREADS_KEPT    /* never raised */
+    } threads;              /* thread level of MPI */
+    int test_nodes;         /* tests only: pretend this many nodes; 0: real */
+    bool test_cyclic;       /* pretended nodes take ranks in turn */
+    int test_patience; /* tests only: milliseconds before a wait is reported;
                            0: ten seconds */
-    char *cuda;         /* path of the plugin; NULL: next to this library */
+    char *cuda;        /* path of the plugin; NULL: next to this library */
     enum {
         APS_AWARE_ASK, /* ask MPI */
         APS_AWARE_YES,

@@ -45,6 +45,7 @@ e2e_tests = \
 	tests/e2e/t-suggest.sh \
 	tests/e2e/t-stderr.sh \
 	tests/e2e/t-summary.sh \
+	tests/e2e/t-threads.sh \
 	tests/e2e/t-torch.sh \
 	tests/e2e/t-train.sh \
 	tests/e2e/t-trees.sh \

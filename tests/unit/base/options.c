@@ -58,6 +58,9 @@ static void test_bad(void)
          "APSMPI_ENABLE='2' is wrong: the value must be on|off " SYNONYMS},
         {"APSMPI_WORLD", "y",
          "APSMPI_WORLD='y' is wrong: the value must be on|off " SYNONYMS},
+        {"APSMPI_THREADS", "none",
+         "APSMPI_THREADS='none' is wrong: the value must be "
+         "hidden|shown|kept"},
         {"APSMPI_CPU", "sse",
          "APSMPI_CPU='sse' is wrong: the value must be plain|avx2|avx512"},
         {"APSMPI_STREAM", "4MB",
@@ -199,6 +202,11 @@ static void test_good(void)
     ok(options.cuda_ipc, "GPUs share memory");
     read_one("APSMPI_CUDA_IPC", "off");
     ok(!options.cuda_ipc, "GPUs share no memory");
+    ok(options.threads == APS_THREADS_HIDDEN, "the level is hidden");
+    read_one("APSMPI_THREADS", "Shown");
+    ok(options.threads == APS_THREADS_SHOWN, "the level is shown");
+    read_one("APSMPI_THREADS", "kept");
+    ok(options.threads == APS_THREADS_KEPT, "the level is kept");
     read_one("APSMPI_TEST_NODES", "3");
     ok(options.test_nodes == 3 && !options.test_cyclic, "test nodes: 3");
     read_one("APSMPI_TEST_NODES", "3:cyclic");
@@ -320,7 +328,7 @@ static void test_print(void)
     fclose(stream);
     for (const char *p = text; *p; p++)
         lines += *p == '\n';
-    ok(lines == 17 && strstr(text, "APSMPI_POLICY") &&
+    ok(lines == 18 && strstr(text, "APSMPI_POLICY") &&
            strstr(text, "APSMPI_TEST_NODES"),
        "help: a line a variable");
     free(text);
