@@ -187,6 +187,10 @@ static int fuse_agree(struct group *group, struct agreement *agreement)
     aps_fpenv_leave(&environment);
     rc = aps_agree_max(aps_comm_resources_vcomm(context->resources),
                        AGREEMENT_INTS, &agreement->count);
+    if (agreement->count >= 0) { /* not a number of calls */
+        agreement->count = -1;
+        rc = MPI_ERR_OTHER;
+    }
     group->count = -agreement->count;
     return rc;
 }

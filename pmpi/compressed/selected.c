@@ -187,6 +187,9 @@ static void selected_agree(struct run *run)
         counts[i] = (int)((int64_t)run->layers[i].count + INT_MIN);
     if (varies)
         rc = aps_agree_max(run->site->vcomm, run->count, counts);
+    for (int i = 0; varies && i < run->count; i++)
+        if ((size_t)((int64_t)counts[i] - INT_MIN) > run->layers[i].k)
+            rc = MPI_ERR_OTHER; /* a rank has sent too large a number */
     *run->site->exchange->messages.outcome = rc;
     for (int i = 0; i < run->count; i++) {
         struct selected *of = &run->layers[i];

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -77,6 +78,7 @@ static void shm_group_make_name(char *name, size_t size)
 static void *shm_group_map_segment(const char *name, bool create, size_t bytes,
                                    char *cause, size_t size)
 {
+    struct stat found;
     void *mapping = NULL;
     int flags = create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR;
     int fd = shm_open(name, flags, 0600);
@@ -90,6 +92,8 @@ static void *shm_group_map_segment(const char *name, bool create, size_t bytes,
      * the program with SIGBUS in a reduction. */
     if (create)
         error = aps_quiet_allocate(fd, bytes);
+    else if (fstat(fd, &found) < 0 || (size_t)found.st_size < bytes)
+        error = EPROTO; /* not the segment of rank 0 */
     if (error != 0) {
         snprintf(cause, size, "%zu bytes of shared memory: %s", bytes,
                  strerror(error));
@@ -135,6 +139,7 @@ static int shm_group_share(const struct aps_vcomm *group, int rank,
     rc = aps_agree_all(group, &created);
     if (created)
         rc = aps_agree_bytes(group, 0, name, sizeof name);
+    name[sizeof name - 1] = '\0';
     if (created && rc == MPI_SUCCESS) {
         if (rank != 0)
             mapping = shm_group_map_segment(name, false, bytes, cause, size);

@@ -3,6 +3,7 @@
 
 #include "job/job.h"
 
+#include <errno.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -272,8 +273,8 @@ static int job_adopt_locked(struct aps_job *job,
     return 0;
 }
 
-int aps_job_adopt(struct aps_job *job, const char *bytes, char *cause,
-                  size_t size)
+int aps_job_adopt(struct aps_job *job, const char *bytes, size_t length,
+                  char *cause, size_t size)
 {
     struct aps_policy_source source = {0};
     fenv_t environment;
@@ -282,8 +283,10 @@ int aps_job_adopt(struct aps_job *job, const char *bytes, char *cause,
     cause[0] = '\0';
     aps_fpenv_enter(&environment);
     pthread_mutex_lock(&lock);
-    if (aps_policy_text_unpack(bytes, &source) < 0)
-        snprintf(cause, size, "has no memory left for the policy");
+    if (aps_policy_text_unpack(bytes, length, &source) < 0)
+        snprintf(cause, size,
+                 errno == ENOMEM ? "has no memory left for the policy"
+                                 : "has received a damaged policy");
     else
         kept = job_adopt_locked(job, &source, cause, size) == 0;
     pthread_mutex_unlock(&lock);

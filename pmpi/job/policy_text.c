@@ -3,6 +3,7 @@
 
 #include "job/policy_text.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,18 +92,25 @@ int aps_policy_text_pack(const struct aps_policy_source *source, char **bytes,
     return 0;
 }
 
-/* Unpacks the next text, NUL-terminated. Returns 0, or -1 if memory is
- * missing. */
-static int policy_text_take(const char **next, char **text, size_t *length)
+/* Unpacks the next text of `*left` bytes, NUL-terminated. Returns 0, or -1 with
+ * errno. */
+static int policy_text_take(const char **next, size_t *left, char **text,
+                            size_t *length)
 {
     int64_t size;
 
+    errno = EPROTO;
+    if (*left < sizeof size)
+        return -1;
     memcpy(&size, *next, sizeof size);
     *next += sizeof size;
+    *left -= sizeof size;
     *text = NULL;
     *length = 0;
     if (size < 0)
         return 0;
+    if ((uint64_t)size > *left)
+        return -1;
     *text = malloc((size_t)size + 1);
     if (!*text)
         return -1;
@@ -110,19 +118,22 @@ static int policy_text_take(const char **next, char **text, size_t *length)
     (*text)[size] = '\0';
     *length = (size_t)size;
     *next += size;
+    *left -= (size_t)size;
     return 0;
 }
 
-int aps_policy_text_unpack(const char *bytes, struct aps_policy_source *source)
+int aps_policy_text_unpack(const char *bytes, size_t size,
+                           struct aps_policy_source *source)
 {
     size_t ignored;
 
-    if (policy_text_take(&bytes, &source->path, &ignored) < 0 ||
-        policy_text_take(&bytes, &source->text, &source->length) < 0 ||
-        policy_text_take(&bytes, &source->layers_path, &ignored) < 0 ||
-        policy_text_take(&bytes, &source->layers_text, &source->layers_length) <
-            0 ||
-        policy_text_take(&bytes, &source->shadow, &ignored) < 0)
+    if (policy_text_take(&bytes, &size, &source->path, &ignored) < 0 ||
+        policy_text_take(&bytes, &size, &source->text, &source->length) < 0 ||
+        policy_text_take(&bytes, &size, &source->layers_path, &ignored) < 0 ||
+        policy_text_take(&bytes, &size, &source->layers_text,
+                         &source->layers_length) < 0 ||
+        policy_text_take(&bytes, &size, &source->shadow, &ignored) < 0)
         return -1;
-    return 0;
+    errno = EPROTO;
+    return size == 0 && source->path && source->text ? 0 : -1;
 }

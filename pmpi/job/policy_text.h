@@ -21,9 +21,10 @@ uint64_t aps_policy_text_hash(const struct aps_policy_source *source);
 int aps_policy_text_pack(const struct aps_policy_source *source, char **bytes,
                          size_t *size);
 
-/* Unpacks the bytes that another rank has packed. The caller calls
- * aps_policy_source_clear, also after a failure. Returns 0, or -1 if memory is
- * missing. */
-int aps_policy_text_unpack(const char *bytes, struct aps_policy_source *source);
+/* Unpacks the `size` bytes that another rank has packed. The caller calls
+ * aps_policy_source_clear, also after a failure. Returns 0, or -1 with errno:
+ * ENOMEM, or EPROTO if the bytes are not a packed source. */
+int aps_policy_text_unpack(const char *bytes, size_t size,
+                           struct aps_policy_source *source);
 
 #endif

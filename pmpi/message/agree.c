@@ -57,14 +57,30 @@ static void agree_receive(struct aps_agreement *agreement, int from, int place)
                                      &agreement->requests[agreement->count]));
 }
 
-/* Completes the requests, some of which may be MPI_REQUEST_NULL. `rc` is the
- * first error so far. Completes messages under way also after an error, since
- * the next agreement must not receive them. */
-static int agree_complete(int count, MPI_Request requests[], int rc)
-{
-    const int waited =
-        count > 0 ? aps_wait_requests(count, requests) : MPI_SUCCESS;
+/* Most requests that are completed together. */
+#define AGREE_REQUESTS (2 * APS_AGREEMENT_DIRECT)
+_Static_assert(AGREE_REQUESTS >= 8 * sizeof(int), "a broadcast's requests fit");
 
+/* Completes the requests, some of which may be MPI_REQUEST_NULL. The first
+ * `receives` of them bring `bytes` bytes in all, or MPI_ERR_OTHER is an error of
+ * the sender. `rc` is the first error so far. Completes messages under way also
+ * after an error, since the next agreement must not receive them. */
+static int agree_complete(int count, MPI_Request requests[], int receives,
+                          size_t bytes, int rc)
+{
+    MPI_Status statuses[AGREE_REQUESTS];
+    const int waited =
+        count > 0 ? aps_wait_statuses(count, requests, statuses) : MPI_SUCCESS;
+    size_t all = 0;
+    int came;
+
+    for (int i = 0; i < receives && rc == MPI_SUCCESS && waited == MPI_SUCCESS;
+         i++) {
+        rc = PMPI_Get_count(&statuses[i], MPI_BYTE, &came);
+        all += (size_t)came;
+    }
+    if (rc == MPI_SUCCESS && waited == MPI_SUCCESS && all != bytes)
+        rc = MPI_ERR_OTHER;
     for (int i = 0; i < count && waited != MPI_SUCCESS; i++) {
         if (requests[i] == MPI_REQUEST_NULL)
             continue;
@@ -74,10 +90,14 @@ static int agree_complete(int count, MPI_Request requests[], int rc)
     return rc == MPI_SUCCESS ? waited : rc;
 }
 
-static void agree_wait(struct aps_agreement *agreement)
+/* Completes a round, in which `receives` values arrive. */
+static void agree_wait(struct aps_agreement *agreement, int receives)
 {
+    if (agreement->rc != MPI_SUCCESS)
+        receives = 0; /* some may not have been posted */
     agreement->rc =
-        agree_complete(agreement->count, agreement->requests, agreement->rc);
+        agree_complete(agreement->count, agreement->requests, receives,
+                       (size_t)receives * agreement->size, agreement->rc);
     agreement->count = 0;
 }
 
@@ -121,7 +141,7 @@ static int agree_finish(struct aps_agreement *agreement)
 {
     const int size = agreement->vcomm->size;
 
-    agree_wait(agreement);
+    agree_wait(agreement, agree_is_direct(agreement) ? size - 1 : 1);
     if (agree_is_direct(agreement)) {
         for (int i = 0; i < size - 1 && agreement->rc == MPI_SUCCESS; i++)
             agreement->combine(agreement->values, agreement->theirs[i].bytes,
@@ -136,7 +156,7 @@ static int agree_finish(struct aps_agreement *agreement)
         if (distance >= size)
             return agreement->rc;
         agree_post_round(agreement, distance);
-        agree_wait(agreement);
+        agree_wait(agreement, 1);
     }
 }
 
@@ -271,7 +291,7 @@ static int agree_broadcast(const struct aps_vcomm *vcomm, int root, void *bytes,
                              to, APS_TAG_AGREEMENT, &requests[count++]);
         rc = rc == MPI_SUCCESS ? now : rc;
     }
-    return agree_complete(count, requests, rc);
+    return agree_complete(count, requests, 0, 0, rc);
 }
 
 int aps_agree_bytes(const struct aps_vcomm *vcomm, int root, void *bytes,
@@ -338,7 +358,8 @@ int aps_agree_gather_bytes(const struct aps_vcomm *vcomm, size_t each,
         rc = rc == MPI_SUCCESS ? now : rc;
         now = agree_move(vcomm, true, (rank + size - distance) % size, rank,
                          count, each, values, requests + 2);
-        rc = agree_complete(4, requests, rc == MPI_SUCCESS ? now : rc);
+        rc = agree_complete(4, requests, 2, (size_t)count * each,
+                            rc == MPI_SUCCESS ? now : rc);
     }
     return rc;
 }
@@ -347,11 +368,15 @@ int aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size)
 {
     /* The MAX of the negated rank is the lowest rank that has a text. */
     int lowest = text[0] != '\0' ? -vcomm->rank : INT_MIN;
-    const int rc = aps_agree_max(vcomm, 1, &lowest);
+    int rc = aps_agree_max(vcomm, 1, &lowest);
 
-    return rc == MPI_SUCCESS && lowest != INT_MIN
-               ? aps_agree_bytes(vcomm, -lowest, text, size)
-               : rc;
+    if (rc != MPI_SUCCESS || lowest == INT_MIN)
+        return rc;
+    if (lowest > 0 || lowest <= -vcomm->size)
+        return MPI_ERR_OTHER; /* not a rank */
+    rc = aps_agree_bytes(vcomm, -lowest, text, size);
+    text[size - 1] = '\0';
+    return rc;
 }
 
 /* --- on a communicator of the program ------------------------------------- */

@@ -53,7 +53,8 @@ int aps_agree_gather_bytes(const struct aps_vcomm *vcomm, size_t each,
 
 /* COLLECTIVE over vcomm. Copies the text of the lowest rank whose text is not
  * empty to all ranks; each text is an array of `size` bytes. Returns an MPI
- * error code. */
+ * error code. As in all agreements, MPI_ERR_OTHER may mean that another rank has
+ * sent too few bytes, or numbers out of range. */
 int aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size);
 
 /* --- in two steps --------------------------------------------------------- */

@@ -167,10 +167,15 @@ static int format_agree(const struct aps_subject *subject, int verdict)
     /* Other ranks contribute the minimum, so MAX gives rank 0's decision. */
     int agreed = context->rank == 0 ? verdict : APS_FORMAT_NONE;
 
-    (void)aps_context_fail(
-        context, subject->ops->what,
-        aps_agree_max(aps_comm_resources_vcomm(context->resources), 1,
-                      &agreed));
+    const int count = (int)subject->layer.plan.auto_format->formats.count;
+    int rc =
+        aps_agree_max(aps_comm_resources_vcomm(context->resources), 1, &agreed);
+
+    if (agreed >= count) { /* not a decision */
+        agreed = APS_FORMAT_NONE;
+        rc = MPI_ERR_OTHER;
+    }
+    (void)aps_context_fail(context, subject->ops->what, rc);
     return agreed;
 }
 

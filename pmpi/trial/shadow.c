@@ -148,16 +148,18 @@ static void shadow_settle(struct aps_subject *subject, int64_t taken)
     const struct aps_layer *layer = &subject->layer;
     struct aps_shadows *shadows = &context->trials->shadows;
     const int64_t elapsed = aps_clock_ns(CLOCK_MONOTONIC) - shadows->begin;
-    int values[VALUES];
+    int values[VALUES], rc;
 
     if (shadow_is_stated(context))
         return;
     values[COST] = shadow_bits(1e-9 * (double)taken);
     values[ELAPSED] = -shadow_bits(1e-9 * (double)elapsed);
-    (void)aps_context_fail(
-        context, subject->ops->what,
-        aps_agree_max(aps_comm_resources_vcomm(context->resources), VALUES,
-                      values));
+    rc = aps_agree_max(aps_comm_resources_vcomm(context->resources), VALUES,
+                       values);
+    if (values[COST] < 0 || values[ELAPSED] > 0)
+        rc = MPI_ERR_OTHER; /* not times */
+    if (aps_context_fail(context, subject->ops->what, rc) != MPI_SUCCESS)
+        return;
     aps_sample_budget_end(&shadows->budget, shadow_class(context, layer),
                           layer->number,
                           aps_float_from_bits((uint32_t)values[COST]),

@@ -35,6 +35,10 @@ struct beginning {
     char run[APS_RUN_ID];
 };
 
+/* Most bytes of a packed policy: its texts, and the candidates of the
+ * environment. */
+#define PACKED_MAX ((uint64_t)64 << 20)
+
 /* Size of a buffer for the path of a policy in a message, in bytes. */
 #define PATH_SHOWN 100
 
@@ -79,6 +83,18 @@ static int handshake_lowest(const struct shake *shake, int value)
     return shake->vcomm->size - value;
 }
 
+/* COLLECTIVE. Agrees on `count` values of handshake_yes. Returns an MPI error
+ * code. */
+static int handshake_agree(const struct shake *shake, int count, int values[])
+{
+    const int rc = aps_agree_max(shake->vcomm, count, values);
+
+    for (int i = 0; i < count; i++)
+        if (values[i] < 0 || values[i] > shake->vcomm->size)
+            return MPI_ERR_OTHER; /* not a rank */
+    return rc;
+}
+
 /* COLLECTIVE. Compares the setting of each rank with that of rank 0, and agrees
  * on `values`. Returns an MPI error code. */
 static int handshake_compare(struct shake *shake, int values[FIRST])
@@ -111,7 +127,7 @@ static int handshake_compare(struct shake *shake, int values[FIRST])
     values[ABSENT] = handshake_yes(shake, shake->absent);
     values[CAME_IN_INIT] = handshake_yes(shake, shake->whole_job);
     values[CAME_BY_CALL] = handshake_yes(shake, !shake->whole_job);
-    return aps_agree_max(shake->vcomm, FIRST, values);
+    return handshake_agree(shake, FIRST, values);
 }
 
 /* COLLECTIVE. Stores the difference between the libraries of `rank` and rank 0
@@ -150,16 +166,17 @@ static int handshake_hand_out(struct shake *shake, int holder, size_t size,
         return MPI_ERR_NO_MEM;
     rc = aps_agree_bytes(shake->vcomm, holder, bytes, size);
     if (rc == MPI_SUCCESS && shake->held != APS_HELD_GOOD)
-        (void)aps_job_adopt(shake->job, bytes, cause, sizeof cause);
+        (void)aps_job_adopt(shake->job, bytes, size, cause, sizeof cause);
     if (!packed)
         free(bytes);
     rank = handshake_yes(shake, cause[0] != '\0');
     if (rc == MPI_SUCCESS)
-        rc = aps_agree_max(shake->vcomm, 1, &rank);
+        rc = handshake_agree(shake, 1, &rank);
     if (rc != MPI_SUCCESS || rank == 0)
         return rc;
     rank = handshake_lowest(shake, rank);
     rc = aps_agree_bytes(shake->vcomm, rank, cause, sizeof cause);
+    cause[sizeof cause - 1] = '\0';
     snprintf(shake->agreed->cause, sizeof shake->agreed->cause, "rank %d %s",
              rank, cause);
     return rc;
@@ -171,13 +188,16 @@ static int handshake_name(struct shake *shake, int rank, char name[PATH_SHOWN])
 {
     const char *path = shake->job->source.path;
     const size_t length = path ? strlen(path) : 0;
+    int rc;
 
     memset(name, 0, PATH_SHOWN);
     if (shake->vcomm->rank == rank && length < PATH_SHOWN)
         snprintf(name, PATH_SHOWN, "%s", path ? path : "");
     else if (shake->vcomm->rank == rank)
         snprintf(name, PATH_SHOWN, "...%s", path + length - PATH_SHOWN + 4);
-    return aps_agree_bytes(shake->vcomm, rank, name, PATH_SHOWN);
+    rc = aps_agree_bytes(shake->vcomm, rank, name, PATH_SHOWN);
+    name[PATH_SHOWN - 1] = '\0';
+    return rc;
 }
 
 /* COLLECTIVE. Stores as the cause that `other` holds another policy than
@@ -217,7 +237,9 @@ static int handshake_offer(struct shake *shake, int holder)
     values[HOLDS_ANOTHER] = handshake_yes(shake, another);
     values[HOLDS_NONE] =
         handshake_yes(shake, !another && shake->held != APS_HELD_GOOD);
-    rc = aps_agree_max(shake->vcomm, SECOND, values);
+    rc = handshake_agree(shake, SECOND, values);
+    if (rc == MPI_SUCCESS && offer.size > PACKED_MAX)
+        rc = MPI_ERR_OTHER;
     if (rc != MPI_SUCCESS)
         goto free_packed;
     if (values[HOLDS_ANOTHER])
@@ -265,6 +287,9 @@ static int handshake_begin(struct shake *shake, int holder)
     aps_final_policy_begin(shake->job);
     handshake_tell_log(shake);
     rc = aps_agree_bytes(shake->vcomm, 0, &begin, sizeof begin);
+    begin.run[sizeof begin.run - 1] = '\0';
+    if (begin.every < 0)
+        begin.every = 0;
     if (rc == MPI_SUCCESS)
         aps_run_adopt(begin.run);
     if (made)

@@ -52,7 +52,7 @@ int aps_nodes_find(MPI_Comm comm, int nodes[])
         PMPI_Comm_free(&node);
     rc = PMPI_Allgather(&lowest, 1, MPI_INT, nodes, 1, MPI_INT, comm);
     for (int i = 0; i < size && rc == MPI_SUCCESS; i++)
-        if (nodes[i] < 0)
+        if (nodes[i] < 0 || nodes[i] >= size)
             rc = MPI_ERR_OTHER;
     return rc;
 }

@@ -8,6 +8,9 @@
 
 #include "codec/codec.h"
 
+/* Exponents of floats, and of sums of floats, are below this number. */
+#define EXPONENT_MOST 1000
+
 const char *aps_scale_name(const struct aps_scale *scale)
 {
     return aps_scale_names[scale->kind];
@@ -46,6 +49,10 @@ int aps_scale_stage_exponent(const struct aps_scale *scale,
 {
     const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
 
+    /* Other ranks may have sent an exponent that floats do not have. */
+    if (max_exponent > EXPONENT_MOST ||
+        (max_exponent < -EXPONENT_MOST && max_exponent != APS_EXPONENT_ZERO))
+        max_exponent = EXPONENT_MOST;
     return ops->agreed ? ops->stage_exponent(scale, format, max_exponent) : 0;
 }
 

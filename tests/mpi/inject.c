@@ -12,6 +12,10 @@
  * names are not functions of MPI: `allocation` is malloc and its like, `shm_open`
  * says EACCES, and `pthread_create` EAGAIN.
  *
+ *     INJECT=garble:PMPI_Isend:1:12:5
+ *
+ * all messages of 12 bytes from rank 1, except the first five, consist of bytes 0x7f.
+ *
  *     INJECT_REPORT=1
  *
  * prints at the end of each process how often libapsmpi.so called each function.
@@ -113,7 +117,7 @@ __attribute__((destructor)) static void inject_report(void)
 /* --- orders from the environment ------------------------------------------ */
 
 struct inject_order {
-    enum { LATE, FAILS } kind;
+    enum { LATE, FAILS, GARBLES } kind;
     char function[32];
     char rank[16];
     long call;
@@ -131,7 +135,9 @@ static bool inject_next_order(const char **text, struct inject_order *order)
                order->function, order->rank, &order->call, &length) != 4)
         return false;
     *text += length;
-    order->kind = strcmp(kind, "fail") == 0 ? FAILS : LATE;
+    order->kind = strcmp(kind, "fail") == 0     ? FAILS
+                  : strcmp(kind, "garble") == 0 ? GARBLES
+                                                : LATE;
     if (**text == ':')
         order->seconds = strtol(*text + 1, (char **)text, 10);
     if (**text == ',')
@@ -243,7 +249,7 @@ static bool inject(enum inject_function function, const void *caller)
     call = ++inject_calls[function];
     fails = inject_fails_now(function);
     while (text && inject_next_order(&text, &order)) {
-        if (!inject_is_for(&order, function, call))
+        if (order.kind == GARBLES || !inject_is_for(&order, function, call))
             continue;
         fprintf(stderr, "# inject: %s of %s number %ld\n",
                 order.kind == FAILS ? "failure" : "delay", order.function,
@@ -269,10 +275,30 @@ static bool inject(enum inject_function function, const void *caller)
         return inject(FUNCTION, CALLER) ? MPI_ERR_OTHER : next ARGUMENTS;      \
     }
 
+/* Returns the bytes that are sent in place of a message of `count` bytes. */
+static const void *inject_garbled(const void *buffer, int count,
+                                  const void *caller)
+{
+    static unsigned char bytes[4096];
+    static atomic_long seen;
+    const char *text = getenv("INJECT");
+    struct inject_order order;
+
+    memset(bytes, 0x7f, sizeof bytes);
+    while (text && inject_next_order(&text, &order))
+        if (order.kind == GARBLES && inject_is_ours(caller) &&
+            count <= (int)sizeof bytes &&
+            inject_is_for(&order, INJECT_ISEND, count) &&
+            ++seen > order.seconds)
+            return bytes;
+    return buffer;
+}
+
 INJECT(INJECT_ISEND, PMPI_Isend,
        (const void *buffer, int count, MPI_Datatype type, int rank, int tag,
         MPI_Comm comm, MPI_Request *request),
-       (buffer, count, type, rank, tag, comm, request))
+       (inject_garbled(buffer, count, CALLER), count, type, rank, tag, comm,
+        request))
 INJECT(INJECT_IRECV, PMPI_Irecv,
        (void *buffer, int count, MPI_Datatype type, int rank, int tag,
         MPI_Comm comm, MPI_Request *request),

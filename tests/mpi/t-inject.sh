@@ -39,4 +39,35 @@ done
 
 injected late:PMPI_Isend:1:2:3 3 direct world blocking
 injected late:PMPI_Irecv:0:3:3 2 direct world nonblocking
+
+# Numbers that another rank has garbled: an error on all ranks, within the limit.
+
+# garbled BYTES SKIPPED: rank 1 garbles its messages of BYTES bytes, except the first
+# SKIPPED
+garbled()
+{
+    # shellcheck disable=SC2086 # two words
+    timeout 60 $launch -n 2 -genv LD_PRELOAD "$library" \
+        -genv INJECT "garble:PMPI_Isend:1:$1:$2" \
+        -genv APSMPI_POLICY "$tmp/threshold.yaml" "$mpi/selected" bytes 831 2 \
+        >"$tmp/stdout" 2>"$tmp/stderr" </dev/null
+    status=$?
+    [ $status -ne 0 ] && [ $status -ne 124 ] &&
+        ! grep -q 'signal 11\|signal 6\|malloc' "$tmp/stderr"
+    check $? "messages of $1 bytes after $2 are garbled: an error, without a signal"
+    grep -q '^apsmpi: .*failed' "$tmp/stderr"
+    check $? '... a line reports it'
+}
+cat >"$tmp/threshold.yaml" <<END
+version: 1
+min_count: 1
+table: $tmp/table.csv
+rules: [{compress: {threshold: 0.5}, format: e8m23, scale: none, reduce: gather}]
+END
+printf 'layer,name,count\n0,a,700\n1,b,3\n2,c,128\n' >"$tmp/table.csv"
+# The agreement on the policy, on a cause, and on the elements of three layers.
+garbled 64 0
+for skipped in 0 1 2 3; do
+    garbled 4 $skipped
+done
 finish

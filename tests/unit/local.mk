@@ -9,6 +9,7 @@ UNIT_TESTS = \
 	tests/unit/codec/array_scaled \
 	tests/unit/roundoff/binades \
 	tests/unit/pmpi/build \
+	tests/unit/pmpi/policy_text \
 	tests/unit/pmpi/chunk_layout \
 	tests/unit/compress/chunks \
 	tests/unit/compress/compressor_takes \
@@ -450,6 +451,10 @@ tests_unit_pmpi_build_SOURCES = tests/unit/pmpi/build.c \
 nodist_tests_unit_pmpi_build_SOURCES = pmpi/job/build_identity.h
 tests_unit_pmpi_build_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_build_LDADD = $(UNIT_LIBS)
+tests_unit_pmpi_policy_text_SOURCES = tests/unit/pmpi/policy_text.c \
+	pmpi/job/policy_text.c pmpi/job/policy_text.h
+tests_unit_pmpi_policy_text_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_pmpi_policy_text_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_pmpi_magnitude_batch_SOURCES = tests/unit/pmpi/magnitude_batch.c \
 	pmpi/block/magnitude_batch.c pmpi/block/magnitude_batch.h
 tests_unit_pmpi_magnitude_batch_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
