@@ -4,6 +4,9 @@
  * of another tool before that of this library. If the tool calls the next
  * library's MPI_Allreduce, the library works. If the tool calls PMPI_Allreduce,
  * as most tools do, no call reaches the library, which can only tell the user.
+ *
+ * The library also reports, at the end of a process that has a policy, that the
+ * program used MPI without calling it by names that the linker resolves.
  */
 #ifndef APS_PMPI_WORLD_PRELOAD_ORDER_H
 #define APS_PMPI_WORLD_PRELOAD_ORDER_H
