@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/failures.h"
 #include "base/message.h"
@@ -73,8 +74,14 @@ static bool device_plugin_differs(const char *path,
 static const struct aps_cuda_plugin *device_load(const char *path)
 {
     const struct aps_cuda_plugin *plugin;
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    struct stat found;
+    void *library;
 
+    if (stat(path, &found) == 0 && !S_ISREG(found.st_mode)) {
+        snprintf(complaint, sizeof complaint, "%s is not a regular file", path);
+        return NULL; /* dlopen would wait for the writer of a pipe */
+    }
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         snprintf(complaint, sizeof complaint, "%s", dlerror());
         return NULL;

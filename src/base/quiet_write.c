@@ -5,11 +5,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Time for which a full pipe may stay full, in milliseconds. */
+#define PATIENCE_MS 10000
 
 /* Consumes the signal that the write has raised, unless it was pending
  * before. */
@@ -73,7 +77,10 @@ int aps_quiet_write_all(int fd, const char *text, size_t length)
 {
     while (length > 0) {
         const ssize_t written = aps_quiet_write(fd, text, length);
+        struct pollfd ready = {.fd = fd, .events = POLLOUT};
 
+        if (written < 0 && errno == EAGAIN && poll(&ready, 1, PATIENCE_MS) != 0)
+            continue;
         if (written < 0)
             return -1;
         text += written;

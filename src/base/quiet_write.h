@@ -20,7 +20,8 @@ ssize_t aps_quiet_write(int fd, const char *text, size_t length);
 int aps_quiet_allocate(int fd, size_t bytes);
 
 /* Writes all of the text. Returns 0, or -1 with errno: then a part may have
- * been written. */
+ * been written. EAGAIN: the descriptor is nonblocking, and nothing has read from
+ * it for ten seconds. */
 int aps_quiet_write_all(int fd, const char *text, size_t length);
 
 #endif

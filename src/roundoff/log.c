@@ -65,17 +65,31 @@ static int end_last_line(int fd)
 }
 
 /* Returns a descriptor that is never 0, 1 or 2: a program that closed its
- * standard output would otherwise print into the log. */
+ * standard output would otherwise print into the log. Writes to a pipe do not
+ * wait: if no process reads it, the job would wait for ever. */
 static int open_high(const char *path)
 {
-    int fd = aps_message_open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC);
+    const int flags = O_CREAT | O_APPEND | O_CLOEXEC;
+    int fd = aps_message_open(path, O_RDWR | flags);
+    struct stat status;
     int high;
 
+    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode)) {
+        close(fd);
+        fd = aps_message_open(path, O_WRONLY | O_NONBLOCK | flags);
+    }
     if (fd < 0 || fd > STDERR_FILENO)
         return fd;
     high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     close(fd);
     return high;
+}
+
+/* Returns the text of an error number of a log. */
+static const char *log_cause(int error)
+{
+    return error == ENXIO || error == EAGAIN ? "no process reads the pipe"
+                                             : strerror(error);
 }
 
 /* Waits at most half a second, because a file system without locks only risks a
@@ -126,7 +140,7 @@ static int log_open_file(const char *path, const char *wanted, int *fd,
     *fd = open_high(path);
     if (*fd < 0)
         return aps_error_set(error, errno, path, 0, 0,
-                             "cannot open the log: %s", strerror(errno));
+                             "cannot open the log: %s", log_cause(errno));
     /* Pipes and terminals have no beginning to read: write the header. */
     if (fstat(*fd, &status) == 0 && S_ISREG(status.st_mode)) {
         lock(*fd);
@@ -147,7 +161,7 @@ static int log_open_file(const char *path, const char *wanted, int *fd,
 
 cannot_write:
     aps_error_set(error, errno, path, 0, 0, "cannot write the log: %s",
-                  strerror(errno));
+                  log_cause(errno));
     close(*fd);
     return -1;
 }
@@ -206,7 +220,7 @@ int aps_log_put(struct aps_log *log, const char *line, size_t length,
             failed = atomic_load(&log->failed);
     }
     return aps_error_set(error, failed, log->path, 0, 0,
-                         "cannot write the log: %s", strerror(failed));
+                         "cannot write the log: %s", log_cause(failed));
 }
 
 /* The texts of a row as fields. */

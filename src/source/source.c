@@ -7,9 +7,14 @@
 #include "policy/policy.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "yaml/version.h"
 #include "yaml/yaml.h"
@@ -76,17 +81,75 @@ free_text:
     return -1;
 }
 
+/* Times for which a pipe may be silent, in milliseconds: before some process
+ * writes into it, and after. */
+#define UNWRITTEN_MS 1000
+#define SILENT_MS 10000
+
+/* A pipe, which would let the job wait for ever. */
+struct pipe {
+    int fd;
+    bool begun; /* bytes have arrived */
+    bool silent;
+};
+
+static ssize_t pipe_read(void *cookie, char *text, size_t size)
+{
+    struct pipe *pipe = cookie;
+    struct pollfd ready = {.fd = pipe->fd, .events = POLLIN};
+
+    while (!pipe->silent) {
+        const ssize_t got = read(pipe->fd, text, size);
+
+        pipe->begun |= got > 0;
+        if (got > 0 || (got == 0 && pipe->begun) ||
+            (got < 0 && errno != EAGAIN && errno != EINTR))
+            return got;
+        pipe->silent =
+            poll(&ready, 1, got < 0 ? SILENT_MS : UNWRITTEN_MS) == 0 ||
+            (got == 0 && !(ready.revents & POLLIN));
+    }
+    errno = EAGAIN;
+    return -1;
+}
+
+/* Opens a file; a pipe is read through `pipe`. */
+static FILE *open_file(const char *path, struct pipe *pipe)
+{
+    const cookie_io_functions_t functions = {.read = pipe_read};
+    FILE *stream;
+    struct stat found;
+
+    pipe->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (pipe->fd < 0)
+        return NULL;
+    if (fstat(pipe->fd, &found) == 0 && S_ISFIFO(found.st_mode))
+        return fopencookie(pipe, "r", functions);
+    (void)fcntl(pipe->fd, F_SETFL, 0); /* waits, as for a terminal */
+    stream = fdopen(pipe->fd, "r");
+    if (stream)
+        pipe->fd = -1; /* owned by the stream */
+    return stream;
+}
+
 static int read_file(const char *path, int mebibytes, struct content *content)
 {
-    FILE *stream = fopen(path, "re");
-    int result;
+    struct pipe pipe = {.fd = -1};
+    FILE *stream = open_file(path, &pipe);
+    int result = -1;
 
     if (!stream) {
         content->why = strerror(errno);
-        return -1;
+        goto close_pipe;
     }
     result = read_stream(stream, mebibytes, content);
     fclose(stream);
+    if (pipe.silent)
+        content->why = "a pipe into which no process writes";
+
+close_pipe:
+    if (pipe.fd >= 0)
+        close(pipe.fd);
     return result;
 }
 

@@ -276,4 +276,34 @@ check 'a log that cannot grow: the training goes on, without a signal' cmp low o
 check '... with one warning' lines 1 err \
     'large.csv: cannot write the log: File too large; the job runs without a log'
 
+# --- pipes --------------------------------------------------------------------
+
+# None of them is waited for.
+mkfifo silent.yaml unread
+job 2 APSMPI_POLICY=silent.yaml $digits --epochs 1
+check 'a policy that is a pipe without a writer: the job stops' failed
+check '... and names it' lines 1 err \
+    'silent.yaml: a pipe into which no process writes'
+check '... without a wait' test "$taken" -le 20
+policy good.yaml 'format: e4m3'
+job 2 APSMPI_POLICY=good.yaml APSMPI_LOG=unread $digits --epochs 1
+check 'a log that is a pipe without a reader: the job ends well' status_is 0
+check '... and one line says so' lines 1 err \
+    'unread: cannot open the log: no process reads the pipe'
+sleep 60 <unread &
+sleeper=$!
+policy often.yaml -t 'log: {file: unread, every: 1}' 'format: e4m3'
+job 2 APSMPI_POLICY=often.yaml $digits --epochs 10
+check '... with a reader that does not read: the job ends well' status_is 0
+check '... and one line says so' lines 1 err \
+    'unread: cannot write the log: no process reads the pipe'
+kill $sleeper
+cat unread >read.csv &
+job 2 APSMPI_POLICY=good.yaml APSMPI_LOG=unread $digits --epochs 1
+wait
+check 'a log that is a pipe with a reader has all rows' grep -q '^# end' read.csv
+cat good.yaml >silent.yaml &
+"$apsmpi" check silent.yaml >out 2>err
+check 'a policy from a pipe' has out 'silent.yaml: ok'
+
 finish
