@@ -39,6 +39,7 @@ libcore_la_SOURCES = \
 	src/base/clock.h \
 	src/base/cpu.c src/base/cpu.h \
 	src/base/error.c src/base/error.h \
+	src/base/print.c src/base/print.h \
 	src/base/failures.c src/base/failures.h \
 	src/base/fpenv.h \
 	src/base/hot.h \

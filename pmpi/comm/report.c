@@ -3,7 +3,6 @@
 
 #include "comm/report.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/message.h"
+#include "base/print.h"
 #include "device/bounce.h"
 #include "device/device.h"
 #include "job/log_event.h"
@@ -27,7 +27,7 @@ static void report_event(struct aps_context *context, const char *format,
 
     if (context->rank != 0)
         return;
-    vsnprintf(text, sizeof text, format, args);
+    aps_vprint(text, sizeof text, format, args);
     snprintf(line, sizeof line, "%s: %s", context->label, text);
     aps_message(-1, "%s", line);
     log = aps_job_log(context->job, 0);
@@ -141,14 +141,14 @@ struct report_texts {
     char compress[APS_COMPRESSOR_TEXT_MAX];
 };
 
-/* Writes "MPI_Iallreduce" as "iallreduce". */
+/* Writes "MPI_Iallreduce" as "iallreduce", also in a Turkish locale. */
 static void report_write_call(const char *function, char *call, size_t size)
 {
     size_t used = 0;
 
     for (const char *at = function + strlen("MPI_"); *at && used + 1 < size;
          at++)
-        call[used++] = (char)tolower((unsigned char)*at);
+        call[used++] = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
     call[used] = '\0';
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/message.h"
 #include "base/plural.h"
+#include "base/print.h"
 #include "layer/scale_states.h"
 #include "message/agree.h"
 #include "scale/scale.h"
@@ -100,12 +101,12 @@ static void scales_tell_least(const struct run *run, double least)
         return;
     if (run->plan->rule >= 0)
         snprintf(where, sizeof where, "rule %d", run->plan->rule);
-    snprintf(text, sizeof text,
-             "scale %s is at its minimum of %g, and a value overflows all the "
-             "same (%llu time%s so far); a smaller 'min' in %s lets the scale "
-             "fall",
-             aps_scale_name(&run->plan->scale), least, times, aps_plural(times),
-             where);
+    aps_print(text, sizeof text,
+              "scale %s is at its minimum of %g, and a value overflows all the "
+              "same (%llu time%s so far); a smaller 'min' in %s lets the scale "
+              "fall",
+              aps_scale_name(&run->plan->scale), least, times,
+              aps_plural(times), where);
     run->site->report(run->site->owner, text);
 }
 

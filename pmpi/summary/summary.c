@@ -12,6 +12,7 @@
 #include "base/fpenv.h"
 #include "base/message.h"
 #include "base/plural.h"
+#include "base/print.h"
 #include "summary/chosen_formats.h"
 #include "summary/summary_json.h"
 #include "job/thread_level.h"
@@ -27,7 +28,8 @@ static char *summary_human(unsigned long long bytes, char *text, size_t size)
         value /= 1000;
         unit++;
     }
-    snprintf(text, size, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+    aps_print(text, size, unit == 0 ? "%.0f %s" : "%.1f %s", value,
+              units[unit]);
     return text;
 }
 
@@ -139,9 +141,10 @@ static char *summary_write_fused(const struct aps_counters *counters,
 
     text[0] = '\0';
     if (batches > 0)
-        snprintf(text, size, ", %llu of them fused in %llu batch%s (mean %.1f)",
-                 fused, batches, batches == 1 ? "" : "es",
-                 (double)fused / (double)batches);
+        aps_print(text, size,
+                  ", %llu of them fused in %llu batch%s (mean %.1f)", fused,
+                  batches, batches == 1 ? "" : "es",
+                  (double)fused / (double)batches);
     return text;
 }
 

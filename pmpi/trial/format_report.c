@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/message.h"
+#include "base/print.h"
 #include "base/real.h"
 #include "job/log_event.h"
 #include "roundoff/event.h"
@@ -143,17 +144,17 @@ static void report_tell(const struct aps_subject *subject, int before,
         snprintf(layer, sizeof layer, "layer %ld%s%.100s%s, ", key->layer,
                  key->name ? " (" : "", key->name ? key->name : "",
                  key->name ? ")" : "");
-    snprintf(
+    aps_print(
         none, sizeof none,
         ", since none meets the target, by its margin of %g dB, with fewer "
         "bytes; the best is ",
         report_formats(subject)->margin);
     if (shown >= 0)
-        snprintf(quality, sizeof quality, "%s%s %s %.4g%s",
-                 chosen < 0 ? none : ", ",
-                 chosen < 0 ? report_name(subject, shown) : "with",
-                 report_unit(subject), report_quality(subject, shown),
-                 report_is_snr(subject) ? "dB" : "");
+        aps_print(quality, sizeof quality, "%s%s %s %.4g%s",
+                  chosen < 0 ? none : ", ",
+                  chosen < 0 ? report_name(subject, shown) : "with",
+                  report_unit(subject), report_quality(subject, shown),
+                  report_is_snr(subject) ? "dB" : "");
     aps_message(
         -1, "%s: %s%zu elements, step %ld: %s%s%s%s (target %s)%s",
         subject->context->label, layer, key->count, key->step,

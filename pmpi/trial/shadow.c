@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/message.h"
 #include "base/plural.h"
+#include "base/print.h"
 #include "comm/report.h"
 #include "message/agree.h"
 #include "number/bits.h"
@@ -110,8 +111,8 @@ static void shadow_tell_first(const struct aps_subject *subject)
     if (shadow_is_stated(context))
         snprintf(often, sizeof often, "every %ld steps", context->sample_every);
     else
-        snprintf(often, sizeof often, "in at most %g %% of the time",
-                 100 * aps_policy_budget(context->job->policy));
+        aps_print(often, sizeof often, "in at most %g %% of the time",
+                  100 * aps_policy_budget(context->job->policy));
     aps_message(-1,
                 "%s: MPI reduces for the program, and %zu candidate%s reduce%s "
                 "the same inputs %s; errors go to %s",

@@ -8,13 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/print.h"
+
 static void fill(struct aps_error *error, const char *file, int line,
                  int column, const char *format, va_list args)
 {
     snprintf(error->file, sizeof error->file, "%s", file ? file : "");
     error->line = line;
     error->column = column;
-    vsnprintf(error->text, sizeof error->text, format, args);
+    aps_vprint(error->text, sizeof error->text, format, args);
 }
 
 int aps_error_set(struct aps_error *error, int code, const char *file, int line,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/plural.h"
+#include "base/print.h"
 #include "base/quiet_write.h"
 
 /* Least number of the duplicate: scripts use the numbers up to 9 for their own
@@ -97,7 +98,7 @@ void aps_message(int rank, const char *format, ...)
         length = snprintf(line, sizeof line, "apsmpi: ");
     va_start(args, format);
     length +=
-        vsnprintf(line + length, sizeof line - (size_t)length, format, args);
+        aps_vprint(line + length, sizeof line - (size_t)length, format, args);
     va_end(args);
     if ((size_t)length > sizeof line - 2)
         length = (int)sizeof line - 2;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/plural.h"
+#include "base/print.h"
 #include "cli/command.h"
 
 /* Incremented when a member changes its meaning or is removed, not for new
@@ -120,7 +121,7 @@ int aps_problems_fail(const struct aps_arguments *arguments, int status,
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    aps_vprint(text, sizeof text, format, args);
     va_end(args);
     if (arguments->json) {
         aps_errors_add(errors, NULL, 0, 0, "%s", text);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/print.h"
 #include "compress/chunks.h"
 #include "compress/compressor.h"
 #include "compress/select.h"
@@ -41,9 +42,9 @@ static size_t chunks_floats(const struct aps_compressor *compressor,
 static void chunks_describe(const struct aps_compressor *compressor,
                             char *buffer, size_t size)
 {
-    snprintf(buffer, size, "chunks %g of %.0f",
-             compressor->parameters[APS_CHUNKS_DENSITY],
-             compressor->parameters[APS_CHUNKS_SIZE]);
+    aps_print(buffer, size, "chunks %g of %.0f",
+              compressor->parameters[APS_CHUNKS_DENSITY],
+              compressor->parameters[APS_CHUNKS_SIZE]);
 }
 
 const struct aps_compressor_ops aps_compressor_ops_chunks = {

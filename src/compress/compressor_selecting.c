@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "base/print.h"
 #include "compress/compressor.h"
 #include "compress/lowrank.h"
 #include "compress/select.h"
@@ -71,22 +72,22 @@ static uint64_t mstopk_seed(const struct aps_compressor *compressor)
 static void mstopk_describe(const struct aps_compressor *compressor,
                             char *buffer, size_t size)
 {
-    snprintf(buffer, size, "mstopk %g",
-             compressor->parameters[APS_SELECTING_DENSITY]);
+    aps_print(buffer, size, "mstopk %g",
+              compressor->parameters[APS_SELECTING_DENSITY]);
 }
 
 static void topk_describe(const struct aps_compressor *compressor, char *buffer,
                           size_t size)
 {
-    snprintf(buffer, size, "topk %g",
-             compressor->parameters[APS_SELECTING_DENSITY]);
+    aps_print(buffer, size, "topk %g",
+              compressor->parameters[APS_SELECTING_DENSITY]);
 }
 
 static void threshold_describe(const struct aps_compressor *compressor,
                                char *buffer, size_t size)
 {
-    snprintf(buffer, size, "threshold %g",
-             compressor->parameters[APS_THRESHOLD_VALUE]);
+    aps_print(buffer, size, "threshold %g",
+              compressor->parameters[APS_THRESHOLD_VALUE]);
 }
 
 const struct aps_compressor_ops aps_compressor_ops_mstopk = {
@@ -151,8 +152,8 @@ static uint64_t powersgd_seed(const struct aps_compressor *compressor)
 static void powersgd_describe(const struct aps_compressor *compressor,
                               char *buffer, size_t size)
 {
-    snprintf(buffer, size, "powersgd rank %.0f",
-             compressor->parameters[APS_POWERSGD_RANK]);
+    aps_print(buffer, size, "powersgd rank %.0f",
+              compressor->parameters[APS_POWERSGD_RANK]);
 }
 
 const struct aps_compressor_ops aps_compressor_ops_powersgd = {
@@ -182,9 +183,9 @@ static bool masked_takes(const struct aps_compressor *compressor,
 static void masked_describe(const struct aps_compressor *compressor,
                             char *buffer, size_t size)
 {
-    snprintf(buffer, size, "mstopk %g + powersgd rank %.0f",
-             compressor->parameters[APS_MSTOPK_POWERSGD_DENSITY],
-             compressor->parameters[APS_POWERSGD_RANK]);
+    aps_print(buffer, size, "mstopk %g + powersgd rank %.0f",
+              compressor->parameters[APS_MSTOPK_POWERSGD_DENSITY],
+              compressor->parameters[APS_POWERSGD_RANK]);
 }
 
 const struct aps_compressor_ops aps_compressor_ops_mstopk_powersgd = {

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/print.h"
 #include "compress/compressor.h"
 #include "compress/ternary.h"
 #include "compress/ternary_sums.h"
@@ -26,7 +27,7 @@ static void ternary_describe(const struct aps_compressor *compressor,
     const double clip = compressor->parameters[APS_TERNARY_CLIP];
 
     if (clip > 0)
-        snprintf(buffer, size, "ternary clip %g", clip);
+        aps_print(buffer, size, "ternary clip %g", clip);
     else
         snprintf(buffer, size, "ternary");
 }

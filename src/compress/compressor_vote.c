@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/print.h"
 #include "compress/compressor.h"
 #include "compress/vote.h"
 
@@ -20,7 +21,7 @@ static void vote_describe(const struct aps_compressor *compressor, char *buffer,
     const double value = compressor->parameters[APS_VOTE_VALUE];
 
     if (value > 0)
-        snprintf(buffer, size, "vote value %g", value);
+        aps_print(buffer, size, "vote value %g", value);
     else
         snprintf(buffer, size, "vote");
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/print.h"
 #include "cli/command.h"
 #include "explain/traffic.h"
 
@@ -44,28 +45,29 @@ static void print_note(const struct aps_policy *policy, int rule,
     aps_command_rule(policy, rule, line);
     list_names(&formats->formats, names, sizeof names);
     if (formats->target == APS_TARGET_SNR)
-        snprintf(target, sizeof target, "a signal-to-noise ratio of %g dB",
-                 formats->stated);
+        aps_print(target, sizeof target, "a signal-to-noise ratio of %g dB",
+                  formats->stated);
     else
-        snprintf(target, sizeof target, "a mean relative error of %g",
-                 formats->stated);
-    snprintf(note, sizeof note,
-             "line %s: the library chooses the format of each layer while the "
-             "program runs: of %s the one that sends the fewest bytes of those "
-             "that keep %s; FP32 where none does. A layer's first call, and "
-             "one of it in every %ld step%s, is measured: %zu more reduction%s "
-             "and an FP64 one of the same inputs, which need %s. A format is "
-             "taken if it is "
-             "better than the target by %g dB, and kept as long as it is "
-             "better by half of that. Changes are events of the log, and a "
-             "policy with the "
-             "formats that the layers have at the end is written beside it. "
-             "Bytes in the table are those of FP32: the most there can be. MPI "
-             "reduces layers in FP32, except that the library reduces those of "
-             "nonblocking calls, as e8m23.",
-             line, names, target, formats->every, aps_plural(formats->every),
-             formats->formats.count, aps_plural(formats->formats.count), memory,
-             formats->margin);
+        aps_print(target, sizeof target, "a mean relative error of %g",
+                  formats->stated);
+    aps_print(
+        note, sizeof note,
+        "line %s: the library chooses the format of each layer while the "
+        "program runs: of %s the one that sends the fewest bytes of those "
+        "that keep %s; FP32 where none does. A layer's first call, and "
+        "one of it in every %ld step%s, is measured: %zu more reduction%s "
+        "and an FP64 one of the same inputs, which need %s. A format is "
+        "taken if it is "
+        "better than the target by %g dB, and kept as long as it is "
+        "better by half of that. Changes are events of the log, and a "
+        "policy with the "
+        "formats that the layers have at the end is written beside it. "
+        "Bytes in the table are those of FP32: the most there can be. MPI "
+        "reduces layers in FP32, except that the library reduces those of "
+        "nonblocking calls, as e8m23.",
+        line, names, target, formats->every, aps_plural(formats->every),
+        formats->formats.count, aps_plural(formats->formats.count), memory,
+        formats->margin);
     aps_command_note(note, stream);
 }
 

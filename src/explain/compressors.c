@@ -8,6 +8,7 @@
 #include <stdarg.h>
 
 #include "base/plural.h"
+#include "base/print.h"
 #include "cli/command.h"
 #include "explain/traffic.h"
 #include "compress/lowrank.h"
@@ -38,8 +39,8 @@ static __attribute__((format(printf, 2, 3))) void add(struct note *note,
     int length;
 
     va_start(arguments, format);
-    length = vsnprintf(note->text + note->used, sizeof note->text - note->used,
-                       format, arguments);
+    length = aps_vprint(note->text + note->used, sizeof note->text - note->used,
+                        format, arguments);
     va_end(arguments);
     note->used += (size_t)length;
     if (note->used >= sizeof note->text)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/print.h"
 #include "explain/auto_formats.h"
 #include "cli/columns.h"
 #include "explain/compressors.h"
@@ -102,8 +103,8 @@ static void fill_rule(const struct aps_policy *policy, int rule,
     if (plan && plan->compressor.kind != APS_COMPRESSOR_NONE)
         snprintf(text->bytes, sizeof text->bytes, "-");
     else
-        snprintf(text->bytes, sizeof text->bytes, "%g",
-                 aps_traffic_per_element(plan));
+        aps_print(text->bytes, sizeof text->bytes, "%g",
+                  aps_traffic_per_element(plan));
 }
 
 /* --- with a layer table -------------------------------------------------- */
@@ -155,8 +156,8 @@ static void fill_bytes(const struct explanation *explanation,
         explanation->policy, rule, group->first, group->last, group->count);
 
     if (strcmp(text->bytes, "-") == 0)
-        snprintf(text->bytes, sizeof text->bytes, "%.3g",
-                 (double)bytes / (double)group->count);
+        aps_print(text->bytes, sizeof text->bytes, "%.3g",
+                  (double)bytes / (double)group->count);
     snprintf(text->saved, sizeof text->saved, "%lld",
              (long long)aps_traffic_bytes(NULL, group->count) -
                  (long long)bytes);
@@ -293,8 +294,8 @@ static void print_totals(const struct explanation *explanation)
         aps_range_format(&schedule->spans[i], time, sizeof time);
         snprintf(wire_text, sizeof wire_text, "%zu", wire);
         snprintf(fp32_text, sizeof fp32_text, "%zu", fp32);
-        snprintf(saved, sizeof saved, "%.1f%%",
-                 100.0 * ((double)fp32 - (double)wire) / (double)fp32);
+        aps_print(saved, sizeof saved, "%.1f%%",
+                  100.0 * ((double)fp32 - (double)wire) / (double)fp32);
         snprintf(
             groups, sizeof groups, "%zu",
             aps_nonblocking_groups(explanation->policy, schedule, (size_t)i));

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/print.h"
 #include "cli/columns.h"
 #include "cli/command.h"
 #include "policy/keywords.h"
@@ -77,7 +78,8 @@ static void add_rule(struct aps_columns *columns,
         cells[ACCUMULATE] = sums(calls) ? aps_plan_accumulate(plan, accumulate,
                                                               sizeof accumulate)
                                         : "-";
-        snprintf(bytes, sizeof bytes, "%g", aps_format_bits(&plan->format) / 8);
+        aps_print(bytes, sizeof bytes, "%g",
+                  aps_format_bits(&plan->format) / 8);
         cells[BYTES] = bytes;
     }
     aps_columns_add(columns, cells);

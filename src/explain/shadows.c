@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/print.h"
 #include "cli/columns.h"
 #include "cli/command.h"
 #include "explain/traffic.h"
@@ -92,13 +93,13 @@ static void add_candidate(struct aps_columns *columns,
     aps_command_scale(plan, scale, sizeof scale);
     cells[REDUCE] = aps_reduce_name(plan->reduce);
     if (!compressed)
-        snprintf(element, sizeof element, "%g", aps_traffic_per_element(plan));
-    snprintf(share, sizeof share, compressed ? "-" : "%.1f%%",
-             100 * aps_traffic_per_element(plan) / (double)sizeof(float));
+        aps_print(element, sizeof element, "%g", aps_traffic_per_element(plan));
+    aps_print(share, sizeof share, compressed ? "-" : "%.1f%%",
+              100 * aps_traffic_per_element(plan) / (double)sizeof(float));
     if (bytes.fp32 > 0) {
         snprintf(step, sizeof step, "%zu", bytes.wire);
-        snprintf(share, sizeof share, "%.1f%%",
-                 100.0 * (double)bytes.wire / (double)bytes.fp32);
+        aps_print(share, sizeof share, "%.1f%%",
+                  100.0 * (double)bytes.wire / (double)bytes.fp32);
     }
     aps_columns_add(columns, cells);
 }
@@ -114,10 +115,10 @@ static void print_note(const struct aps_policy *policy,
         snprintf(often, sizeof often, "on every %ldth step, as `log` says",
                  log->every);
     else
-        snprintf(often, sizeof often,
-                 "on as many steps as take at most %g%% of the program's time "
-                 "(budget)",
-                 100 * aps_policy_budget(policy));
+        aps_print(often, sizeof often,
+                  "on as many steps as take at most %g%% of the program's time "
+                  "(budget)",
+                  100 * aps_policy_budget(policy));
     aps_command_memory(most, memory, sizeof memory);
     snprintf(note, sizeof note,
              "shadow: MPI reduces these layers for the program, whose results "

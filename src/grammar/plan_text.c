@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/print.h"
 #include "base/real.h"
 #include "grammar/tables.h"
 #include "policy/keywords.h"
@@ -25,7 +26,7 @@ static void add(struct text *text, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text->buffer + used, text->size - used, format, args);
+    aps_vprint(text->buffer + used, text->size - used, format, args);
     va_end(args);
 }
 

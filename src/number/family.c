@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/print.h"
 
 #define OPS(family, ops) [APS_FAMILY_##family] = &aps_family_##ops,
 const struct aps_family_ops *const aps_families[APS_FAMILY_KINDS] = {
@@ -37,7 +38,7 @@ int aps_name_error(struct aps_error *error, const char *name,
     va_list values;
 
     va_start(values, reason);
-    vsnprintf(text, sizeof text, reason, values);
+    aps_vprint(text, sizeof text, reason, values);
     va_end(values);
     return aps_error_set(error, EINVAL, NULL, 0, 0, "format '%s': %s", name,
                          text);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/print.h"
 #include "base/real.h"
 #include "number/parse.h"
 #include "yaml/yaml.h"
@@ -55,9 +56,9 @@ char *aps_measured_busy(const struct aps_measured *measured, const char *what,
         return buffer;
     buffer[0] = '\0';
     if (measured->spread > APS_MEASURED_BUSY_SPREAD)
-        snprintf(buffer, size, "repetitions disagree by %.0f %%%s%s%s",
-                 100 * measured->spread, what ? " (" : "", what ? what : "",
-                 what ? ")" : "");
+        aps_print(buffer, size, "repetitions disagree by %.0f %%%s%s%s",
+                  100 * measured->spread, what ? " (" : "", what ? what : "",
+                  what ? ")" : "");
     used = strlen(buffer);
     if (wait > 0)
         snprintf(buffer + used, size - used, "%sa step of native MPI waits %s",
@@ -315,11 +316,11 @@ int aps_measured_read(const char *path, struct aps_measured *measured,
 static void write_link(const char *name, const struct aps_link *link,
                        FILE *stream)
 {
-    fprintf(stream,
-            "%s: {latency: %.4g, rate: %.4g, bulk: %.4g, wait: %.4g, "
-            "message: %.4g, byte: %.4g, burst: %.4g}\n",
-            name, link->latency, link->rate, link->bulk, link->wait,
-            link->message, link->byte, link->burst);
+    aps_fprint(stream,
+               "%s: {latency: %.4g, rate: %.4g, bulk: %.4g, wait: %.4g, "
+               "message: %.4g, byte: %.4g, burst: %.4g}\n",
+               name, link->latency, link->rate, link->bulk, link->wait,
+               link->message, link->byte, link->burst);
 }
 
 void aps_measured_write(const struct aps_measured *measured,
@@ -327,26 +328,27 @@ void aps_measured_write(const struct aps_measured *measured,
 {
     const struct aps_machine *machine = &measured->machine;
 
-    fprintf(stream,
-            "# %s\n"
-            "# seconds; rates in bytes a second; codecs: seconds a value\n"
-            "version: %d\nhosts: %d\nranks_per_host: %d\n"
-            "copy: %.4g\nadd: %.4g\nmark: %.4g\n"
-            "spread: %.2g # of repetitions, of 1\n",
-            comment, MEASURED_VERSION, machine->hosts, machine->ranks_per_host,
-            machine->copy, machine->add, machine->mark, measured->spread);
-    fprintf(stream, "memory: {4Mi: %.4g, 16Mi: %.4g}\n", machine->memory[0],
-            machine->memory[1]);
+    aps_fprint(stream,
+               "# %s\n"
+               "# seconds; rates in bytes a second; codecs: seconds a value\n"
+               "version: %d\nhosts: %d\nranks_per_host: %d\n"
+               "copy: %.4g\nadd: %.4g\nmark: %.4g\n"
+               "spread: %.2g # of repetitions, of 1\n",
+               comment, MEASURED_VERSION, machine->hosts,
+               machine->ranks_per_host, machine->copy, machine->add,
+               machine->mark, measured->spread);
+    aps_fprint(stream, "memory: {4Mi: %.4g, 16Mi: %.4g}\n", machine->memory[0],
+               machine->memory[1]);
     write_link("between", &machine->between, stream);
     write_link("inside", &machine->inside, stream);
     fprintf(stream, "codecs:\n");
     for (int i = 0; i < measured->formats; i++) {
         const struct aps_codec_rates *rates = &measured->codecs[i].rates;
 
-        fprintf(stream,
-                "  %s: {magnitude: %.4g, encode: %.4g, decode: %.4g, "
-                "add: %.4g, round: %.4g}\n",
-                measured->codecs[i].format.name, rates->magnitude,
-                rates->encode, rates->decode, rates->add, rates->round);
+        aps_fprint(stream,
+                   "  %s: {magnitude: %.4g, encode: %.4g, decode: %.4g, "
+                   "add: %.4g, round: %.4g}\n",
+                   measured->codecs[i].format.name, rates->magnitude,
+                   rates->encode, rates->decode, rates->add, rates->round);
     }
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/print.h"
 #include "base/real.h"
 
 const char aps_quantity_rates[] = "a number and bit, kbit, mbit, gbit or tbit "
@@ -90,8 +91,8 @@ static char *format(double value, const struct unit *units, const char *suffix,
     while (unit[1].name[0] != '\0' && unit[1].factor > unit->factor &&
            value >= unit[1].factor * 0.9995)
         unit++;
-    snprintf(buffer, size, "%.*g %s%s", value / unit->factor >= 1000 ? 4 : 3,
-             value / unit->factor, unit->name, suffix);
+    aps_print(buffer, size, "%.*g %s%s", value / unit->factor >= 1000 ? 4 : 3,
+              value / unit->factor, unit->name, suffix);
     return buffer;
 }
 

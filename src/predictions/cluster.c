@@ -10,6 +10,7 @@
 
 #include "base/digits.h"
 #include "base/plural.h"
+#include "base/print.h"
 #include "base/real.h"
 #include "cli/command.h"
 #include "cli/problems.h"
@@ -310,7 +311,7 @@ void aps_cluster_print(const struct aps_cluster *cluster)
                        "lacks"
                      : "");
     else
-        snprintf(
+        aps_print(
             note + strlen(note), sizeof note - strlen(note),
             "Codecs and memory were measured now, on one core of this "
             "machine; a core serves %.3g rank%s. Assumed: %sa message takes "
@@ -324,7 +325,7 @@ void aps_cluster_print(const struct aps_cluster *cluster)
             "these predictions, and measure again on an idle machine.",
             aps_measured_busy(measured, NULL, busy, sizeof busy));
     else if (cluster->file && measured->spread > APS_MEASURED_SPREAD)
-        snprintf(
+        aps_print(
             note + strlen(note), sizeof note - strlen(note),
             " The file's repetitions disagree by %.0f %%: the machines did "
             "other work, and predictions may be as wrong.",

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/print.h"
 #include "cli/command.h"
 #include "predictions/predictions.h"
 #include "predict/quantity.h"
@@ -86,14 +87,14 @@ static void note_bits(const struct aps_advice *advice, char *note, size_t size)
         snprintf(
             terms, sizeof terms, "A sum of %zu %s", sum->group * sum->groups,
             sum->group > 1 || advice->group <= 1 ? "contributions" : "groups");
-    snprintf(note, size,
-             "%s keep%s %.1f %% of their variance with %d mantissa bit%s (Sakr "
-             "et al. 2019); %d bit%s %s enough.",
-             terms, sum->group > 1 && sum->groups > 1 ? "" : "s",
-             100 * advice->retained, advice->sum_bits,
-             aps_plural((size_t)advice->sum_bits), advice->bits,
-             aps_plural((size_t)advice->bits),
-             aps_plural_are((size_t)advice->bits));
+    aps_print(
+        note, size,
+        "%s keep%s %.1f %% of their variance with %d mantissa bit%s (Sakr "
+        "et al. 2019); %d bit%s %s enough.",
+        terms, sum->group > 1 && sum->groups > 1 ? "" : "s",
+        100 * advice->retained, advice->sum_bits,
+        aps_plural((size_t)advice->sum_bits), advice->bits,
+        aps_plural((size_t)advice->bits), aps_plural_are((size_t)advice->bits));
 }
 
 /* `format`: one of those that the rule chooses from, or NULL. */

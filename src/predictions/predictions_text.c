@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/print.h"
 #include "cli/columns.h"
 #include "cli/command.h"
 #include "predictions/predictions.h"
@@ -54,7 +55,7 @@ static void add_times(const struct report *report, const char *cells[CELLS],
     if (sum->seconds > 0) {
         aps_quantity_format_time(sum->seconds, ours, sizeof ours);
         aps_quantity_format_time(sum->mpich, native, sizeof native);
-        snprintf(faster, sizeof faster, "%.2f", sum->mpich / sum->seconds);
+        aps_print(faster, sizeof faster, "%.2f", sum->mpich / sum->seconds);
     }
     cells[OURS] = sum->compressed > 0 ? "not predicted (compress)" : ours;
     cells[NATIVE] = native;
@@ -265,8 +266,8 @@ static void add_total(const struct report *report, const char *time,
     char ours[TIME_MAX] = "-", native[TIME_MAX], faster[TIME_MAX] = "-";
 
     if (known) {
-        snprintf(faster, sizeof faster, "%.2f",
-                 sum->seconds > 0 ? sum->mpich / sum->seconds : 1);
+        aps_print(faster, sizeof faster, "%.2f",
+                  sum->seconds > 0 ? sum->mpich / sum->seconds : 1);
         aps_quantity_format_time(sum->seconds, ours, sizeof ours);
     }
     cells[OURS] = ours;

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/message.h"
+#include "base/print.h"
 #include "base/quiet_write.h"
 #include "roundoff/field.h"
 
@@ -243,10 +243,10 @@ struct fields {
     char entropy[32];
 };
 
-/* In the locale of the log. NaN gives an empty field. */
+/* NaN gives an empty field. */
 static void log_write_number(double number, char field[32])
 {
-    snprintf(field, 32, isnan(number) ? "" : "%.6g", number);
+    aps_print(field, 32, isnan(number) ? "" : "%.6g", number);
 }
 
 static void log_quote_fields(const struct aps_log_row *row,
@@ -268,23 +268,20 @@ static void log_quote_fields(const struct aps_log_row *row,
     log_write_number(row->density, fields->density);
     log_write_number(row->rank, fields->rank);
     log_write_number(row->residual, fields->residual);
-    snprintf(fields->entropy, sizeof fields->entropy,
-             isnan(row->entropy) ? "" : "%.4g", row->entropy);
+    aps_print(fields->entropy, sizeof fields->entropy,
+              isnan(row->entropy) ? "" : "%.4g", row->entropy);
 }
 
 int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
                   struct aps_error *error)
 {
     const struct aps_measure *m = row->measure;
-    /* A program that has called setlocale must not get decimal commas. */
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = uselocale(plain);
     struct fields fields;
     char line[sizeof fields + 1024]; /* 1024 bytes for the numbers */
     int length;
 
     log_quote_fields(row, &fields);
-    length = snprintf(
+    length = aps_print(
         line, sizeof line,
         "%.6f,%s,%ld,%ld,%ld,%s,%zu,%s,%s,%s,%d,%.6g,%.6g,%.6g,%.4g,"
         "%zu,%zu,%zu,%zu,%llu,%llu,%.1f,%s,%s,%s,%.9g,%s,%s,%s,%d,%llu,"
@@ -298,9 +295,6 @@ int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
         fields.node, fields.accumulate, row->shadow, row->redone,
         row->overflowed, fields.compress, fields.density, fields.rank,
         fields.residual, fields.entropy, sqrt(m->sum_reference2));
-    uselocale(before);
-    if (plain)
-        freelocale(plain);
     return aps_log_put(log, line, (size_t)length, error);
 }
 

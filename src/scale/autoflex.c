@@ -31,6 +31,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/print.h"
+
 #define BITS 15 /* N - 1 of gamma's integers */
 
 /* State of one use. */
@@ -154,14 +156,14 @@ static void autoflex_behave(const struct aps_scale *scale,
 {
     const double *parameters = scale->parameters;
 
-    snprintf(buffer, size,
-             "The first call of a layer has the scale of aps. From then on %g "
-             "times the sum of the greatest of the last %g maxima and %g of "
-             "their standard deviations becomes at most %g. Contributions and "
-             "sums have scales of their own where sums are FP32.",
-             parameters[APS_AUTOFLEX_ALPHA], parameters[APS_AUTOFLEX_WINDOW],
-             parameters[APS_AUTOFLEX_BETA],
-             ldexp(1, aps_history_range(format)));
+    aps_print(buffer, size,
+              "The first call of a layer has the scale of aps. From then on %g "
+              "times the sum of the greatest of the last %g maxima and %g of "
+              "their standard deviations becomes at most %g. Contributions and "
+              "sums have scales of their own where sums are FP32.",
+              parameters[APS_AUTOFLEX_ALPHA], parameters[APS_AUTOFLEX_WINDOW],
+              parameters[APS_AUTOFLEX_BETA],
+              ldexp(1, aps_history_range(format)));
 }
 
 const struct aps_scale_ops aps_scale_ops_autoflex = {

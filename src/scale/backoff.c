@@ -21,6 +21,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/print.h"
+
 struct backoff {
     double scale;  /* S; 0: `start` */
     int64_t steps; /* it */
@@ -114,16 +116,16 @@ static void backoff_behave(const struct aps_scale *scale,
     char max[APS_SCALE_NUMBER_MAX];
 
     (void)format;
-    snprintf(buffer, size,
-             "The scale starts at %s. A %s in which a value overflows divides "
-             "it by %g, and %g %ss without an overflow multiply it by %g, "
-             "within %s ... %s.",
-             aps_scale_explain_number(parameters[APS_BACKOFF_START], start),
-             call, parameters[APS_BACKOFF_FACTOR],
-             parameters[APS_BACKOFF_WINDOW], call,
-             parameters[APS_BACKOFF_FACTOR],
-             aps_scale_explain_number(parameters[APS_BACKOFF_MIN], min),
-             aps_scale_explain_number(parameters[APS_BACKOFF_MAX], max));
+    aps_print(buffer, size,
+              "The scale starts at %s. A %s in which a value overflows divides "
+              "it by %g, and %g %ss without an overflow multiply it by %g, "
+              "within %s ... %s.",
+              aps_scale_explain_number(parameters[APS_BACKOFF_START], start),
+              call, parameters[APS_BACKOFF_FACTOR],
+              parameters[APS_BACKOFF_WINDOW], call,
+              parameters[APS_BACKOFF_FACTOR],
+              aps_scale_explain_number(parameters[APS_BACKOFF_MIN], min),
+              aps_scale_explain_number(parameters[APS_BACKOFF_MAX], max));
     backoff_round(parameters, buffer + strlen(buffer), size - strlen(buffer));
 }
 
@@ -139,11 +141,11 @@ static bool backoff_doubt(const struct aps_scale *scale,
 
     if (largest * 1000 >= start)
         return false;
-    snprintf(buffer, size,
-             "scale backoff starts at %s, with which values from %.2g on "
-             "overflow in %s: the largest value is %g; set max to less",
-             aps_scale_explain_number(start, text), largest / start,
-             format->name, largest);
+    aps_print(buffer, size,
+              "scale backoff starts at %s, with which values from %.2g on "
+              "overflow in %s: the largest value is %g; set max to less",
+              aps_scale_explain_number(start, text), largest / start,
+              format->name, largest);
     return true;
 }
 

@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/print.h"
+
 struct delayed {
     int64_t calls;
     int first;      /* max exponent of the first call */
@@ -118,15 +120,16 @@ static void delayed_behave(const struct aps_scale *scale,
     char calls[48] = "call";
 
     if (parameters[APS_DELAYED_ALGO] == APS_DELAYED_MAX)
-        snprintf(calls, sizeof calls, "%g calls",
-                 parameters[APS_DELAYED_HISTORY]);
-    snprintf(buffer, size,
-             "The first call of a layer has the scale of aps. From then on the "
-             "greatest magnitude of the last %s becomes at most %g. "
-             "Contributions and sums have scales of their own where sums are "
-             "FP32.",
-             calls,
-             ldexp((double)format->max, -(int)parameters[APS_DELAYED_MARGIN]));
+        aps_print(calls, sizeof calls, "%g calls",
+                  parameters[APS_DELAYED_HISTORY]);
+    aps_print(
+        buffer, size,
+        "The first call of a layer has the scale of aps. From then on the "
+        "greatest magnitude of the last %s becomes at most %g. "
+        "Contributions and sums have scales of their own where sums are "
+        "FP32.",
+        calls,
+        ldexp((double)format->max, -(int)parameters[APS_DELAYED_MARGIN]));
 }
 
 const struct aps_scale_ops aps_scale_ops_delayed = {

@@ -22,6 +22,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/print.h"
+
 /* State of contributions, or of sums. */
 struct counter {
     int32_t range; /* the largest value of the format means 2^range */
@@ -126,12 +128,13 @@ static void dfxp_behave(const struct aps_scale *scale,
                         size_t size)
 {
     (void)format;
-    snprintf(buffer, size,
-             "The first call of a layer has the scale of aps. A call in which "
-             "a value overflows halves the scale, and %g calls in which twice "
-             "the scale would have caused no overflow double it. Contributions "
-             "and sums have scales of their own where sums are FP32.",
-             scale->parameters[APS_DFXP_EVERY]);
+    aps_print(
+        buffer, size,
+        "The first call of a layer has the scale of aps. A call in which "
+        "a value overflows halves the scale, and %g calls in which twice "
+        "the scale would have caused no overflow double it. Contributions "
+        "and sums have scales of their own where sums are FP32.",
+        scale->parameters[APS_DFXP_EVERY]);
 }
 
 const struct aps_scale_ops aps_scale_ops_dfxp = {

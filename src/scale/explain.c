@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/print.h"
+
 char *aps_scale_explain_number(double x, char buffer[APS_SCALE_NUMBER_MAX])
 {
     int exponent;
@@ -14,7 +16,7 @@ char *aps_scale_explain_number(double x, char buffer[APS_SCALE_NUMBER_MAX])
     if (frexp(x, &exponent) == 0.5 && (exponent > 5 || exponent < -2))
         snprintf(buffer, APS_SCALE_NUMBER_MAX, "2^%d", exponent - 1);
     else
-        snprintf(buffer, APS_SCALE_NUMBER_MAX, "%g", x);
+        aps_print(buffer, APS_SCALE_NUMBER_MAX, "%g", x);
     return buffer;
 }
 
@@ -75,10 +77,10 @@ bool aps_scale_warning_constant(const char *how, const char *unit,
 
     if (smallest < factor)
         return false;
-    snprintf(buffer, size,
-             "%s, all values below %g%s arrive as zeros in %s, whose smallest "
-             "value is %g; use scale: autoflex",
-             how, smallest / factor / 2, unit, format->name, smallest);
+    aps_print(buffer, size,
+              "%s, all values below %g%s arrive as zeros in %s, whose smallest "
+              "value is %g; use scale: autoflex",
+              how, smallest / factor / 2, unit, format->name, smallest);
     return true;
 }
 

@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include "base/print.h"
+
 /* Returns the parameter `factor`, as the float that multiplies values. */
 static double fixed_value(const struct aps_scale *scale)
 {
@@ -15,7 +17,7 @@ static double fixed_value(const struct aps_scale *scale)
 static void fixed_describe(const struct aps_scale *scale, char *buffer,
                            size_t size)
 {
-    snprintf(buffer, size, "%s %g", aps_scale_name(scale), fixed_value(scale));
+    aps_print(buffer, size, "%s %g", aps_scale_name(scale), fixed_value(scale));
 }
 
 static bool fixed_doubt(const struct aps_scale *scale,

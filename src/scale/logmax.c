@@ -22,6 +22,7 @@
 #include <stdio.h>
 
 #include "base/logarithm.h"
+#include "base/print.h"
 #include "scale/explain.h"
 #include "scale/exponent.h"
 
@@ -126,15 +127,15 @@ static void logmax_behave(const struct aps_scale *scale,
     const char *call = aps_scale_explain_turn(scale);
     char min[APS_SCALE_NUMBER_MAX], max[APS_SCALE_NUMBER_MAX];
 
-    snprintf(buffer, size,
-             "The first %d %ss have the scale of aps. From then on %g, the "
-             "largest value of %s, stands for the mean of the logarithms of "
-             "the %ss' greatest magnitudes plus %g standard deviations, and "
-             "the scale stays within %s ... %s.",
-             LEAST, call, (double)format->max, format->name, call,
-             parameters[APS_LOGMAX_DEVIATIONS],
-             aps_scale_explain_number(parameters[APS_LOGMAX_MIN], min),
-             aps_scale_explain_number(parameters[APS_LOGMAX_MAX], max));
+    aps_print(buffer, size,
+              "The first %d %ss have the scale of aps. From then on %g, the "
+              "largest value of %s, stands for the mean of the logarithms of "
+              "the %ss' greatest magnitudes plus %g standard deviations, and "
+              "the scale stays within %s ... %s.",
+              LEAST, call, (double)format->max, format->name, call,
+              parameters[APS_LOGMAX_DEVIATIONS],
+              aps_scale_explain_number(parameters[APS_LOGMAX_MIN], min),
+              aps_scale_explain_number(parameters[APS_LOGMAX_MAX], max));
 }
 
 const struct aps_scale_ops aps_scale_ops_logmax = {

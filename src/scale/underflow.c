@@ -29,6 +29,7 @@
 #include <stdio.h>
 
 #include "base/logarithm.h"
+#include "base/print.h"
 #include "scale/explain.h"
 #include "scale/exponent.h"
 #include "scale/normal.h"
@@ -163,19 +164,19 @@ static void underflow_behave(const struct aps_scale *scale,
     const double *parameters = scale->parameters;
     char min[APS_SCALE_NUMBER_MAX];
 
-    snprintf(buffer, size,
-             "At the first call of a layer, every %g calls and after an "
-             "overflow the ranks exchange the mean and the standard deviation "
-             "of %s. If the distribution is %s, %g %% of the scaled values are "
-             "below %g, the smallest value of %s. The scale is at least %s, "
-             "but never so great that the sum of the ranks may overflow.",
-             parameters[APS_UNDERFLOW_EVERY],
-             underflow_is_normal(scale) ? "its values"
-                                        : "its values' logarithms",
-             underflow_is_normal(scale) ? "normal" : "log-normal",
-             100 * parameters[APS_UNDERFLOW_GAMMA],
-             aps_format_min_positive(format), format->name,
-             aps_scale_explain_number(parameters[APS_UNDERFLOW_MIN], min));
+    aps_print(
+        buffer, size,
+        "At the first call of a layer, every %g calls and after an "
+        "overflow the ranks exchange the mean and the standard deviation "
+        "of %s. If the distribution is %s, %g %% of the scaled values are "
+        "below %g, the smallest value of %s. The scale is at least %s, "
+        "but never so great that the sum of the ranks may overflow.",
+        parameters[APS_UNDERFLOW_EVERY],
+        underflow_is_normal(scale) ? "its values" : "its values' logarithms",
+        underflow_is_normal(scale) ? "normal" : "log-normal",
+        100 * parameters[APS_UNDERFLOW_GAMMA], aps_format_min_positive(format),
+        format->name,
+        aps_scale_explain_number(parameters[APS_UNDERFLOW_MIN], min));
 }
 
 /* The greatest of several thousand normally distributed values is 4 deviations
@@ -191,11 +192,11 @@ static bool underflow_doubt(const struct aps_scale *scale,
     if (smallest == 0 || !underflow_is_normal(scale) ||
         largest / smallest >= 2 * 4 / aps_normal_center(gamma))
         return false;
-    snprintf(buffer, size,
-             "format %s, %g ... %g, is too narrow for scale underflow: its "
-             "bound against an overflow of the sum decides, so that it is the "
-             "scale of aps, or twice that",
-             format->name, smallest, largest);
+    aps_print(buffer, size,
+              "format %s, %g ... %g, is too narrow for scale underflow: its "
+              "bound against an overflow of the sum decides, so that it is the "
+              "scale of aps, or twice that",
+              format->name, smallest, largest);
     return true;
 }
 

@@ -21,6 +21,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/print.h"
+
 struct unit {
     int64_t calls;                   /* calls in the sums */
     double n, sum_squares;           /* sums over their values */
@@ -123,7 +125,7 @@ static void unit_behave(const struct aps_scale *scale,
 
     (void)format;
     if (steps > 1)
-        snprintf(calls, sizeof calls, "%g calls of a layer have", steps);
+        aps_print(calls, sizeof calls, "%g calls of a layer have", steps);
     if (unit_is_tabled(scale))
         snprintf(buffer, size,
                  "The scale is constant, and the standard deviation that the "
@@ -144,10 +146,10 @@ static bool unit_doubt(const struct aps_scale *scale,
     if (format->max >= 16)
         return aps_scale_warning_constant(
             "with scale unit", " standard deviations", 1, format, buffer, size);
-    snprintf(buffer, size,
-             "with scale unit, values beyond %g standard deviations overflow "
-             "in %s, and a large layer has some at every call",
-             (double)format->max, format->name);
+    aps_print(buffer, size,
+              "with scale unit, values beyond %g standard deviations overflow "
+              "in %s, and a large layer has some at every call",
+              (double)format->max, format->name);
     return true;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/nearest.h"
 #include "base/plural.h"
+#include "base/print.h"
 #include "policy/keywords.h"
 #include "yaml/yaml.h"
 
@@ -176,18 +177,18 @@ static void comment_layer(FILE *stream, const struct group *group,
             layer->count, aps_plural(layer->count),
             aps_chosen_layer_format(group->policy, layer));
     if (layer->chosen < 0)
-        fprintf(
+        aps_fprint(
             stream,
             ", since no format met the target, by its margin of %g dB, with "
             "fewer bytes\n",
             formats->margin);
     else
-        fprintf(stream, ", %s %.4g%s, %.1f %% of the bytes of FP32\n",
-                formats->target == APS_TARGET_SNR ? "snr" : "err",
-                formats->target == APS_TARGET_SNR ? -20 * log10(layer->error)
-                                                  : layer->error,
-                formats->target == APS_TARGET_SNR ? "dB" : "",
-                100 * (double)layer->wire_bytes / (double)layer->fp32_bytes);
+        aps_fprint(stream, ", %s %.4g%s, %.1f %% of the bytes of FP32\n",
+                   formats->target == APS_TARGET_SNR ? "snr" : "err",
+                   formats->target == APS_TARGET_SNR ? -20 * log10(layer->error)
+                                                     : layer->error,
+                   formats->target == APS_TARGET_SNR ? "dB" : "",
+                   100 * (double)layer->wire_bytes / (double)layer->fp32_bytes);
 }
 
 static void comment_rule(FILE *stream, const struct group *group)

@@ -15,6 +15,7 @@
 #include "number/format.h"
 #include "base/digits.h"
 #include "base/nearest.h"
+#include "base/print.h"
 #include "number/parse.h"
 #include "verbs/cast_blocks.h"
 #include "cli/command.h"
@@ -102,8 +103,8 @@ static void cast(struct job *job, const char *place, const char *text)
     job->options.offset++;
     code = packed[0] | (uint32_t)packed[1] << 8 | (uint32_t)packed[2] << 16 |
            (uint32_t)packed[3] << 24;
-    printf("%s\t0x%0*x\t%a\t%a\n", text, (format->width + 3) / 4, code,
-           (double)value, error_of(input, value));
+    aps_fprint(stdout, "%s\t0x%0*x\t%a\t%a\n", text, (format->width + 3) / 4,
+               code, (double)value, error_of(input, value));
 }
 
 /* Reads values from standard input, separated by blanks or newlines. */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/print.h"
+
 int aps_cast_values_add(struct aps_cast_values *all, const char *word,
                         float value)
 {
@@ -89,11 +91,11 @@ int aps_cast_values_print(const struct aps_cast_values *all,
         const uint32_t code = code_of(format, packed, i, &scale);
         char piece[16];
 
-        printf("%s\t%s0x%0*x:0x%0*x\t%a\t%a\n", all->words[i],
-               piece_text(format, packed, piece), 2 * format->scale_bytes,
-               scale, (format->width + 3) / 4, code,
-               isnan(value) ? (double)NAN : value,
-               isnan(value) ? (double)NAN : value - given);
+        aps_fprint(stdout, "%s\t%s0x%0*x:0x%0*x\t%a\t%a\n", all->words[i],
+                   piece_text(format, packed, piece), 2 * format->scale_bytes,
+                   scale, (format->width + 3) / 4, code,
+                   isnan(value) ? (double)NAN : value,
+                   isnan(value) ? (double)NAN : value - given);
     }
     free(packed);
     free(rounded);

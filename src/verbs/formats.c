@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "base/print.h"
 #include "number/format.h"
 #include "cli/columns.h"
 #include "cli/command.h"
@@ -39,7 +40,7 @@ static const struct aps_column columns[] = {
 static void print_value(char *cell, size_t size, bool exists, double value)
 {
     if (exists)
-        snprintf(cell, size, "%.9g", value);
+        aps_print(cell, size, "%.9g", value);
     else
         snprintf(cell, size, "none");
 }

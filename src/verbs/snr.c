@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/print.h"
 #include "cli/command.h"
 #include "cli/problems.h"
 #include "number/format.h"
@@ -96,7 +97,8 @@ static void print(const struct aps_arguments *arguments,
     for (int k = LEAST; k <= MOST; k++) {
         printf("%d", k);
         for (size_t f = 0; f < arguments->count; f++)
-            printf(",%.2f", ratio(&formats[f], x, DRAWS, k, scaled, rounded));
+            aps_fprint(stdout, ",%.2f",
+                       ratio(&formats[f], x, DRAWS, k, scaled, rounded));
         printf("\n");
     }
 }

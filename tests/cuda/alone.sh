@@ -45,7 +45,7 @@ cuda_flags="-std=c++20 -O3 -fmad=false -I$build -I$top/src -I$top
     -Xcompiler -fno-exceptions,-fno-threadsafe-statics --threads 0"
 core=
 for file in "$top"/src/base/cpu.c "$top"/src/base/error.c \
-    "$top"/src/base/failures.c \
+    "$top"/src/base/failures.c "$top"/src/base/print.c \
     "$top"/src/number/*.c "$top"/src/codec/*.c; do
     name=$(basename "$file" .c)
     object=$build/objects/$(basename "$(dirname "$file")")-$name.o

@@ -21,6 +21,7 @@ e2e_tests = \
 	tests/e2e/t-json.sh \
 	tests/e2e/t-lab.sh \
 	tests/e2e/t-layers.sh \
+	tests/e2e/t-locale.sh \
 	tests/e2e/t-log.sh \
 	tests/e2e/t-manual.sh \
 	tests/e2e/t-min-count.sh \

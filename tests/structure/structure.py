@@ -19,6 +19,8 @@ prints a line for each place that breaks the rule:
               follow; a room of src/ without a row in src/README.md
     twins     a function that a header of pmpi/ or src/ declares, and that the .c of the same name
               does not define; tables of rows are excepted
+    numbers   a floating-point conversion in a call of printf or its like, which would
+              print the program's decimal point: base/print.h has the one way
     locks     a mutex of pmpi/, src/ or cuda/ without a row in pmpi/LOCKS.md
     list      every include of pmpi/ and src/ (breaks no rule)
 """
@@ -43,6 +45,12 @@ LINES = 500
 COLUMNS = 88
 LONG_STRING = re.compile(r"'[^']{60,}'")  # text that a program prints
 MUTEX = re.compile(r"\s*(?:static )?pthread_mutex_t (\w+)(?:;| =)")
+# A floating-point conversion of printf; the tokens of C, as far as needed.
+CONVERSION = re.compile(r"%[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[lL]?[aAeEfFgG]"
+                        r"(?![a-z])")
+PRINTS = re.compile(r"v?[a-z]*printf")
+TOKEN = re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|[A-Za-z_]\w*|\S|\s",
+                   re.S)
 # Headers whose functions are rows of a table, or the interface of a whole room.
 TABLES = ["src/aps.h", "src/policy/policy.h", "pmpi/entry/blocking_table.h",
           "pmpi/device/gpu_functions.h"]
@@ -273,6 +281,26 @@ def locks(top):
                 yield f"{path}:{number}: `{found[1]}` is not in pmpi/LOCKS.md"
 
 
+def numbers(top):
+    """The innermost call around a format must not be a function of stdio.h."""
+    for path in files(top, ["pmpi", "src", "cuda"], (".c", ".h", ".cu")):
+        text = "\n".join(lines(top, path))
+        calls, before = [], ""
+        for found in TOKEN.finditer(text):
+            token = found.group()
+            if token == "(":
+                calls.append(before)
+            elif token == ")" and calls:
+                calls.pop()
+            elif token[0] == '"' and CONVERSION.search(token):
+                around = [name for name in calls if name[:1].isalpha()]
+                if around and PRINTS.fullmatch(around[-1]):
+                    number = text.count("\n", 0, found.start()) + 1
+                    yield f"{path}:{number}: a number is printed by {around[-1]}"
+            if not token.isspace() and token[:2] != "/*":
+                before = token
+
+
 def declared(text):
     """The functions that a header declares and does not define."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
@@ -309,7 +337,7 @@ def list_of_includes(top):
 
 RULES = {"arrows": arrows, "circles": circles, "lengths": lengths,
          "tests": tests, "columns": columns, "rooms": rooms, "readmes": readmes,
-         "twins": twins, "locks": locks,
+         "twins": twins, "locks": locks, "numbers": numbers,
          "list": list_of_includes}
 
 

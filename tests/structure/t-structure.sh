@@ -83,6 +83,8 @@ echo '#include "base/one.h"' >"$tree/src/base/two.h"
 echo '#include "base/two.h"' >"$tree/src/base/one.c"
 echo 'int aps_one(void);' >"$tree/src/base/three.h"
 echo 'static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;' >"$tree/cuda/a.c"
+echo 'int f(void) { return snprintf(t, s, "%s: %.2f", "%d", x); }' \
+    >"$tree/src/base/four.c"
 echo '| 4 | `one`, cuda/b.c | nothing |' >"$tree/pmpi/LOCKS.md"
 finds arrows 'pmpi/native/up.c:1: includes call/call.h: native lies below call'
 finds arrows \
@@ -93,6 +95,7 @@ finds rooms 'pmpi/wrong: not a room of pmpi/'
 finds readmes 'pmpi/call/README.md: missing'
 finds readmes 'src/README.md: no row for base'
 finds twins 'src/base/three.h: aps_one is not defined in src/base/three.c'
+finds numbers 'src/base/four.c:1: a number is printed by snprintf'
 finds locks 'cuda/a.c:1: `one` is not in pmpi/LOCKS.md'
 
 rule arrows 'no include runs up'
@@ -103,6 +106,7 @@ rule columns 'no line is over 88 columns'
 rule rooms 'every directory is a room of at most 45 files'
 rule readmes 'every room says what may live there'
 rule twins 'what X.h declares X.c defines'
+rule numbers 'every number is printed by base/print.h'
 rule locks 'every mutex has its row in pmpi/LOCKS.md'
 formatted
 echo "1..$count"
