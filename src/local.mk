@@ -113,6 +113,7 @@ libpolicy_la_SOURCES = \
 	src/base/real.c src/base/real.h \
 	src/base/options.c src/base/options.h \
 	src/base/switch.c src/base/switch.h \
+	src/base/utf8.c src/base/utf8.h \
 	src/base/writable.c src/base/writable.h \
 	src/rules/auto_format.c src/rules/auto_format.h \
 	src/policy/choice.c src/policy/choice.h \

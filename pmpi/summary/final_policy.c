@@ -16,6 +16,7 @@
 #include "base/message.h"
 #include "base/plural.h"
 #include "base/quiet_write.h"
+#include "base/utf8.h"
 #include "summary/chosen_formats.h"
 #include "job/run.h"
 #include "source/chosen.h"
@@ -64,15 +65,17 @@ static char *final_text(const struct aps_job *job, const char *table,
     const bool listed = aps_chosen_formats_list(&layers, &count) == 0;
     char *text = NULL;
     FILE *stream = listed ? open_memstream(&text, length) : NULL;
-    char run[APS_RUN_ID];
+    char run[APS_RUN_ID], path[400];
     int rc = -1;
 
     if (stream) {
         aps_run_get(run);
+        snprintf(path, sizeof path, "%s", job->source.path);
+        aps_utf8_clean(path);
         fprintf(stream,
                 "# The formats that the layers had at the end of run %s of\n"
-                "# %.400s, which chose them while it ran.\n",
-                run, job->source.path);
+                "# %s, which chose them while it ran.\n",
+                run, path);
         rc = aps_chosen_write(stream, &job->source, job->policy, table, layers,
                               count);
         rc |= fclose(stream);

@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/plural.h"
 #include "base/print.h"
+#include "base/utf8.h"
 #include "policy/keywords.h"
 #include "yaml/yaml.h"
 
@@ -53,14 +54,16 @@ static void write_scalar(FILE *stream, const char *text)
         return;
     }
     fputc('"', stream);
-    for (; *text; text++) {
-        const unsigned char byte = (unsigned char)*text;
+    while (*text) {
+        uint32_t character = 0xfffd; /* a path may have other bytes */
+        const size_t length = aps_utf8_next(text, &character);
 
-        if (byte < ' ' || byte == 0x7f)
-            fprintf(stream, "\\x%02x", byte);
+        if (length == 0 || !aps_utf8_is_plain(character))
+            fprintf(stream, "\\U%08x", (unsigned)character);
         else
-            fprintf(stream, "%s%c", byte == '"' || byte == '\\' ? "\\" : "",
-                    byte);
+            fprintf(stream, "%s%.*s", *text == '"' || *text == '\\' ? "\\" : "",
+                    (int)length, text);
+        text += length > 0 ? length : 1;
     }
     fputc('"', stream);
 }

@@ -13,6 +13,7 @@
 #include "base/digits.h"
 #include "base/nearest.h"
 #include "base/real.h"
+#include "base/utf8.h"
 #include "text/csv.h"
 
 enum column { LAYER, NAME, COUNT, SHAPE, SCALE, COLUMNS, IGNORED = COLUMNS };
@@ -208,6 +209,23 @@ static void layers_read_scale(const struct aps_csv *csv,
                       "scale '%.80s' is not a float above 0", field->text);
 }
 
+/* The final policy, which is YAML, may have the name. */
+static void layers_check_name(const struct aps_csv *csv,
+                              const struct aps_csv_field *field)
+{
+    size_t length = 1;
+    uint32_t character;
+
+    for (const char *at = field->text; *at && length > 0; at += length) {
+        length = aps_utf8_next(at, &character);
+        if (length == 0)
+            aps_csv_error(csv, field->column,
+                          "the layer's name is not UTF-8 (byte 0x%02x); write "
+                          "the table in UTF-8",
+                          (unsigned char)*at);
+    }
+}
+
 /* --- lines ---------------------------------------------------------------- */
 
 /* Reads a line that has as many fields as the header, in the order of the
@@ -228,6 +246,8 @@ static void layers_read_fields(struct reading *reading, size_t index)
         layers_read_scale(csv, fields[SCALE], layer);
     if (fields[NAME]->length == 0)
         aps_csv_error(csv, fields[NAME]->column, "the layer has no name");
+    else
+        layers_check_name(csv, fields[NAME]);
     reading->named[index].column = fields[NAME]->column;
     layer->name = aps_csv_keep(csv, fields[NAME]);
     reading->named[index].name = layer->name;

@@ -69,6 +69,7 @@ UNIT_TESTS = \
 	tests/unit/policy/policy-shadow \
 	tests/unit/policy/plan_text \
 	tests/unit/base/quiet_allocate \
+	tests/unit/base/utf8 \
 	tests/unit/policy/ranges \
 	tests/unit/number/rounding \
 	tests/unit/scale/scale \
@@ -407,6 +408,9 @@ tests_unit_codec_entropy_LDADD = $(UNIT_LIBS) -lm
 tests_unit_steps_sample_budget_SOURCES = tests/unit/steps/sample_budget.c
 tests_unit_steps_sample_budget_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_steps_sample_budget_LDADD = $(UNIT_LIBS) -lm
+tests_unit_base_utf8_SOURCES = tests/unit/base/utf8.c
+tests_unit_base_utf8_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_base_utf8_LDADD = $(UNIT_LIBS)
 tests_unit_base_quiet_allocate_SOURCES = tests/unit/base/quiet_allocate.c
 tests_unit_base_quiet_allocate_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_base_quiet_allocate_LDADD = $(UNIT_LIBS) -lrt

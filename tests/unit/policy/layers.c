@@ -98,6 +98,9 @@ static void test_bad(void)
         {"no name", HEADER "0,,1\n", "t.csv:2:3: the layer has no name"},
         {"an empty name in quotes", HEADER "0,\"\",1\n",
          "t.csv:2:3: the layer has no name"},
+        {"a name that is not UTF-8", HEADER "0,a,1\n1,b\xff,1\n",
+         "t.csv:3:3: the layer's name is not UTF-8 (byte 0xff); write the "
+         "table in UTF-8"},
         {"a name twice", HEADER "0,a,1\n1,b,1\n2,a,1\n",
          "t.csv:4:3: duplicate layer name 'a', first in line 2"},
         {"a name three times", HEADER "0,a,1\n1,a,1\n2,a,1\n",

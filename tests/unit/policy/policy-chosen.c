@@ -146,7 +146,7 @@ static void test_texts(void)
     is(chosen(V "x-note: [\"a: \\\"b\\\" \\\\\", '', '*c', {k: \"\\x01\"}]\n"
                 "rules:\n  - {" AUTO "}\n",
               NULL, &layer, 1),
-       V "x-note: [\"a: \\\"b\\\" \\\\\", \"\", \"*c\", {k: \"\\x01\"}]\n"
+       V "x-note: [\"a: \\\"b\\\" \\\\\", \"\", \"*c\", {k: \"\\U00000001\"}]\n"
          "rules:\n  - {format: fp32}\n",
        "texts are quoted");
 }
