@@ -99,7 +99,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/native/sized.h \
 	pmpi/native/next_mpi.c pmpi/native/next_mpi.h \
 	pmpi/message/agree.c pmpi/message/agree.h \
-	pmpi/message/fiber.c pmpi/message/fiber.h \
+	pmpi/message/fiber.c pmpi/message/fiber.h pmpi/message/fiber_notes.h \
 	pmpi/queue/finish.c pmpi/queue/finish.h \
 	pmpi/message/messages.c pmpi/message/messages.h \
 	pmpi/queue/operation.h \
@@ -169,7 +169,7 @@ pmpi_measure_apsmpi_measure_SOURCES = \
 	pmpi/world/nodes.c pmpi/world/nodes.h \
 	pmpi/native/error_text.h \
 	pmpi/message/agree.c pmpi/message/agree.h \
-	pmpi/message/fiber.c pmpi/message/fiber.h \
+	pmpi/message/fiber.c pmpi/message/fiber.h pmpi/message/fiber_notes.h \
 	pmpi/message/messages.c pmpi/message/messages.h \
 	pmpi/message/vcomm.c pmpi/message/vcomm.h \
 	pmpi/message/wait.c pmpi/message/wait.h \

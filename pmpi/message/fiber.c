@@ -11,6 +11,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "message/fiber_notes.h"
+
 /* MPI's progress, its transports and a GPU's driver run on this stack.
  * Untouched pages cost no memory. */
 #define STACK_BYTES ((size_t)1024 * 1024)
@@ -22,6 +24,7 @@ struct aps_fiber {
     void *argument;
     char *stack; /* the lowest page is a guard page */
     size_t mapped;
+    struct aps_fiber_notes notes;
 };
 
 static _Thread_local struct aps_fiber *current;
@@ -32,6 +35,7 @@ static void fiber_begin(unsigned high, unsigned low)
     struct aps_fiber *fiber =
         (void *)(((uintptr_t)high << 16 << 16) | (uintptr_t)low);
 
+    aps_fiber_notes_yielded(&fiber->notes);
     fiber->run(fiber->argument);
     abort(); /* `run` must not return: the fiber has no caller */
 }
@@ -48,6 +52,7 @@ static int fiber_prepare(struct aps_fiber *fiber, size_t guard)
     fiber->self.uc_link = NULL;
     makecontext(&fiber->self, (void (*)(void))(void *)fiber_begin, 2,
                 (unsigned)(address >> 16 >> 16), (unsigned)address);
+    aps_fiber_notes_create(&fiber->notes, fiber->stack + guard, STACK_BYTES);
     return 0;
 }
 
@@ -77,6 +82,7 @@ void aps_fiber_destroy(struct aps_fiber *fiber)
 {
     if (!fiber)
         return;
+    aps_fiber_notes_destroy(&fiber->notes);
     munmap(fiber->stack, fiber->mapped);
     free(fiber);
 }
@@ -86,7 +92,9 @@ void aps_fiber_resume(struct aps_fiber *fiber)
     current = fiber;
     /* The fiber continues with the signal mask that this thread has now. */
     pthread_sigmask(SIG_SETMASK, NULL, &fiber->self.uc_sigmask);
+    aps_fiber_notes_resume(&fiber->notes);
     swapcontext(&fiber->caller, &fiber->self);
+    aps_fiber_notes_resumed(&fiber->notes);
     current = NULL;
 }
 
@@ -94,7 +102,9 @@ void aps_fiber_yield(void)
 {
     struct aps_fiber *fiber = current;
 
+    aps_fiber_notes_yield(&fiber->notes);
     swapcontext(&fiber->self, &fiber->caller);
+    aps_fiber_notes_yielded(&fiber->notes);
 }
 
 /* Not inlined, so that each call reads the variable of the current thread. */

@@ -51,7 +51,8 @@ e2e_tests = \
 	tests/e2e/t-train.sh \
 	tests/e2e/t-trees.sh \
 	tests/e2e/t-two-mpis.sh \
-	tests/e2e/t-unseen.sh
+	tests/e2e/t-unseen.sh \
+	tests/e2e/t-valgrind.sh
 dist_check_SCRIPTS += $(e2e_tests)
 TESTS += $(e2e_tests)
 EXTRA_DIST += \

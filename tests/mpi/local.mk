@@ -132,7 +132,7 @@ TESTS += tests/mpi/parcels
 check_PROGRAMS += tests/mpi/shm_group
 tests_mpi_shm_group_SOURCES = tests/mpi/shm_group.c \
 	pmpi/message/agree.c pmpi/message/agree.h \
-	pmpi/message/fiber.c pmpi/message/fiber.h \
+	pmpi/message/fiber.c pmpi/message/fiber.h pmpi/message/fiber_notes.h \
 	pmpi/message/messages.c pmpi/message/messages.h \
 	pmpi/message/vcomm.c pmpi/message/vcomm.h \
 	pmpi/message/wait.c pmpi/message/wait.h
