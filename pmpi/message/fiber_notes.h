@@ -42,7 +42,7 @@ struct aps_fiber_notes {
     const void *stack, *caller_stack;
     size_t bytes, caller_bytes;
     void *fake, *caller_fake;     /* stacks of the address sanitizer */
-    void *thread, *caller_thread; /* of the thread sanitizer */
+    void *thread, *caller_thread; /* fibers of the thread sanitizer */
     unsigned id;                  /* the stack's number in valgrind */
 };
 

@@ -4,10 +4,10 @@
  * one write(2), so that lines of several ranks do not mix. Never standard
  * output, which belongs to the host program.
  *
- * Standard error is that of the time when the library was loaded, of which the
- * library keeps a duplicate: the program may close descriptor 2, and its next
- * file may get the number 2. If the program has closed the duplicate, too, lines
- * are lost. A line never raises SIGPIPE.
+ * Standard error is that of the time when the library was loaded. The library
+ * keeps a duplicate of it, because the program may close descriptor 2, and its
+ * next file may get the number 2. If the program has closed the duplicate, too,
+ * lines are lost. A line never raises SIGPIPE.
  */
 #ifndef APS_BASE_MESSAGE_H
 #define APS_BASE_MESSAGE_H

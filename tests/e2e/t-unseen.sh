@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A program whose calls of MPI do not reach the library: with a policy one line says
-# so at the end of the process, and nothing else changes.
+# A program whose calls of MPI do not reach the library: with a policy one line reports
+# it at the end of the process, and nothing else changes.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 mpi_library=$(ldd "$library" | awk '/libmpi(ch)?\.so/ { print $3; exit }')

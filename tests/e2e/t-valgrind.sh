@@ -37,5 +37,6 @@ check 'the job ends well' status_is 0
 check '... with rewritten calls' grep -q ' [1-9][0-9]* rewritten' err
 cat valgrind.* >all
 check 'valgrind sees no stack that it does not know' not grep 'switching stacks' all
-check '... and no error inside the library' not grep -E 'at 0x[0-9A-F]+: .*libapsmpi\.so' all
+check '... and no error inside the library' not grep -E \
+    'at 0x[0-9A-F]+: .*libapsmpi\.so' all
 finish

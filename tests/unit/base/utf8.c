@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Characters in UTF-8, and bytes that are none. */
+/* Characters in UTF-8, and other bytes. */
 #include "config.h"
 
 #include "base/utf8.h"
@@ -47,6 +47,6 @@ int main(void)
            "... as YAML takes it");
     }
     aps_utf8_clean(text);
-    is(text, "a?\xc3\xa9??b??", "bytes that are none are replaced");
+    is(text, "a?\xc3\xa9??b??", "other bytes are replaced");
     return done_testing();
 }
