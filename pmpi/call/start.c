@@ -179,6 +179,7 @@ int aps_call_start(const struct aps_call_arguments *arguments,
         start_queued(&call, request);
     if (call.rc == MPI_SUCCESS)
         return MPI_SUCCESS;
+    *request = MPI_REQUEST_NULL; /* the program may wait for it all the same */
     aps_call_count_passed(&call, APS_PASSED_RESOURCES);
     return aps_call_complete(&call);
 }

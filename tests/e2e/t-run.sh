@@ -164,7 +164,8 @@ check '... not a script that names the setting' status_is 0
 found=
 for file in $(ldd "$probe" | sed -n 's|.*=> \(/.*libmp.*\) (.*|\1|p'); do
     for part in "$file" "${file%/*}"/openmpi*/mca_coll_tuned.so \
-        "${file%/*}"/openmpi*/*/mca_coll_tuned.so; do
+        "${file%/*}"/openmpi*/*/mca_coll_tuned.so \
+        "${file%/*}"/openmpi*/lib/openmpi*/mca_coll_tuned.so; do
         ! grep -a -q $setting "$part" 2>/dev/null || found=$part
     done
 done

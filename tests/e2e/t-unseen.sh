@@ -62,7 +62,7 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-"$CC" -w -o program program.c -ldl || exit 1
+$CC -w -o program program.c -ldl || exit 1
 # A program with an MPI of its own in its file, as after static linking.
 cat >own.c <<'END'
 static int MPI_Init_thread(void)
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
     return (argc > 1 ? MPI_Init_thread : 0) != 0;
 }
 END
-"$CC" -w -O0 -o own own.c || exit 1
+$CC -w -O0 -o own own.c || exit 1
 policy good.yaml 'format: e4m3'
 
 # unseen HOW REASON [VARIABLE=VALUE]...

@@ -169,13 +169,27 @@ static bool is_finite(void)
     return true;
 }
 
-/* True if the results are those of the blocking calls, which come first. */
-static bool is_as_blocking(void)
+static bool is_near(const float *x, const float *y, int n)
+{
+    float greatest = 0, apart = 0;
+
+    for (int i = 0; i < n; i++) {
+        greatest = fmaxf(greatest, fabsf(x[i]));
+        apart = fmaxf(apart, fabsf(x[i] - y[i]));
+    }
+    return apart <= 1e-6f * greatest;
+}
+
+/* True if the results are those of the blocking calls, which come first. MPI gets the
+ * calls after a desync; Open MPI adds in another order in nonblocking calls. */
+static bool is_as_blocking(const struct way *way)
 {
     for (int step = 0; step < STEPS; step++)
         for (int i = 0; i < LAYERS; i++)
             if (memcmp(out->x[step][i], alone->x[step][i],
-                       (size_t)counts[i] * sizeof(float)) != 0) {
+                       (size_t)counts[i] * sizeof(float)) != 0 &&
+                !(way->desync && step == ODD_STEP &&
+                  is_near(out->x[step][i], alone->x[step][i], counts[i]))) {
                 diag("step %d: layer %d of %d values differs", step, i,
                      counts[i]);
                 return false;
@@ -203,7 +217,8 @@ int main(int argc, char **argv)
         if (ways[w].layer == blocking)
             memcpy(alone, out, sizeof *out);
         else
-            ok_all(is_as_blocking(), "%s: as in blocking calls", ways[w].name);
+            ok_all(is_as_blocking(&ways[w]), "%s: as in blocking calls",
+                   ways[w].name);
     }
     free(in);
     free(out);
