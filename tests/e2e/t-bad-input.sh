@@ -300,8 +300,10 @@ check '... and one line says so' lines 1 err \
 kill $sleeper
 rm unread
 mkfifo unread # without the rows that were not read
-cat unread >read.csv &
+exec 3<>unread # a reader from now on, however late cat begins
+cat unread >read.csv 3>&- & # it ends with the last writer
 job 2 APSMPI_POLICY=good.yaml APSMPI_LOG=unread $digits --epochs 1
+exec 3>&-
 wait
 check 'a log that is a pipe with a reader has all rows' grep -q '^# end' read.csv
 cat good.yaml >silent.yaml &

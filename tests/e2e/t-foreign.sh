@@ -115,7 +115,8 @@ if mpif90.$other -o sums "$top_srcdir/tests/e2e/sums.f90" $libraries \
     job 2 APSMPI_POLICY=aps.yaml ./sums
     check 'a Fortran program' has out 'right T'
     if [ "$ours" = MPICH ]; then
-        check '... without a message: its calls do not reach the library' empty err
+        check '... whose calls do not reach the library: a line at the end' \
+            lines 1 err 'or calls another MPI'
     else
         check '... is reported, too' lines 1 err "runs with '$theirs"
     fi

@@ -88,8 +88,8 @@ unseen()
         'apsmpi: good.yaml had no effect: the program used MPI, but no call'
     check '... why' lines 1 err "$reason"
 }
-unseen symbol 'by dlsym, or loaded its caller with RTLD_DEEPBIND'
-unseen deep 'by dlsym, or loaded its caller with RTLD_DEEPBIND'
+unseen symbol 'by dlsym, loaded its caller with RTLD_DEEPBIND'
+unseen deep 'by dlsym, loaded its caller with RTLD_DEEPBIND'
 if [ "$MPI" = mpich ]; then
     unseen namespace 'another copy of MPI, by dlmopen or dlopen'
 fi
