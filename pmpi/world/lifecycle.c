@@ -155,8 +155,10 @@ static void lifecycle_make_world(int rank)
     if (rc > 0)
         PMPI_Comm_call_errhandler(MPI_COMM_WORLD, rc);
     else if (rc < 0 && rank == 0)
-        aps_message(-1, "MPI cannot make the hidden communicator of the job: "
-                        "each communicator makes one of its own");
+        aps_message(-1,
+                    "MPI cannot make the hidden communicator of the job: each "
+                    "communicator makes one of its own; a usual cause is a "
+                    "rank that does not preload the library");
     if (rc != MPI_SUCCESS)
         return;
     if (world->agreed.stop)
