@@ -91,6 +91,7 @@ check '... and no noise' empty gone.err
 policy job.yaml -t 'log: {file: job.csv, every: 1}' 'format: e4m3, scale: aps'
 "$PYTHON3" -u "$report" --follow --by format job.csv >followed 2>followed.err &
 follower=$!
+sleep 3 # a report that begins after the end of the run waits for the next one
 # shellcheck disable=SC2154 # of lib.sh
 job 2 APSMPI_POLICY=job.yaml $digits --epochs 3
 check 'a job that is followed' trained
