@@ -96,22 +96,20 @@ aps_autotune_begin(struct aps_autotune *choice,
                    struct aps_comm_resources *resources, size_t count,
                    struct aps_plan *plan, int *rc)
 {
-    bool good = true;
+    const int i = autotune_find(choice, plan, count);
     struct aps_autotune_class *class;
-    int i = autotune_find(choice, plan, count);
+    bool good = true;
 
     *rc = MPI_SUCCESS;
     if (i < 0 && choice->count == APS_AUTOTUNE_CLASSES)
         return NULL;
+    class = &choice->classes[i < 0 ? choice->count++ : i];
     if (i < 0) {
-        i = choice->count++;
-        class = &choice->classes[i];
         class->rule = plan->rule;
         class->size = autotune_size_of(count);
         class->granule = aps_pipeline_granule(&plan->format);
         *rc = autotune_list_candidates(class, resources, plan, count);
     }
-    class = &choice->classes[i];
     plan->reduce =
         candidates[class->list[class->trials % class->candidates]].reduce;
     /* The time must not contain the wait for a late rank. The agreement brings

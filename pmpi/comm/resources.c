@@ -168,12 +168,13 @@ static void resources_unlist_locked(struct aps_comm_resources *resources)
     *link = resources->next;
 }
 
+/* Returns the kept resources with that block of the same owner, or NULL. */
 static struct aps_comm_resources *
 resources_find_kept_locked(const struct aps_comm_resources *new, int number)
 {
     struct aps_comm_resources *other = new->world->resources;
 
-    while (other->owner != new->owner || other->number != number)
+    while (other && (other->owner != new->owner || other->number != number))
         other = other->next;
     return other;
 }
@@ -273,22 +274,9 @@ int aps_comm_resources_begin(struct aps_hidden_comm *world, MPI_Comm comm,
     return rc;
 }
 
-/* Returns the kept resources of this rank whose block the ranks have chosen as
- * a free one, and removes them from the list; or NULL. */
-static struct aps_comm_resources *
-resources_drop_kept_locked(const struct aps_comm_resources *new, int number)
-{
-    struct aps_comm_resources *other = new->world->resources;
-
-    while (other && (other->owner != new->owner || other->number != number))
-        other = other->next;
-    if (other)
-        resources_unlist_locked(other);
-    return other;
-}
-
 /* Returns the resources that the ranks have agreed on, after the agreement, or
- * NULL if they have no block in common. */
+ * NULL if they have no block in common. *dropped: kept resources of this rank
+ * whose block the ranks have chosen as a free one, off the list; or NULL. */
 static struct aps_comm_resources *
 resources_choose_locked(struct aps_comm_resources *new,
                         struct aps_comm_resources **dropped)
@@ -302,7 +290,9 @@ resources_choose_locked(struct aps_comm_resources *new,
     if (kept >= 0) {
         chosen = resources_find_kept_locked(new, kept);
     } else if (number >= 0) {
-        *dropped = resources_drop_kept_locked(new, number);
+        *dropped = resources_find_kept_locked(new, number);
+        if (*dropped)
+            resources_unlist_locked(*dropped);
         if (new->vcomm.rank == 0)
             new->world->next_block = number + 1;
         new->number = number;
