@@ -78,8 +78,8 @@ static inline bool aps_wire_measures(const struct aps_wire *wire)
            aps_wire_may_step_over(wire);
 }
 
-/* Returns the format that a stage's exponent must suit: the narrower of the
- * formats of values and of partial sums. */
+/* Returns the format that a stage's exponent must suit: that of the values or
+ * that of the partial sums, whichever is narrower. */
 static inline const struct aps_format *
 aps_wire_narrowest(const struct aps_wire *wire)
 {

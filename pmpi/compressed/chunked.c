@@ -3,10 +3,10 @@
  * Chunks (GradientFlow; compress/chunks.h). delta is the sum of the layer and
  * its error memory.
  *
- *     the norms of all chunks of delta are summed over the ranks, in FP32
- *     the chunks of the greatest sums, the same on all ranks, are summed over the
- *     ranks in the plan's format: the result, with zeros elsewhere
- *     the other chunks go into the error memory
+ *     The norms of all chunks of delta are summed over the ranks, in FP32.
+ *     The chunks of the greatest sums, the same on all ranks, are summed over the
+ *     ranks in the plan's format: the result, with zeros elsewhere.
+ *     The other chunks go into the error memory.
  *
  * With feedback of a format that rounds, the chosen chunks travel as in
  * rounded.c, and the residuals of both roundings are remembered, too. The owner

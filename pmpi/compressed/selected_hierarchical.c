@@ -5,12 +5,12 @@
  * MLSys 2021). A group has p owners: rank i owns slice i of a layer. If groups
  * differ in size, p is that of the smallest.
  *
- *     inside the group the ranks send their slices of delta = g + e, in FP32, to
- *     the owners, which add them up in the order of the ranks: s
- *     an owner selects elements of s, and sends Q(s) of them to the owners of its
- *     slice in the other groups; it adds up those of all groups, in the order of
- *     the groups, into zeros
- *     inside the group the owners send the nonzero sums, in FP32, to all ranks
+ *     Inside the group the ranks send their slices of delta = g + e, in FP32, to
+ *     the owners, which add them up in the order of the ranks: s.
+ *     An owner selects elements of s, and sends Q(s) of them to the owners of its
+ *     slice in the other groups. It adds up those of all groups, in the order of
+ *     the groups, into zeros.
+ *     Inside the group the owners send the nonzero sums, in FP32, to all ranks.
  *
  * The owner keeps the residual of its selection: its memory of the slice
  * becomes s - Q(s), for its whole group. All other error memory, which an epoch

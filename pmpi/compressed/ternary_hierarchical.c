@@ -5,11 +5,11 @@
  * the same slice in other groups are an owner's peers, and each of them owns a
  * part of the slice.
  *
- *     inside the group the ranks send the digits of slices to the owners, which add
- *     them up
- *     an owner sends its group's sums of each part to the peer that owns the part;
- *     the peer adds up the groups' sums, and sends the result to all peers
- *     inside the group the owners send the results of their slices to all ranks
+ *     Inside the group the ranks send the digits of slices to the owners, which add
+ *     them up.
+ *     An owner sends its group's sums of each part to the peer that owns the part.
+ *     The peer adds up the groups' sums, and sends the result to all peers.
+ *     Inside the group the owners send the results of their slices to all ranks.
  *
  * All ranks have one scaler, draws belong to the elements of a layer, and sums
  * of integers are exact in any order. The results therefore have the same bits

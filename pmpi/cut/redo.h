@@ -31,8 +31,7 @@ static inline size_t aps_redo_bytes(size_t n)
     return n / APS_REDO_UNIT / 8 + 1;
 }
 
-/* Returns the record of the results of a piece of n elements, in `parts`
- * slices. */
+/* Returns the record of a piece's results: n elements, in `parts` slices. */
 struct aps_scale_record aps_redo_record(const struct aps_wire *wire, int parts,
                                         const unsigned char *blocks,
                                         size_t stride, size_t n);

@@ -88,7 +88,7 @@ static const struct aps_cuda_plugin *device_load(const char *path)
     }
     plugin = dlsym(library, APS_CUDA_SYMBOL);
     if (!plugin)
-        snprintf(complaint, sizeof complaint, "%s is no plugin of apsmpi",
+        snprintf(complaint, sizeof complaint, "%s is not a plugin of apsmpi",
                  path);
     else if (!device_plugin_differs(path, plugin))
         return plugin;

@@ -61,7 +61,7 @@ static void memory_bounce_give(struct piece *piece)
     pthread_mutex_unlock(&lock);
 }
 
-/* Returns the number of elements of a piece of n packed values: whole granules,
+/* Returns the length of a piece of n packed values, in elements: whole granules,
  * or all values if they share a scale. */
 static size_t memory_bounce_piece_of(const struct aps_codec *codec, size_t n)
 {

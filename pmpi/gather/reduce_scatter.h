@@ -59,9 +59,9 @@ void aps_reduce_scatter_fail(struct aps_reduce_scatter *scatter, int rc);
  * COLLECTIVE over vcomm. Callers call both functions in the order of k.
  * aps_reduce_scatter_send sends this rank's contributions to part k of every
  * share, from the vector `in`. aps_reduce_scatter_receive sums this rank's own
- * part: *sum is scratch until the next turn, and *magnitude, unless NULL, is
- * the magnitude of the sum. Both return the outcome of the call so far. After
- * an error callers still run all stages.
+ * part. *sum is scratch until the next turn; *magnitude, unless NULL, is the
+ * magnitude of the sum. Both return the outcome of the call so far. After an
+ * error callers still run all stages.
  */
 int aps_reduce_scatter_send(struct aps_reduce_scatter *scatter,
                             const struct aps_wire *wire,

@@ -202,9 +202,8 @@ static inline struct aps_job *aps_job(void)
 
 /*
  * Takes the policy whose source another rank has packed (policy_text.h), in
- * `length` bytes, if
- * this process holds none yet. Nothing changes if the process holds the same
- * text already. Returns 0, or -1 with `cause`. Thread-safe.
+ * `length` bytes, if this process holds none yet. Nothing changes if the process
+ * holds the same text already. Returns 0, or -1 with `cause`. Thread-safe.
  */
 int aps_job_adopt(struct aps_job *job, const char *bytes, size_t length,
                   char *cause, size_t size);

@@ -51,7 +51,7 @@ static char *summary_list_passed(const struct aps_counters *counters,
         [APS_PASSED_STEP] =
             "before the step was known, or until it was found again",
         [APS_PASSED_FORMAT] = "left to MPI by format: auto",
-        [APS_PASSED_SHADOW] = "left to MPI beside candidates (shadow)",
+        [APS_PASSED_SHADOW] = "left to MPI, with candidates (shadow)",
         [APS_PASSED_OUTSIDE] = "outside the step",
         [APS_PASSED_OFF] = "after MPI_Pcontrol(0)",
         [APS_PASSED_SINGLE] = "on communicators of one rank",
@@ -267,7 +267,7 @@ static const char *summary_unmeasured(void)
                "without)";
     if (atomic_load(&aps_counters.passed[APS_PASSED_SMALL]) > 0)
         return "no all-reduce has min_count elements (min_count: 1 takes all)";
-    return "no call was left to MPI beside candidates";
+    return "no call was left to MPI with candidates";
 }
 
 /* Prints the number of layers on which candidates were measured, with the time

@@ -339,12 +339,13 @@ static int handshake_decide(struct shake *shake, const int values[FIRST],
  * others in MPI_Init. */
 static void handshake_tell_mixed(struct shake *shake, const int values[FIRST])
 {
-    snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
-             "rank %d agrees with the others at its first reduction, but rank "
-             "%d in MPI_Init; set APSMPI_WORLD alike on all ranks, and preload "
-             "the library before MPI_Init",
-             handshake_lowest(shake, values[CAME_BY_CALL]),
-             handshake_lowest(shake, values[CAME_IN_INIT]));
+    snprintf(
+        shake->agreed->cause, sizeof shake->agreed->cause,
+        "rank %d agrees with the others at its first reduction, but rank "
+        "%d in MPI_Init; set the same APSMPI_WORLD on all ranks, and preload "
+        "the library before MPI_Init",
+        handshake_lowest(shake, values[CAME_BY_CALL]),
+        handshake_lowest(shake, values[CAME_IN_INIT]));
 }
 
 int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,

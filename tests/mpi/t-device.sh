@@ -316,7 +316,7 @@ why "another compiler" ".*plugin-sizes.so has other sizes of structs" \
     -genv APSMPI_CUDA "$standin/plugin-sizes.so"
 why "another version" ".*plugin-version.so is of version 0.0.1" \
     -genv APSMPI_CUDA "$standin/plugin-version.so"
-why "no plugin at all" ".*libcuda.so.1 is no plugin of apsmpi" \
+why "no plugin at all" ".*libcuda.so.1 is not a plugin of apsmpi" \
     -genv APSMPI_CUDA "$standin/libcuda.so.1"
 why "it does not open" "the driver is too old" -genv STANDIN_OPEN fail \
     -genv APSMPI_CUDA "$standin/plugin.so"
