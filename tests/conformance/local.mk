@@ -19,10 +19,17 @@ tests_conformance_conformance_LDADD = $(MPI_LIBS) -lm
 conformance_tests = tests/conformance/t-conformance.sh
 dist_check_SCRIPTS += $(conformance_tests)
 TESTS += $(conformance_tests)
-EXTRA_DIST += tests/conformance/sweep.sh tests/conformance/compare.sh
+EXTRA_DIST += tests/conformance/sweep.sh tests/conformance/compare.sh \
+	tests/conformance/mpich.sh
 
 # Thousands of seeds, up to 8 ranks.
 .PHONY: check-conformance
 check-conformance: tests/conformance/conformance tests/tap/yield.la libapsmpi.la apsmpi
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) \
 		$(top_srcdir)/tests/conformance/sweep.sh
+
+# MPICH's collective tests: make check-mpich MPICH_SOURCE=/path/to/mpich-4.0.2
+.PHONY: check-mpich
+check-mpich: tests/tap/yield.la libapsmpi.la
+	@$(AM_TESTS_ENVIRONMENT) MPICH_SOURCE='$(MPICH_SOURCE)' \
+	$(SHELL) $(top_srcdir)/tests/conformance/mpich.sh
