@@ -166,6 +166,7 @@ libpolicy_la_SOURCES = \
 	src/steps/layer_order.c src/steps/layer_order.h \
 	src/steps/sample_budget.c src/steps/sample_budget.h \
 	src/steps/period.c src/steps/period.h \
+	src/steps/sizes.c src/steps/sizes.h \
 	src/steps/steps.c src/steps/steps.h \
 	src/steps/tiling.c src/steps/tiling.h
 libpolicy_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBYAML_CFLAGS)
@@ -218,6 +219,7 @@ apsmpi_SOURCES = \
 	src/predictions/cluster.c src/predictions/cluster.h \
 	src/cli/columns.c src/cli/columns.h \
 	src/explain/compressors.c src/explain/compressors.h \
+	src/explain/layers.c src/explain/layers.h \
 	src/explain/notes.c src/explain/notes.h \
 	src/cli/schedule.c src/cli/schedule.h \
 	src/explain/auto_formats.c src/explain/auto_formats.h \

@@ -49,15 +49,6 @@ struct agreement {
 
 _Static_assert(GROUP_MAX <= APS_VECTORS_MAX, "a group is reduced at a time");
 
-/* True if the call has the last layer of its step. */
-static bool fuse_ends_step(const struct aps_call *call)
-{
-    const struct aps_step_position *position = &call->position;
-
-    return position->layers > 0 &&
-           position->layer + position->segments == position->layers;
-}
-
 /* True if the call may share a batch: it has one layer, which is not
  * sampled. */
 static bool fuse_is_single(const struct aps_call *call)
@@ -108,7 +99,7 @@ static void fuse_gather(struct group *group)
         size_t bytes;
 
         if (group->bytes >= fuse || group->count == GROUP_MAX ||
-            fuse_ends_step(last)) {
+            last->position.ends) {
             group->closed = true;
             return;
         }
@@ -355,7 +346,7 @@ void aps_fuse_run(struct aps_call *first)
     if (first->fusable)
         group.bytes = first->layers->count * sizeof(float);
     /* Such a call runs alone on every rank, whatever follows. */
-    if (!first->fusable || fuse_ends_step(first) ||
+    if (!first->fusable || first->position.ends ||
         group.bytes >= aps_policy_fuse(context->job->policy)) {
         aps_call_finish(first);
         return;

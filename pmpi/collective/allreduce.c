@@ -172,8 +172,10 @@ static void allreduce_report_desync(const struct aps_call *call)
     struct aps_context *context = call->context;
     const struct aps_step_position *position = &call->position;
     const struct aps_layers *layers = aps_policy_layers(context->job->policy);
-    char wanted[160] = "the step", times[40] = "";
+    char wanted[160] = "the step", times[40] = "", count[64] = "none such";
 
+    if (position->expected > 0)
+        snprintf(count, sizeof count, "%zu", position->expected);
     if (layers && position->wanted >= 0)
         snprintf(wanted, sizeof wanted, "layer %ld (%.120s)", position->wanted,
                  layers->list[position->wanted].name);
@@ -181,11 +183,25 @@ static void allreduce_report_desync(const struct aps_call *call)
         snprintf(times, sizeof times, ", %llu times by now", context->desyncs);
     aps_context_event(
         context,
-        "desync%s: call %llu has %lld element%s, but %s has %zu: "
+        "desync%s: call %llu has %lld element%s, but %s has %s: "
         "calls pass through until the step is found again; check "
-        "the layer table, `steps` and `order` of the policy",
+        "the layer table, `steps` and `order` of the policy (if the order of "
+        "the calls changes from step to step: order: any)",
         times, context->calls - 1, (long long)call->arguments.count,
-        aps_plural(call->arguments.count), wanted, position->expected);
+        aps_plural(call->arguments.count), wanted, count);
+}
+
+/* Reports that a step was found whose calls come in any order. */
+static void allreduce_report_any(struct aps_context *context)
+{
+    const long layers = aps_steps_layers(context->steps);
+
+    atomic_store(&aps_counters.any_order, true);
+    aps_context_event_once(context, &context->any_told,
+                           "order any: the order of the %ld call%s of a step "
+                           "changes: each call is "
+                           "the layer of its size, and layer 0 the largest",
+                           layers, aps_plural(layers));
 }
 
 static bool allreduce_number(struct aps_call *call)
@@ -213,6 +229,9 @@ static bool allreduce_number(struct aps_call *call)
     }
     if (call->position.desync && aps_context_note_desync(context))
         allreduce_report_desync(call);
+    if (call->position.any && call->position.active &&
+        !aps_policy_layers(context->job->policy))
+        allreduce_report_any(context);
     if (control.epoch >= 0)
         call->position.epoch = control.epoch;
     if (call->position.outside)

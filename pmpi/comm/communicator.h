@@ -83,6 +83,7 @@ struct aps_context {
     struct aps_sample sample;   /* memory for references */
     unsigned long long calls;   /* number of eligible calls, for messages */
     unsigned long long desyncs; /* number of desyncs, for messages */
+    bool any_told;              /* a step in any order was reported */
     struct aps_discovery discovery;
     struct aps_other_state other_collectives; /* for other collectives */
     unsigned warned_rules; /* rules whose "cannot run" was printed */

@@ -99,6 +99,8 @@ struct aps_counters {
     /* True if calls of one size were counted as one layer, whatever they carried,
      * during the measurement of layers. */
     atomic_bool layers_merged;
+    /* A step was found whose calls come in any order. */
+    atomic_bool any_order;
 };
 
 struct aps_job {

@@ -105,8 +105,8 @@ static void run_add_steps(char *line, size_t size, const struct aps_job *job)
     snprintf(calls, sizeof calls, "calls %ld", steps->calls);
     aps_event_add(line, size, "steps",
                   steps->kind == APS_STEPS_CALLS ? calls : kinds[steps->kind]);
-    if (steps->backward)
-        aps_event_add(line, size, "order", "backward");
+    if (steps->backward || steps->any)
+        aps_event_add(line, size, "order", steps->any ? "any" : "backward");
     if (steps->per_epoch > 0)
         aps_event_add_number(line, size, "per_epoch", steps->per_epoch);
     if (job->source.layers_path)

@@ -76,7 +76,8 @@ static char *final_text(const struct aps_job *job, const char *table,
                 "# The formats that the layers had at the end of run %s of\n"
                 "# %s, which chose them while it ran.\n",
                 run, path);
-        rc = aps_chosen_write(stream, &job->source, job->policy, table, layers,
+        rc = aps_chosen_write(stream, &job->source, job->policy, table,
+                              atomic_load(&aps_counters.any_order), layers,
                               count);
         rc |= fclose(stream);
     }

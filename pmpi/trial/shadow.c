@@ -34,12 +34,9 @@ static bool shadow_is_stated(const struct aps_context *context)
     return aps_policy_log(context->job->policy)->stated;
 }
 
-static size_t shadow_class(const struct aps_context *context,
-                           const struct aps_layer *layer)
+static size_t shadow_class(const struct aps_layer *layer)
 {
-    return aps_policy_steps(context->job->policy)->kind == APS_STEPS_NONE
-               ? aps_sample_budget_class(layer->count)
-               : 0;
+    return layer->key.layer < 0 ? aps_sample_budget_class(layer->count) : 0;
 }
 
 /* Notes the time of the first call. */
@@ -64,8 +61,8 @@ static bool shadow_is_due(struct aps_context *context,
         shadow_note_begin(context, shadows);
     if (shadow_is_stated(context))
         return layer->number % context->sample_every == 0;
-    return aps_sample_budget_is_due(
-               &shadows->budget, shadow_class(context, layer), layer->number) &&
+    return aps_sample_budget_is_due(&shadows->budget, shadow_class(layer),
+                                    layer->number) &&
            (!shadows->starts || layer->number % NONBLOCKING_EVERY == 0);
 }
 
@@ -93,7 +90,7 @@ static void shadow_lose(struct aps_subject *subject)
         "it, or for another copy of a nonblocking call's inputs",
         layer->count);
     aps_sample_budget_postpone(&context->trials->shadows.budget,
-                               shadow_class(context, layer), layer->number);
+                               shadow_class(layer), layer->number);
 }
 
 /* Reports the first sample of the job. */
@@ -161,8 +158,7 @@ static void shadow_settle(struct aps_subject *subject, int64_t taken)
         rc = MPI_ERR_OTHER; /* not times */
     if (aps_context_fail(context, subject->ops->what, rc) != MPI_SUCCESS)
         return;
-    aps_sample_budget_end(&shadows->budget, shadow_class(context, layer),
-                          layer->number,
+    aps_sample_budget_end(&shadows->budget, shadow_class(layer), layer->number,
                           aps_float_from_bits((uint32_t)values[COST]),
                           aps_float_from_bits((uint32_t)-values[ELAPSED]));
 }

@@ -213,7 +213,8 @@ static void trial_note_merged(const struct aps_subject *subject)
     const struct aps_policy_steps *steps =
         aps_policy_steps(subject->context->job->policy);
 
-    if (key->layer < 0 || (steps->kind == APS_STEPS_AUTO && key->layers == 1))
+    if ((key->layer < 0 && !steps->any) ||
+        (steps->kind == APS_STEPS_AUTO && key->layers == 1))
         atomic_store(&aps_counters.layers_merged, true);
 }
 

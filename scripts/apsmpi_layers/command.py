@@ -26,7 +26,7 @@ def parse_arguments(arguments):
     parser.add_argument("model", metavar="MODEL", help="the file")
     parser.add_argument("--output", metavar="FILE",
                         help="the table (default: standard output)")
-    parser.add_argument("--order", choices=["forward", "backward"],
+    parser.add_argument("--order", choices=["forward", "backward", "any"],
                         default="forward",
                         help="order in which the program sums its layers, for "
                         "the comments (default: forward)")

@@ -104,11 +104,14 @@ class Table:
             yield "The file has its tensors sorted by name: the order is a"
             yield "guess. Compare it with model.named_parameters(), or give"
             yield "--like a table in the right order."
-        yield "The rows are in forward order. The program sums its %s layer " \
-            "first:" % ("first" if order == "forward" else "last")
+        yield "The rows are in forward order. The program sums %s:" % {
+            "forward": "its first layer first",
+            "backward": "its last layer first",
+            "any": "its layers in an order that changes, each by a call"}[order]
         yield "say `steps: {order: %s}` in the policy." % order
-        yield "A call may carry any run of consecutive rows, up to the whole"
-        yield "table: each row keeps its own scale and format."
+        if order != "any":
+            yield "A call may carry any run of consecutive rows, up to the whole"
+            yield "table: each row keeps its own scale and format."
         if small:
             yield "%d of the layers have fewer than %d elements, the default " \
                 "of min_count." % (small, MIN_COUNT)

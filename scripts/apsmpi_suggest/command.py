@@ -73,7 +73,7 @@ def parse_arguments(arguments):
     parser.add_argument("--steps", type=parse_steps, metavar="STEPS",
                         help="auto, or the number of all-reduces of a step, if the "
                         "log does not say it")
-    parser.add_argument("--order", choices=("forward", "backward"),
+    parser.add_argument("--order", choices=("forward", "backward", "any"),
                         help="the order of the layers in a step, if the log does not "
                         "say it")
     parser.add_argument("--per-epoch", type=positive, metavar="N",

@@ -19,7 +19,7 @@ def way_of(said, layers):
     if not steps:
         return None
     return "steps: %s" % steps + (
-        ", order: backward" if said.get("order") == "backward" else "")
+        ", order: %s" % said["order"] if said.get("order") else "")
 
 
 def check_options(options, path, said, way):

@@ -95,6 +95,8 @@ class Samples(LogFile):
                        candidate.get("shadow")] = candidate.get("plan")
         elif ended:
             self.ended.add(ended)
+        elif ": order any: " in text and self.begun:
+            self.begun[next(reversed(self.begun))]["order"] = "any"
         elif ": desync" in text:
             self.desyncs[next(reversed(self.begun), None)] += 1
         return None

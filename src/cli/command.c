@@ -79,7 +79,8 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
         snprintf(kind, sizeof kind, "%ld call%s", steps->calls,
                  aps_plural(steps->calls));
     else if (steps->kind == APS_STEPS_TABLE)
-        snprintf(kind, sizeof kind, "from the table");
+        snprintf(kind, sizeof kind, "from the table%s",
+                 steps->any ? ", in any order" : "");
     snprintf(buffer, size, "%zu rule%s, %s, steps: %s%s%s", rules,
              aps_plural(rules), layers, kind, gemm ? ", gemm: " : "",
              gemm ? aps_command_gemm(gemm, products, sizeof products) : "");

@@ -14,6 +14,7 @@
 #include "cli/columns.h"
 #include "explain/compressors.h"
 #include "cli/command.h"
+#include "explain/layers.h"
 #include "explain/notes.h"
 #include "cli/schedule.h"
 #include "explain/shadows.h"
@@ -396,86 +397,12 @@ static void explain_rules(const struct aps_policy *policy)
            aps_policy_min_count(policy),
            aps_plural(aps_policy_min_count(policy)));
     if (aps_policy_steps(policy)->kind == APS_STEPS_AUTO)
-        printf("Until the program has repeated its step three times, all "
-               "all-reduces are left to\nMPI (steps: auto).\n");
+        printf("Until the program has repeated its step %s, all all-reduces "
+               "are left to\nMPI (steps: auto).\n",
+               aps_policy_steps(policy)->any ? "twice" : "three times");
 }
 
 /* --- both ---------------------------------------------------------------- */
-
-/* Consequences for layers that steps: auto takes for one: a list, joined as in
- * a sentence. Empty: layers have no state. */
-struct fates {
-    const char *list[4];
-    size_t count;
-};
-
-static void add_fate(struct fates *fates, bool applies, const char *fate)
-{
-    if (applies)
-        fates->list[fates->count++] = fate;
-}
-
-static struct fates fates_of(const struct aps_policy *policy)
-{
-    bool adds = false, keeps = false, scales = false;
-    struct fates fates = {.count = 0};
-
-    for (int i = 0; i < (int)aps_policy_rules(policy); i++) {
-        const struct aps_plan *plan = aps_policy_rule_plan(policy, i);
-
-        if (!plan->rewrite)
-            continue;
-        adds |= plan->feedback;
-        keeps |= !plan->feedback && aps_plan_remembers(plan);
-        scales |= aps_scale_state_bytes(&plan->scale) > 0 &&
-                  aps_scale_scope(&plan->scale) == APS_SCOPE_LAYER;
-    }
-    add_fate(&fates, aps_policy_chooses(policy) || aps_policy_shadows(policy),
-             "they are measured as one");
-    add_fate(&fates, scales, "they share the state of a scale");
-    add_fate(&fates, keeps, "they share what the compressor keeps");
-    add_fate(&fates, adds, "what one leaves out is added to the other");
-    return fates;
-}
-
-/* Prints the note if only the sizes of calls distinguish layers. */
-static void print_auto_note(const struct aps_policy *policy)
-{
-    const struct fates fates = fates_of(policy);
-    char note[600];
-
-    if (fates.count == 0)
-        return;
-    snprintf(note, sizeof note,
-             "steps: auto knows the layers by the sizes of their calls: where "
-             "the sizes repeat within a step, as where all are the same, "
-             "layers of the same size count as one layer:");
-    for (size_t i = 0; i < fates.count; i++)
-        snprintf(note + strlen(note), sizeof note - strlen(note), "%s %s",
-                 i == 0                 ? ""
-                 : i + 1 == fates.count ? ", and"
-                                        : ",",
-                 fates.list[i]);
-    snprintf(note + strlen(note), sizeof note - strlen(note),
-             "; a layer table or steps: {calls: N} tells them apart.");
-    aps_command_note(note, stdout);
-}
-
-/* Prints the library's notion of layers, without a layer table. */
-static void print_layers_note(const struct aps_policy *policy)
-{
-    const enum aps_steps_kind kind = aps_policy_steps(policy)->kind;
-
-    if (kind == APS_STEPS_AUTO)
-        print_auto_note(policy);
-    else if (kind == APS_STEPS_NONE &&
-             (aps_policy_chooses(policy) || aps_policy_shadows(policy)))
-        aps_command_note(
-            "steps: none: all calls of the same size count as one layer, and "
-            "are measured as one; a layer table or steps: {calls: N} tells "
-            "them apart.",
-            stdout);
-}
 
 void aps_explain_text(const char *path, const struct aps_policy *policy,
                       const struct aps_schedule *schedule,
@@ -493,7 +420,7 @@ void aps_explain_text(const char *path, const struct aps_policy *policy,
         printf("No rules: every call is left to MPI.\n");
     aps_auto_formats_notes(policy, schedule, stdout);
     aps_shadows_print(policy, schedule, stdout);
-    print_layers_note(policy);
+    aps_layers_note(policy, stdout);
     if (!aps_policy_pcontrol(policy))
         printf("\nThe library only passes MPI_Pcontrol on (pcontrol: off).\n");
 }

@@ -200,6 +200,7 @@ struct aps_policy_steps {
     long calls;     /* as stated, also with a table; 0: not stated */
     long per_epoch; /* steps of an epoch; 0: not stated */
     bool backward;  /* the last layer is reduced first */
+    bool any;       /* the order of the calls of a step may change */
     bool none;      /* `steps: none`: the library looks for steps only if a
                        rule's condition needs them */
 };

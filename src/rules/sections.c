@@ -17,7 +17,7 @@ static void read_order(const struct aps_reader *reader,
                        const struct aps_yaml_node *inside,
                        struct aps_policy_steps *steps)
 {
-    static const char *const orders[] = {"forward", "backward", NULL};
+    static const char *const orders[] = {"forward", "backward", "any", NULL};
     static const struct aps_keywords words = {.known = orders};
     int order = 0;
 
@@ -35,6 +35,7 @@ static void read_order(const struct aps_reader *reader,
     if (inside)
         aps_read_word(reader, inside, &words, &order);
     steps->backward = order == 1;
+    steps->any = order == 2;
 }
 
 enum { CALLS, PER_EPOCH, ORDER, KEYS };

@@ -301,8 +301,16 @@ static bool is_rest_left(const struct group *group)
 
 static void write_group(FILE *stream, struct group *group)
 {
-    const int first = group->layers[0].chosen;
     bool alike = true;
+    int first;
+
+    /* Calls without a layer get no rule next to layers. */
+    while (group->layers[0].layer < 0 &&
+           group->layers[group->count - 1].layer >= 0) {
+        group->layers++;
+        group->count--;
+    }
+    first = group->layers[0].chosen;
 
     comment_rule(stream, group);
     for (size_t i = 0; i < group->count; i++)
@@ -356,19 +364,44 @@ static void write_rules(FILE *stream, const struct aps_policy *policy,
     }
 }
 
+/* Writes `steps` for layers whose order was found to change. `steps`: its node in
+ * the source, or NULL. */
+static void write_any_order(FILE *stream, const struct aps_yaml_node *steps)
+{
+    fputs("steps: {order: any", stream);
+    if (steps && steps->kind == APS_YAML_MAPPING)
+        for (const struct aps_yaml_node *key = steps->first; key;
+             key = key->next) {
+            if (strcmp(key->text, "order") == 0)
+                continue;
+            fputs(", ", stream);
+            write_scalar(stream, key->text);
+            fputs(": ", stream);
+            write_node(stream, key->value);
+        }
+    fputs("}\n", stream);
+}
+
 int aps_chosen_write(FILE *stream, const struct aps_policy_source *source,
                      const struct aps_policy *policy, const char *table,
-                     const struct aps_chosen_layer layers[], size_t count)
+                     bool any, const struct aps_chosen_layer layers[],
+                     size_t count)
 {
     struct aps_errors *errors = calloc(1, sizeof *errors);
     struct aps_yaml_node *root = NULL;
+    const struct aps_yaml_node *steps;
 
     if (!errors || aps_yaml_parse(source->path, source->text, source->length,
                                   &root, errors) < 0) {
         free(errors);
         return -1;
     }
+    steps = aps_yaml_find(root, "steps");
     for (const struct aps_yaml_node *key = root->first; key; key = key->next) {
+        if (any && strcmp(key->text, "steps") == 0)
+            continue;
+        if (any && strcmp(key->text, "rules") == 0)
+            write_any_order(stream, steps ? steps->value : NULL);
         if (strcmp(key->text, "rules") == 0) {
             write_rules(stream, policy, key->value, layers, count);
             continue;

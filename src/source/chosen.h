@@ -6,6 +6,7 @@
 #ifndef APS_SOURCE_CHOSEN_H
 #define APS_SOURCE_CHOSEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -31,11 +32,13 @@ const char *aps_chosen_layer_format(const struct aps_policy *policy,
  * Writes the policy to `stream`, as YAML with comments. `policy` was parsed
  * from `source`. layers[count] are sorted by rule, layer and count, without
  * duplicates. Rules without a layer stay as they are. `table` replaces the name
- * of the layer table (NULL: there is no table). Returns 0, or -1 if memory is
- * missing or the stream failed.
+ * of the layer table (NULL: there is no table). `any`: the layers have numbers
+ * by size, because the order of their calls was found to change. Returns 0, or
+ * -1 if memory is missing or the stream failed.
  */
 int aps_chosen_write(FILE *stream, const struct aps_policy_source *source,
                      const struct aps_policy *policy, const char *table,
-                     const struct aps_chosen_layer layers[], size_t count);
+                     bool any, const struct aps_chosen_layer layers[],
+                     size_t count);
 
 #endif

@@ -350,13 +350,20 @@ static void settle_steps(const struct reading *reading)
     struct aps_policy *policy = reading->policy;
     bool needed = (aps_policy_shadows(policy) || aps_policy_chooses(policy)) &&
                   !policy->steps.none;
+    bool by_layer = false;
 
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct aps_rule *rule = &policy->rules[i];
 
+        by_layer |= rule->by_layer;
         needed |= rule->by_layer || rule->by_epoch || rule->by_step ||
                   plan_needs_steps(&rule->plan, written);
     }
+    if (policy->steps.any && !reading->context.layers.table &&
+        !reading->context.layers.blind && by_layer)
+        aps_reader_warn(&reading->reader, reading->keys[KEY_STEPS],
+                        "order: any numbers layers by their size, the largest "
+                        "first, unless a table gives them other numbers");
     if (policy->layers)
         policy->steps.kind = APS_STEPS_TABLE;
     else if (policy->steps.calls > 0)

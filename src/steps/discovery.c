@@ -48,7 +48,7 @@ bool aps_discovery_note(struct aps_discovery *discovery,
     discovery->seen++;
     if (position->desync)
         discovery->followed = 0;
-    if (!position->active || position->layer != layers - 1)
+    if (!position->ends)
         return false;
     return ++discovery->followed == LASTING_STEPS &&
            discovery_is_news(discovery, layers);
@@ -93,7 +93,10 @@ void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
     }
     for (long i = 0; i < layers; i++)
         counts[i] = aps_steps_signature(steps, i);
-    aps_discovery_write_layers(counts, layers, false, prefix, said, size);
+    aps_discovery_write_layers(counts, layers,
+                               aps_steps_are_any(steps) ? APS_FOUND_ANY
+                                                        : APS_FOUND_CALLS,
+                               prefix, said, size);
     free(counts);
 }
 
@@ -129,10 +132,50 @@ static long discovery_list(struct aps_discovery *discovery, char *text,
     return kinds;
 }
 
+/* True if all calls repeat after `calls` of them in one order. */
+static bool discovery_has_order(const struct aps_discovery *discovery,
+                                long calls)
+{
+    for (long i = calls; i < discovery->recorded; i++)
+        if (discovery->sizes[i] != discovery->sizes[i - calls])
+            return false;
+    return true;
+}
+
+/* Finds a step in any order that explains all calls, three whole steps at least.
+ * Writes its layers, the largest first. Returns their number, or 0. */
+static long discovery_find_any(const struct aps_discovery *discovery,
+                               size_t *layers)
+{
+    struct aps_period *period = aps_period_create(0, true);
+    long found = 0, cursor = 0, layer;
+
+    if (!period)
+        return 0;
+    for (long i = 0; i < discovery->recorded; i++) {
+        if (found > 0 && aps_period_follow(period, cursor, discovery->sizes[i],
+                                           &layer) == APS_FOLLOW_FITS) {
+            cursor = (cursor + 1) % found;
+        } else {
+            found = cursor = 0;
+            if (aps_period_search(period, discovery->sizes[i]))
+                found = aps_period_length(period);
+        }
+    }
+    if (3 * found > discovery->recorded ||
+        discovery_has_order(discovery, found))
+        found = 0;
+    for (long i = 0; i < found; i++)
+        layers[i] = aps_period_count(period, i);
+    aps_period_destroy(period);
+    return found;
+}
+
 bool aps_discovery_explain(struct aps_discovery *discovery, const char *prefix,
                            char *said, size_t size)
 {
     char sizes[24 * NAMED_MAX + 32];
+    enum aps_found_kind kind = APS_FOUND_ANY;
     size_t *layers;
     long found = 0, kinds;
 
@@ -140,10 +183,14 @@ bool aps_discovery_explain(struct aps_discovery *discovery, const char *prefix,
         return false;
     layers = malloc(APS_PERIOD_MAX * sizeof *layers);
     if (layers)
+        found = discovery_find_any(discovery, layers);
+    if (layers && found == 0) {
+        kind = APS_FOUND_FUSED;
         found = aps_tiling_find(discovery->sizes, discovery->recorded, layers,
                                 APS_PERIOD_MAX);
+    }
     if (found > 0)
-        aps_discovery_write_layers(layers, found, true, prefix, said, size);
+        aps_discovery_write_layers(layers, found, kind, prefix, said, size);
     free(layers);
     if (found > 0)
         return true;

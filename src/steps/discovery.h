@@ -43,8 +43,9 @@ bool aps_discovery_end(struct aps_discovery *discovery,
 void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
                          char *said, size_t size);
 
-/* Call it after the last call if nothing was written. Writes the layers whose
- * varying runs the calls carry (tiling.h), if there are such layers; otherwise
+/* Call it after the last call if nothing was written. Writes the layers
+ * of a step in any order, or those whose varying runs the calls carry
+ * (tiling.h), if there are such layers; otherwise
  * `said` becomes a list of the sizes of the calls, and advice. Returns false if
  * there is nothing to report. */
 bool aps_discovery_explain(struct aps_discovery *discovery, const char *prefix,

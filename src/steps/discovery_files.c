@@ -21,6 +21,7 @@
 enum { POLICY, TABLE, REVERSED, FILES };
 
 struct files {
+    int count; /* without REVERSED if the layers have no order */
     char paths[FILES][PATH_MAX];
     FILE *streams[FILES];
 };
@@ -29,7 +30,7 @@ struct files {
 struct found {
     const size_t *counts; /* in the order of the calls */
     long layers;
-    bool fused;
+    enum aps_found_kind kind;
     enum aps_layer_order order;
 };
 
@@ -56,14 +57,14 @@ static int files_open(struct files *files, const char *prefix)
 
         if (try > 0)
             snprintf(number, sizeof number, "-%d", try);
-        for (; opened < FILES; opened++) {
+        for (; opened < files->count; opened++) {
             snprintf(files->paths[opened], PATH_MAX, "%s%s%s", prefix, number,
                      suffixes[opened]);
             files->streams[opened] = fopen(files->paths[opened], "wx");
             if (!files->streams[opened])
                 break;
         }
-        if (opened == FILES)
+        if (opened == files->count)
             return 0;
         files_remove(files, opened);
         if (errno != EEXIST)
@@ -78,7 +79,7 @@ static int files_close(struct files *files)
 {
     int bad = 0;
 
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < files->count; i++) {
         bad |= ferror(files->streams[i]);
         bad |= fclose(files->streams[i]);
     }
@@ -113,7 +114,9 @@ static void found_write_table(const struct found *found, bool reversed,
             "# added; so may columns whose names begin with x-, which are "
             "ignored.\n"
             "layer,name,count\n",
-            reversed ? "the last call first" : "in the order of the calls");
+            found->kind == APS_FOUND_ANY ? "the largest first"
+            : reversed                   ? "the last call first"
+                                         : "in the order of the calls");
     for (long i = 0; i < found->layers; i++)
         fprintf(file, "%ld,layer%ld,%zu\n", i, i,
                 found_count(found, reversed, i));
@@ -152,6 +155,14 @@ static size_t found_smallest(const struct found *found)
 
 static void found_write_order(const struct found *found, FILE *file)
 {
+    if (found->kind == APS_FOUND_ANY) {
+        fputs(
+            "# Each call is the layer of its size. Layers of one size are told "
+            "apart by the\n"
+            "# order of their calls among themselves.\n",
+            file);
+        return;
+    }
     switch (found->order) {
     case APS_LAYER_ORDER_FORWARD:
         fputs("# By the sizes of its calls the program reduces its first layer "
@@ -173,37 +184,52 @@ static void found_write_order(const struct found *found, FILE *file)
     }
 }
 
+/* Returns the policy's word for the order of the calls: as found, or the
+ * `other` one. */
+static const char *found_order_word(const struct found *found, bool other)
+{
+    if (found->kind == APS_FOUND_ANY)
+        return "any";
+    return (found->order == APS_LAYER_ORDER_BACKWARD) != other ? "backward"
+                                                               : "forward";
+}
+
 /* Writes how to find the order out, with the first table or the second. */
 static void found_write_choice(const struct found *found,
                                const struct files *files, bool other,
                                FILE *file)
 {
-    const bool reversed = (found->order == APS_LAYER_ORDER_BACKWARD) != other;
     const char *comment = other ? "#   " : "";
     char name[PATH_MAX];
 
     fprintf(file, "%stable: %s\n", comment,
             files_name(files, other ? REVERSED : TABLE, name));
     fprintf(file, "%ssteps: {order: %s}\n", comment,
-            reversed ? "backward" : "forward");
+            found_order_word(found, other));
 }
 
 static void found_write_policy(const struct found *found,
                                const struct files *files)
 {
     const bool backward = found->order == APS_LAYER_ORDER_BACKWARD;
-    const long classifier = found_classifier(found, backward);
+    const bool any = found->kind == APS_FOUND_ANY;
+    const long classifier = any ? -1 : found_classifier(found, backward);
     const long other = found_classifier(found, !backward);
     const bool all_small = found_last_large(found, false, found->layers) < 0;
+    static const char *const headings[] = {
+        [APS_FOUND_CALLS] =
+            "# Written by apsmpi's discovery: a step of %ld call%s.\n",
+        [APS_FOUND_FUSED] =
+            "# Written by apsmpi's discovery: calls whose sizes vary, each of "
+            "which carries\n# some of %ld layer%s that follow each other.\n",
+        [APS_FOUND_ANY] = "# Written by apsmpi's discovery: a step of %ld "
+                          "call%s, whose order "
+                          "changes from\n# step to step.\n",
+    };
     FILE *file = files->streams[POLICY];
 
-    fprintf(file,
-            found->fused
-                ? "# Written by apsmpi's discovery: calls whose sizes vary, "
-                  "each of which carries\n# some of %ld layer%s that follow "
-                  "each other.\n"
-                : "# Written by apsmpi's discovery: a step of %ld call%s.\n",
-            found->layers, aps_plural(found->layers));
+    fprintf(file, headings[found->kind], found->layers,
+            aps_plural(found->layers));
     fputs("version: 1\n", file);
     found_write_order(found, file);
     if (found->layers == 1)
@@ -215,7 +241,7 @@ static void found_write_policy(const struct found *found,
                 "# the place of the table and the steps below:\n"
                 "#   steps: {calls: 2}\n",
                 found->counts[0]);
-    if (found->layers > 1) {
+    if (found->layers > 1 && !any) {
         fputs("# If that is wrong, these lines take the place of those "
               "below:\n",
               file);
@@ -230,7 +256,7 @@ static void found_write_policy(const struct found *found,
             "min_count: %zu  # smaller calls and layers are left to MPI\n"
             "log: {file: roundoff.csv, every: 10}  # every 10th step\n"
             "rules:\n",
-            backward ? "backward" : "forward",
+            found_order_word(found, false),
             all_small ? found_smallest(found) : APS_MIN_COUNT);
     if (classifier >= 0)
         fprintf(file,
@@ -242,18 +268,29 @@ static void found_write_policy(const struct found *found,
                   "    scale: aps\n");
 }
 
-void aps_discovery_write_layers(const size_t *counts, long layers, bool fused,
-                                const char *prefix, char *said, size_t size)
+void aps_discovery_write_layers(const size_t *counts, long layers,
+                                enum aps_found_kind kind, const char *prefix,
+                                char *said, size_t size)
 {
+    static const char *const what[] = {
+        [APS_FOUND_CALLS] = "repeats a step of %ld call%s, %s",
+        [APS_FOUND_FUSED] =
+            "makes calls whose sizes vary, and repeats a step of "
+            "%ld layer%s, %s",
+        [APS_FOUND_ANY] = "repeats a step of %ld call%s, %s",
+    };
     static const char *const orders[] = {
         [APS_LAYER_ORDER_UNKNOWN] = "in an order that their sizes do not tell",
         [APS_LAYER_ORDER_FORWARD] = "by their sizes the first layer first",
         [APS_LAYER_ORDER_BACKWARD] = "by their sizes the last layer first",
     };
-    const struct found found = {counts, layers, fused,
-                                aps_layer_order_of(counts, layers)};
+    const bool any = kind == APS_FOUND_ANY;
+    const struct found found = {counts, layers, kind,
+                                any ? APS_LAYER_ORDER_UNKNOWN
+                                    : aps_layer_order_of(counts, layers)};
     const bool backward = found.order == APS_LAYER_ORDER_BACKWARD;
-    struct files files;
+    struct files files = {.count = any ? REVERSED : FILES};
+    char step[128];
 
     if (files_open(&files, prefix) < 0) {
         snprintf(said, size, "discovery cannot write %s: %s",
@@ -261,19 +298,20 @@ void aps_discovery_write_layers(const size_t *counts, long layers, bool fused,
         return;
     }
     found_write_table(&found, backward, files.streams[TABLE]);
-    found_write_table(&found, !backward, files.streams[REVERSED]);
+    if (!any)
+        found_write_table(&found, !backward, files.streams[REVERSED]);
     found_write_policy(&found, &files);
+    snprintf(step, sizeof step, what[kind], layers, aps_plural(layers),
+             any ? "whose order changes" : orders[found.order]);
     if (files_close(&files) < 0)
         snprintf(said, size, "discovery cannot write %s", files.paths[POLICY]);
     else
-        snprintf(said, size,
-                 "the program %s of %ld %s%s, %s: the layers are in %.200s, "
-                 "and the skeleton of a policy is in %.200s%s",
-                 fused ? "makes calls whose sizes vary, and repeats a step"
-                       : "repeats a step",
-                 layers, fused ? "layer" : "call", aps_plural(layers),
-                 orders[found.order], files.paths[TABLE], files.paths[POLICY],
-                 layers > 1 ? ""
-                            : "; several calls of equal size in a step would "
-                              "look the same, and be one layer");
+        snprintf(
+            said, size,
+            "the program %s: the layers are in %.200s, and the skeleton of "
+            "a policy is in %.200s%s",
+            step, files.paths[TABLE], files.paths[POLICY],
+            layers > 1 ? ""
+                       : "; several calls of equal size in a step would "
+                         "look the same, and be one layer");
 }

@@ -7,6 +7,12 @@
  * its first round records the counts; if lost, it is found as soon as it
  * repeats once.
  *
+ * The calls of a step may come in an order that changes. If no order repeats,
+ * the search is for the smallest P such that the last rounds of P calls have
+ * the same counts, in different orders: two rounds if they are all calls so
+ * far. The layers of such a period have the order of their sizes, the largest
+ * first (sizes.h).
+ *
  * Networks repeat blocks inside a step, so a period can be found too short. It
  * then breaks, and from there on only a stretch longer than the broken one
  * counts: a repetition inside a step is never longer than it was, and the step
@@ -39,8 +45,9 @@ enum aps_follow {
     APS_FOLLOW_WRONG   /* the period was wrong: its rounds were not steps */
 };
 
-/* `stated` calls make a step; 0: detect it. Returns NULL with errno ENOMEM. */
-struct aps_period *aps_period_create(long stated);
+/* `stated` calls make a step; 0: detect it. `any`: their order means nothing.
+ * Returns NULL with errno ENOMEM. */
+struct aps_period *aps_period_create(long stated, bool any);
 void aps_period_destroy(struct aps_period *period); /* NULL is allowed */
 
 /* Call it while no period is followed. Takes one count; true if a period is
@@ -49,13 +56,13 @@ bool aps_period_search(struct aps_period *period, size_t count);
 long aps_period_cursor(const struct aps_period *period);
 
 /* Call it while a period is followed. Finds out whether the count fits at place
- * `cursor` of it. If not, the search has restarted, and must be given this
- * count. */
+ * `cursor` of it, and which layer of the step it is. If it does not fit, the
+ * search has restarted, and must be given this count. */
 enum aps_follow aps_period_follow(struct aps_period *period, long cursor,
-                                  size_t count);
+                                  size_t count, long *layer);
 
 /* Call it while a detected period is followed, before its first call. True if a
- * trusted period starts again later, because the count is not its first. The
+ * trusted period starts again later, because the count begins no round. The
  * count is then for aps_period_watch. */
 bool aps_period_is_between(struct aps_period *period, size_t count);
 
@@ -68,7 +75,10 @@ bool aps_period_watch(struct aps_period *period, size_t count, bool first);
 /* Returns the calls of the period that is (or was last) known; 0: none yet. */
 long aps_period_length(const struct aps_period *period);
 
-/* Returns the count at place `i` of it. */
+/* Returns the count of its layer `i`. */
 size_t aps_period_count(const struct aps_period *period, long i);
+
+/* True if its calls come in any order. */
+bool aps_period_is_any(const struct aps_period *period);
 
 #endif

@@ -3,12 +3,13 @@
 
 #include "steps/steps.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "steps/sample_budget.h"
 #include "steps/period.h"
+#include "steps/sizes.h"
 
 /* Without steps, calls of one count are numbered separately, so that sampling
  * every k-th call reaches all sizes. Counts in the same bucket share a number;
@@ -18,15 +19,24 @@
  * kind of step. */
 #define OUTSIDE_MAX 16384
 
+/* Calls in any order for which a step is searched, before calls of an unknown
+ * step are treated by size: a framework may fuse them as they come. */
+#define SEARCHED_MAX 1024
+
 struct aps_steps {
     struct aps_policy_steps config;
     const struct aps_layers *layers; /* APS_STEPS_TABLE */
     size_t min_count;
     struct aps_period *period; /* APS_STEPS_AUTO and _CALLS */
+    struct aps_sizes *sizes;   /* APS_STEPS_TABLE in any order */
+    long large;                /* layers of that table that have calls */
     bool active;
-    long cursor; /* next call (or layer, with a table) of the step */
-    long step;   /* the current one */
+    bool found;    /* a step was known once */
+    long searched; /* calls before that */
+    long cursor;   /* next call (or layer, with a table) of the step */
+    long step;     /* the current one */
     long before; /* its value when the step was found, in case that was wrong */
+    uint64_t part; /* elements of the current step so far */
     uint64_t lost; /* elements since the step was lost, and of its own part */
     uint64_t held; /* elements since it was found */
     long outside;  /* calls since the last step ended */
@@ -37,6 +47,23 @@ struct aps_steps {
     long now_step;  /* step of the call just advanced */
     long now_epoch; /* and its epoch */
 };
+
+/* Sets the sizes of the table's layers. Returns -1 if memory is missing. */
+static int steps_set_sizes(struct aps_steps *steps)
+{
+    const size_t layers = steps->layers->count;
+    size_t *counts = malloc(layers * sizeof *counts);
+
+    steps->sizes = aps_sizes_create(layers);
+    for (size_t i = 0; counts && i < layers; i++) {
+        counts[i] = steps->layers->list[i].count;
+        steps->large += counts[i] >= steps->min_count;
+    }
+    if (counts && steps->sizes)
+        aps_sizes_set(steps->sizes, counts, layers);
+    free(counts);
+    return counts && steps->sizes ? 0 : -1;
+}
 
 struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
                                    const struct aps_layers *layers,
@@ -49,16 +76,24 @@ struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
     steps->config = *config;
     steps->layers = layers;
     steps->min_count = min_count;
-    /* If the step is stated, the first call begins it. */
-    steps->active = config->kind != APS_STEPS_AUTO;
+    /* If the step is stated, the first call begins it. In any order the first
+     * step tells the layers' sizes. */
+    steps->active = config->kind == APS_STEPS_TABLE ||
+                    (config->kind == APS_STEPS_CALLS && !config->any);
     if (config->kind == APS_STEPS_AUTO || config->kind == APS_STEPS_CALLS) {
-        steps->period = aps_period_create(config->calls);
-        if (!steps->period) {
-            free(steps);
-            return NULL;
-        }
+        steps->period = aps_period_create(config->calls, config->any);
+        if (!steps->period)
+            goto no_memory;
     }
+    if (config->kind == APS_STEPS_TABLE && config->any &&
+        steps_set_sizes(steps) < 0)
+        goto no_memory;
     return steps;
+
+no_memory:
+    aps_steps_destroy(steps);
+    errno = ENOMEM;
+    return NULL;
 }
 
 void aps_steps_destroy(struct aps_steps *steps)
@@ -66,6 +101,7 @@ void aps_steps_destroy(struct aps_steps *steps)
     if (!steps)
         return;
     aps_period_destroy(steps->period);
+    aps_sizes_destroy(steps->sizes);
     free(steps);
 }
 
@@ -177,6 +213,31 @@ static void steps_advance_table(struct aps_steps *steps, size_t count,
         steps_complete_table(steps);
 }
 
+/* A call of a layer that has come already begins a step, because the one before
+ * lacked layers. A call of another size has no layer and no place. */
+static void steps_advance_sizes(struct aps_steps *steps, size_t count,
+                                struct aps_step_position *position)
+{
+    long layer = aps_sizes_take(steps->sizes, count);
+
+    position->step = steps->step;
+    if (layer < 0 && !aps_sizes_has(steps->sizes, count))
+        return;
+    if (layer < 0) {
+        aps_sizes_begin(steps->sizes);
+        layer = aps_sizes_take(steps->sizes, count);
+        steps->cursor = 0;
+        position->step = ++steps->step;
+    }
+    position->active = true;
+    position->segments = 1;
+    position->layer = layer;
+    if (++steps->cursor == steps->large) {
+        aps_sizes_begin(steps->sizes);
+        steps_complete_table(steps);
+    }
+}
+
 /* Returns the elements of the first `calls` calls of the step. */
 static uint64_t steps_elements_of(const struct aps_steps *steps, long calls)
 {
@@ -198,9 +259,10 @@ static void steps_found(struct aps_steps *steps)
     long passed = 1 + (steps->cursor > 0);
     uint64_t complete;
 
-    steps->active = true;
+    steps->active = steps->found = true;
     steps->cursor = aps_period_cursor(steps->period);
-    complete = steps->lost - steps_elements_of(steps, steps->cursor);
+    steps->part = steps_elements_of(steps, steps->cursor);
+    complete = steps->lost - steps->part;
     if (whole > 0 && complete / whole > (uint64_t)passed)
         passed = (long)(complete / whole);
     steps->before = steps->step;
@@ -213,7 +275,7 @@ static void steps_lose(struct aps_steps *steps, enum aps_follow how)
 {
     steps->active = false;
     if (how == APS_FOLLOW_BROKEN) {
-        steps->lost = steps_elements_of(steps, steps->cursor);
+        steps->lost = steps->part;
     } else {
         steps->step = steps->before;
         steps->lost += steps->held;
@@ -256,23 +318,25 @@ static void steps_advance_calls(struct aps_steps *steps, size_t count,
     }
     steps->outside = 0;
     if (steps->active) {
-        enum aps_follow how =
-            aps_period_follow(steps->period, steps->cursor, count);
+        const enum aps_follow how = aps_period_follow(
+            steps->period, steps->cursor, count, &position->layer);
 
         if (how == APS_FOLLOW_FITS) {
             position->active = true;
             position->segments = 1;
-            position->layer = steps->cursor;
             position->step = steps->step;
             steps->held += count;
+            steps->part += count;
             if (++steps->cursor == aps_period_length(steps->period)) {
                 steps->cursor = 0;
+                steps->part = 0;
                 steps->step++;
             }
             return;
         }
         position->desync = true;
-        position->expected = aps_period_count(steps->period, steps->cursor);
+        if (!aps_period_is_any(steps->period))
+            position->expected = aps_period_count(steps->period, steps->cursor);
         steps_lose(steps, how);
     }
     position->step = steps->step;
@@ -281,28 +345,56 @@ static void steps_advance_calls(struct aps_steps *steps, size_t count,
         steps_found(steps);
 }
 
+/* True if a call without a place is treated by its size. */
+static bool steps_go_by_size(struct aps_steps *steps)
+{
+    return steps->config.any &&
+           (steps->sizes || steps->found || ++steps->searched > SEARCHED_MAX);
+}
+
+/* Gives a call without a place a number of its own. */
+static void steps_advance_class(size_t count, long *numbers,
+                                struct aps_step_position *position)
+{
+    position->active = true;
+    position->outside = position->desync = false;
+    position->segments = 1;
+    position->layer = -1;
+    position->number = numbers[aps_sample_budget_class(count)]++;
+}
+
 static void steps_advance(struct aps_steps *steps, size_t count, long *numbers,
                           struct aps_step_position *position)
 {
+    const bool by_size = steps_go_by_size(steps);
+
     *position = (struct aps_step_position){.layer = -1, .wanted = -1};
     switch (steps->config.kind) {
     case APS_STEPS_NONE:
-        position->active = true;
-        position->segments = 1;
-        position->step = numbers[aps_sample_budget_class(count)]++;
+        steps_advance_class(count, numbers, position);
+        position->step = position->number;
         break;
     case APS_STEPS_TABLE:
-        steps_advance_table(steps, count, position);
+        if (steps->sizes)
+            steps_advance_sizes(steps, count, position);
+        else
+            steps_advance_table(steps, count, position);
         break;
     case APS_STEPS_AUTO:
     case APS_STEPS_CALLS:
         steps_advance_calls(steps, count, position);
         break;
     }
+    position->any = aps_steps_are_any(steps);
+    position->ends =
+        position->active && position->layer >= 0 && steps->cursor == 0;
+    if (!position->active && by_size)
+        steps_advance_class(count, numbers, position);
+    else if (position->layer >= 0 || !position->active)
+        position->number = position->step;
     position->layers = aps_steps_layers(steps);
     if (steps->config.per_epoch > 0)
         position->epoch = position->step / steps->config.per_epoch;
-    position->number = position->step;
     steps->generation += position->desync;
     position->generation = steps->generation;
     steps->now_step = position->step;
@@ -331,22 +423,18 @@ void aps_steps_segment(const struct aps_steps *steps,
                        const struct aps_step_position *position, long i,
                        size_t call_count, long *layer, size_t *count)
 {
-    switch (steps->config.kind) {
-    case APS_STEPS_NONE:
-        *layer = -1;
-        *count = call_count;
-        break;
-    case APS_STEPS_TABLE:
+    *layer = position->layer;
+    if (position->layer >= 0 && !position->any)
         *layer =
             steps_forward_layer(steps, position->layers, position->layer + i);
-        *count = steps_table_count(steps, position->layer + i);
-        break;
-    case APS_STEPS_AUTO:
-    case APS_STEPS_CALLS:
-        *layer = steps_forward_layer(steps, position->layers, position->layer);
-        *count = call_count;
-        break;
-    }
+    *count = steps->config.kind == APS_STEPS_TABLE && *layer >= 0
+                 ? steps->layers->list[*layer].count
+                 : call_count;
+}
+
+bool aps_steps_are_any(const struct aps_steps *steps)
+{
+    return steps->sizes || (steps->period && aps_period_is_any(steps->period));
 }
 
 long aps_steps_layers(const struct aps_steps *steps)

@@ -14,18 +14,24 @@
 
 #include "policy/policy.h"
 
-/* Result of aps_steps_advance for one call. */
+/* Result of aps_steps_advance for one call. If the policy says that calls come in
+ * any order, a call without a layer is active, too: from the first known step on,
+ * or after many calls without one. */
 struct aps_step_position {
     bool active; /* false: no step is known, the call passes through */
     /* The call comes between two steps, and begins none (then active is false).
      * The next step is known when it begins. */
     bool outside;
     bool desync; /* this call broke the sequence (then active is false) ... */
-    size_t expected; /* ... which expected this number of elements here, and by
-                        the */
+    size_t expected; /* ... which expected this number of elements here (0: one
+                        of several), and by the */
     long wanted;     /* table this layer, in forward order; -1: no table */
+    bool ends;       /* the call is the last of its step */
+    bool any;        /* the calls of a step come in any order, and `layer` is
+                        the layer itself */
     long segments;   /* layers that this call carries, > 0 when active */
-    long layer;      /* first segment's layer, in the order of the calls */
+    long layer;      /* first segment's layer, in the order of the calls; -1:
+                        only the size of the call is known */
     long layers; /* layers of the step, like aps_steps_layers at that time */
     long step;
     long epoch;
@@ -70,7 +76,11 @@ void aps_steps_segment(const struct aps_steps *steps,
 /* Returns the layers of a step; 0 while not known. */
 long aps_steps_layers(const struct aps_steps *steps);
 
-/* Returns the elements of call `i` of the known step (not for tables); for
+/* True if the calls of a step come in any order: by the policy, or as found. */
+bool aps_steps_are_any(const struct aps_steps *steps);
+
+/* Returns the elements of layer `i` of the known step (not for tables), in the
+ * order of the calls, or the largest first if they come in any order; for
  * discovery. */
 size_t aps_steps_signature(const struct aps_steps *steps, long i);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Unmodified programs with the library preloaded, and the commands.
 e2e_tests = \
+	tests/e2e/t-any-order.sh \
 	tests/e2e/t-bad-input.sh \
 	tests/e2e/t-cxx.sh \
 	tests/e2e/t-blocks.sh \
@@ -86,13 +87,17 @@ EXTRA_DIST += \
 	tests/e2e/sums_mpif.f90
 
 # Programs for these tests, and a profiler that is preloaded after the library.
-check_PROGRAMS += tests/e2e/hosts tests/e2e/logged tests/e2e/probe
+check_PROGRAMS += tests/e2e/hosts tests/e2e/logged tests/e2e/probe \
+	tests/e2e/shuffled
 tests_e2e_hosts_SOURCES = tests/e2e/hosts.c
 tests_e2e_hosts_CPPFLAGS = $(MPI_CFLAGS)
 tests_e2e_hosts_LDADD = $(MPI_LIBS)
 tests_e2e_logged_SOURCES = tests/e2e/logged.c
 tests_e2e_logged_CPPFLAGS = $(MPI_CFLAGS)
 tests_e2e_logged_LDADD = $(MPI_LIBS)
+tests_e2e_shuffled_SOURCES = tests/e2e/shuffled.c
+tests_e2e_shuffled_CPPFLAGS = $(MPI_CFLAGS)
+tests_e2e_shuffled_LDADD = $(MPI_LIBS) -lm
 tests_e2e_probe_SOURCES = tests/e2e/probe.c
 tests_e2e_probe_CPPFLAGS = $(MPI_CFLAGS)
 tests_e2e_probe_LDADD = $(MPI_LIBS)

@@ -95,6 +95,7 @@ UNIT_TESTS = \
 	tests/unit/pmpi/slices \
 	tests/unit/compress/sparse \
 	tests/unit/steps/steps \
+	tests/unit/steps/steps_any \
 	tests/unit/steps/steps_search \
 	tests/unit/number/sum \
 	tests/unit/codec/stream \
@@ -439,6 +440,11 @@ tests_unit_steps_steps_SOURCES = tests/unit/steps/steps.c tests/unit/steps/step_
 	tests/unit/steps/step_trace.h tests/unit/common/sample_table.h
 tests_unit_steps_steps_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_steps_steps_LDADD = $(UNIT_LIBS)
+tests_unit_steps_steps_any_SOURCES = tests/unit/steps/steps_any.c \
+	tests/unit/steps/step_trace.c tests/unit/steps/step_trace.h \
+	tests/unit/common/sample_table.h
+tests_unit_steps_steps_any_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_steps_steps_any_LDADD = $(UNIT_LIBS)
 tests_unit_steps_steps_search_SOURCES = tests/unit/steps/steps_search.c \
 	tests/unit/steps/step_trace.c tests/unit/steps/step_trace.h \
 	tests/unit/common/sample_table.h

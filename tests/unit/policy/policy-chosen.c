@@ -28,7 +28,7 @@ static char *chosen(const char *text, const char *table,
     struct aps_policy *again;
 
     if (!policy || !stream ||
-        aps_chosen_write(stream, &source, policy, table ? "t.csv" : NULL,
+        aps_chosen_write(stream, &source, policy, table ? "t.csv" : NULL, false,
                          layers, count) < 0)
         return NULL;
     fclose(stream);

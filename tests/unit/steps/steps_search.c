@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "steps/period.h"
@@ -322,6 +323,33 @@ static long shortest_period(const struct pattern *pattern)
     return pattern->length;
 }
 
+static int compare_counts(const void *a, const void *b)
+{
+    const size_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* True if the pattern may as well be a shorter step whose order changes: parts
+ * of equal length have the same counts. */
+static bool is_step_in_any_order(const struct pattern *pattern)
+{
+    for (long p = 1; p < pattern->length; p++) {
+        struct pattern parts = *pattern;
+        bool same = pattern->length % p == 0;
+
+        for (long i = 0; i < pattern->length && same; i += p) {
+            qsort(parts.counts + i, (size_t)p, sizeof *parts.counts,
+                  compare_counts);
+            same = memcmp(parts.counts, parts.counts + i,
+                          (size_t)p * sizeof *parts.counts) == 0;
+        }
+        if (same)
+            return true;
+    }
+    return false;
+}
+
 static void test_random_patterns(void)
 {
     static struct pattern pattern;
@@ -338,6 +366,8 @@ static void test_random_patterns(void)
         for (long i = 0; i < length; i++)
             pattern_add(&pattern, 1024 + next_random(letters));
         p = pattern.length = shortest_period(&pattern);
+        if (is_step_in_any_order(&pattern))
+            continue;
         trace_begin_auto(&trace);
         trace_rounds(&trace, &pattern, 10);
         settled = trace.last_inactive;
