@@ -83,6 +83,7 @@ layerscommanddir = $(pkgdatadir)/apsmpi_layers
 dist_layerscommand_DATA = \
 	scripts/apsmpi_layers/__init__.py \
 	scripts/apsmpi_layers/command.py \
+	scripts/apsmpi_layers/ddp.py \
 	scripts/apsmpi_layers/library.py \
 	scripts/apsmpi_layers/limits.py \
 	scripts/apsmpi_layers/npz.py \

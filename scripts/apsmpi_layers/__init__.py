@@ -10,6 +10,7 @@ only.
     reading         selects the reader of a file
     safetensors     npz     onnx    pytorch     one reader for each kind of file
     order           forward order, guessed from names
+    ddp             order and sizes of the calls of DistributedDataParallel
     table           which tensors are layers, and the table as text
     tensor          tensors as readers return them; errors; loading of packages
     limits          limits of processor time and memory

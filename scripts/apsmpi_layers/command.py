@@ -26,10 +26,12 @@ def parse_arguments(arguments):
     parser.add_argument("model", metavar="MODEL", help="the file")
     parser.add_argument("--output", metavar="FILE",
                         help="the table (default: standard output)")
-    parser.add_argument("--order", choices=["forward", "backward", "any"],
+    parser.add_argument("--order", choices=["forward", "backward", "any", "ddp"],
                         default="forward",
-                        help="order in which the program sums its layers, for "
-                        "the comments (default: forward)")
+                        help="order in which the program sums its layers "
+                        "(default: forward); ddp: as DistributedDataParallel does")
+    parser.add_argument("--bucket-mb", type=int, default=25, metavar="N",
+                        help="bucket_cap_mb of DistributedDataParallel (default: 25)")
     parser.add_argument("--like", metavar="TABLE",
                         help="the rows in the order of the names in TABLE")
     parser.add_argument("--all", action="store_true",
@@ -50,6 +52,8 @@ def make_table(options):
             names = read_names(path)
             path = options.model
             table.order_like(names, options.like)
+        if options.order == "ddp":
+            table.order_ddp(options.bucket_mb)
         return table
     except LayersError as error:
         raise LayersError("%s: %s" % (path, error)) from None

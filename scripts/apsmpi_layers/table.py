@@ -5,6 +5,7 @@ import csv
 import io
 import re
 
+from . import ddp
 from .library import VERSION
 from .order import forward_key, like
 from .tensor import LayersError
@@ -35,10 +36,13 @@ class Table:
     layers  Tensors
     left    reason -> names of tensors that are not layers
     guessed True if the order is a guess from the names
+    first   name -> place in the first step, if that has an order of its own
+    calls   then the elements of the calls of later steps
     """
 
     def __init__(self, model, everything=False):
         self.layers, self.left = [], dict(model.left)
+        self.first, self.calls = {}, []
         for tensor in model.tensors:
             reason = self.reason(tensor, everything)
             if reason:
@@ -94,6 +98,21 @@ class Table:
         self.layers = [by_name[name] for name in names]
         self.guessed = False
 
+    def order_ddp(self, megabytes):
+        """Sorts the layers in the order of DistributedDataParallel's calls."""
+        self.first = {tensor.name: place for place, tensor in enumerate(self.layers)}
+        self.layers = ddp.later_order(self.layers)
+        self.calls = ddp.calls_of(self.layers, megabytes)
+
+    def comments_ddp(self):
+        yield "The rows are in the order in which DistributedDataParallel sums them"
+        yield "from the second step on, by %s elements. The first" % some(
+            ["%d" % call for call in self.calls])
+        yield "step sums all of them by one call, in the order of the column first."
+        yield "This holds if the program uses its modules in the order in which it"
+        yield "made them, and without find_unused_parameters=True; else write the"
+        yield "table with the hook of apsmpi-recipes(7)."
+
     def comments(self, source, order):
         small = sum(tensor.count < MIN_COUNT for tensor in self.layers)
         yield "Written by apsmpi-layers %s from %s: %d layers, %d elements." \
@@ -104,11 +123,14 @@ class Table:
             yield "The file has its tensors sorted by name: the order is a"
             yield "guess. Compare it with model.named_parameters(), or give"
             yield "--like a table in the right order."
-        yield "The rows are in forward order. The program sums %s:" % {
-            "forward": "its first layer first",
-            "backward": "its last layer first",
-            "any": "its layers in an order that changes, each by a call"}[order]
-        yield "say `steps: {order: %s}` in the policy." % order
+        if self.first:
+            yield from self.comments_ddp()
+        else:
+            yield "The rows are in forward order. The program sums %s:" % {
+                "forward": "its first layer first",
+                "backward": "its last layer first",
+                "any": "its layers in an order that changes, each by a call"}[order]
+            yield "say `steps: {order: %s}` in the policy." % order
         if order != "any":
             yield "A call may carry any run of consecutive rows, up to the whole"
             yield "table: each row keeps its own scale and format."
@@ -122,11 +144,13 @@ class Table:
             stream.write("# %s\n" % "".join(
                 c if c.isprintable() else "?" for c in line))
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["layer", "name", "count", "shape"])
+        writer.writerow(["layer", "name", "count", "shape"] + ["first"] * bool(
+            self.first))
         for index, tensor in enumerate(self.layers):
             fits = len(tensor.shape) <= DIMENSIONS_MAX
             writer.writerow([index, tensor.name, tensor.count, "x".join(
-                map(str, tensor.shape)) if fits else ""])
+                map(str, tensor.shape)) if fits else ""] + [
+                    self.first.get(tensor.name)] * bool(self.first))
         return stream.getvalue()
 
 

@@ -30,6 +30,7 @@ struct aps_steps {
     struct aps_period *period; /* APS_STEPS_AUTO and _CALLS */
     struct aps_sizes *sizes;   /* APS_STEPS_TABLE in any order */
     long large;                /* layers of that table that have calls */
+    bool first; /* the table's first step, which has an order of its own */
     bool active;
     bool found;    /* a step was known once */
     long searched; /* calls before that */
@@ -76,6 +77,7 @@ struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
     steps->config = *config;
     steps->layers = layers;
     steps->min_count = min_count;
+    steps->first = layers && layers->first;
     /* If the step is stated, the first call begins it. In any order the first
      * step tells the layers' sizes. */
     steps->active = config->kind == APS_STEPS_TABLE ||
@@ -106,10 +108,12 @@ void aps_steps_destroy(struct aps_steps *steps)
 }
 
 /* Returns the layer at place `i` of `layers` layers in the order of the calls,
- * in forward order. */
-static long steps_forward_layer(const struct aps_steps *steps, long layers,
-                                long i)
+ * in forward order. `first`: of the table's first step. */
+static long steps_forward_layer(const struct aps_steps *steps, bool first,
+                                long layers, long i)
 {
+    if (first)
+        return steps->layers->first[i];
     return steps->config.backward ? layers - 1 - i : i;
 }
 
@@ -117,7 +121,9 @@ static size_t steps_table_count(const struct aps_steps *steps, long i)
 {
     const long layers = (long)steps->layers->count;
 
-    return steps->layers->list[steps_forward_layer(steps, layers, i)].count;
+    const long layer = steps_forward_layer(steps, steps->first, layers, i);
+
+    return steps->layers->list[layer].count;
 }
 
 /* Returns the number of whole consecutive layers from `cursor` on that add up
@@ -172,6 +178,7 @@ static bool steps_is_outside(struct aps_steps *steps,
 static void steps_complete_table(struct aps_steps *steps)
 {
     steps->cursor = 0;
+    steps->first = false;
     steps->active = true;
     steps->step++;
 }
@@ -195,16 +202,18 @@ static void steps_advance_table(struct aps_steps *steps, size_t count,
     if (tiles == 0) {
         position->desync = steps->active;
         position->expected = steps_table_count(steps, steps->cursor);
-        position->wanted = steps_forward_layer(steps, layers, steps->cursor);
+        position->wanted =
+            steps_forward_layer(steps, steps->first, layers, steps->cursor);
         /* A step that was cut short counts; calls between two steps do not. */
         if (steps->active && steps->cursor > 0)
             steps->step++;
-        steps->active = false;
+        steps->active = steps->first = false;
         cursor = 0;
         tiles = steps_find_tiles(steps, &cursor, count);
     }
     steps->outside = 0;
     position->active = steps->active;
+    position->first = steps->first;
     position->segments = tiles;
     position->layer = cursor;
     position->step = steps->step;
@@ -425,8 +434,8 @@ void aps_steps_segment(const struct aps_steps *steps,
 {
     *layer = position->layer;
     if (position->layer >= 0 && !position->any)
-        *layer =
-            steps_forward_layer(steps, position->layers, position->layer + i);
+        *layer = steps_forward_layer(steps, position->first, position->layers,
+                                     position->layer + i);
     *count = steps->config.kind == APS_STEPS_TABLE && *layer >= 0
                  ? steps->layers->list[*layer].count
                  : call_count;

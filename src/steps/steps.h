@@ -26,6 +26,7 @@ struct aps_step_position {
     size_t expected; /* ... which expected this number of elements here (0: one
                         of several), and by the */
     long wanted;     /* table this layer, in forward order; -1: no table */
+    bool first;      /* the call is in the order of the table's first step */
     bool ends;       /* the call is the last of its step */
     bool any;        /* the calls of a step come in any order, and `layer` is
                         the layer itself */

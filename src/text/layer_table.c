@@ -16,10 +16,19 @@
 #include "base/utf8.h"
 #include "text/csv.h"
 
-enum column { LAYER, NAME, COUNT, SHAPE, SCALE, COLUMNS, IGNORED = COLUMNS };
+enum column {
+    LAYER,
+    NAME,
+    COUNT,
+    SHAPE,
+    SCALE,
+    FIRST,
+    COLUMNS,
+    IGNORED = COLUMNS
+};
 #define NEEDED SHAPE /* number of columns before it */
-static const char *const column_names[COLUMNS + 1] = {"layer", "name",  "count",
-                                                      "shape", "scale", NULL};
+static const char *const column_names[COLUMNS + 1] = {
+    "layer", "name", "count", "shape", "scale", "first", NULL};
 
 /* Place of a layer's name in the file, for the message about a duplicate. */
 struct named {
@@ -35,6 +44,7 @@ struct reading {
     struct aps_layers *table;
     struct named *named; /* one for each layer */
     size_t total;        /* elements of all layers */
+    bool has_first;      /* the header has that column */
 };
 
 /* --- the header ----------------------------------------------------------- */
@@ -209,6 +219,20 @@ static void layers_read_scale(const struct aps_csv *csv,
                       "scale '%.80s' is not a float above 0", field->text);
 }
 
+static void layers_read_first(struct reading *reading,
+                              const struct aps_csv_field *field,
+                              struct aps_layer_row *layer)
+{
+    uintmax_t place = 0;
+
+    reading->has_first = true;
+    if (aps_digits_parse(field->text, field->length, PTRDIFF_MAX, &place) < 0)
+        aps_csv_error(&reading->csv, field->column,
+                      "place '%.80s' in the first step is not a whole number",
+                      field->text);
+    layer->first = (size_t)place;
+}
+
 /* The final policy, which is YAML, may have the name. */
 static void layers_check_name(const struct aps_csv *csv,
                               const struct aps_csv_field *field)
@@ -244,6 +268,8 @@ static void layers_read_fields(struct reading *reading, size_t index)
         layers_read_shape(csv, fields[SHAPE], layer);
     if (fields[SCALE])
         layers_read_scale(csv, fields[SCALE], layer);
+    if (fields[FIRST])
+        layers_read_first(reading, fields[FIRST], layer);
     if (fields[NAME]->length == 0)
         aps_csv_error(csv, fields[NAME]->column, "the layer has no name");
     else
@@ -315,6 +341,38 @@ static void layers_check_names(struct reading *reading)
     }
 }
 
+/* Orders the layers by their places in the first step, each of which one layer
+ * must have. Returns -1 if memory is missing. */
+static int layers_order_first(struct reading *reading)
+{
+    struct aps_layers *table = reading->table;
+    const struct aps_csv *csv = &reading->csv;
+
+    if (!reading->has_first)
+        return 0;
+    table->first = malloc(table->count * sizeof *table->first);
+    if (!table->first)
+        return -1;
+    for (size_t i = 0; i < table->count; i++)
+        table->first[i] = -1;
+    for (size_t i = 0; i < table->count; i++) {
+        const size_t place = table->list[i].first;
+
+        if (place >= table->count)
+            aps_errors_add(csv->errors, csv->path, reading->named[i].line, 0,
+                           "place %zu in the first step: the table has %zu "
+                           "layers, whose places begin with 0",
+                           place, table->count);
+        else if (table->first[place] >= 0)
+            aps_errors_add(csv->errors, csv->path, reading->named[i].line, 0,
+                           "layer %ld has place %zu in the first step, too",
+                           table->first[place], place);
+        else
+            table->first[place] = (long)i;
+    }
+    return 0;
+}
+
 /* Returns an upper bound of the number of layers: lines that are not empty. */
 static size_t layers_count_lines(const char *text, size_t length)
 {
@@ -344,6 +402,8 @@ int aps_layers_parse(const char *path, const char *text, size_t length,
     reading.table = table;
     aps_csv_begin(&reading.csv, path, text, length, table->names, errors);
     layers_read_lines(&reading);
+    if (layers_order_first(&reading) < 0)
+        goto free_all;
     layers_check_names(&reading);
     free(reading.named);
     if (errors->count > before) {
@@ -370,5 +430,6 @@ void aps_layers_destroy(struct aps_layers *layers)
         return;
     free(layers->list);
     free(layers->names);
+    free(layers->first);
     free(layers);
 }

@@ -19,12 +19,16 @@ struct aps_layer_row {
     size_t shape[APS_LAYER_DIMENSIONS]; /* their product is `count` */
     double scale; /* standard deviation of the gradient at initialisation, a
                      finite float > 0; 0: not known */
+    size_t first; /* place in the first step; see struct aps_layers */
 };
 
 struct aps_layers {
     size_t count;
     struct aps_layer_row *list;
     char *names; /* storage of the names */
+    long
+        *first; /* [count]: layers in the order of the first step's calls; NULL:
+                    all steps have one order */
 };
 
 /*
@@ -36,6 +40,8 @@ struct aps_layers {
  *     shape    sizes above 0 with x between them, as in 64x3x7x7; their product
  *              is the count; may be empty or missing
  *     scale    a float above 0; may be empty or missing
+ *     first    the place of the layer in the first step, 0, 1, 2 ... in any order;
+ *              may be missing
  *     x-..., x_...  columns of the user; ignored
  *
  * Other columns are errors. Fields are quoted as in csv.h; `#` lines and empty

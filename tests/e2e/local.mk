@@ -9,6 +9,7 @@ e2e_tests = \
 	tests/e2e/t-compress.sh \
 	tests/e2e/t-completion.sh \
 	tests/e2e/t-cuda.sh \
+	tests/e2e/t-ddp.sh \
 	tests/e2e/t-device.sh \
 	tests/e2e/t-dist.sh \
 	tests/e2e/t-discovery.sh \
@@ -59,7 +60,7 @@ TESTS += $(e2e_tests)
 EXTRA_DIST += \
 	tests/e2e/data/policies.txt \
 	tests/e2e/data/report.csv \
-	tests/e2e/blocks.py tests/e2e/fp32.py tests/e2e/levels.py \
+	tests/e2e/blocks.py tests/e2e/ddp_order.py tests/e2e/fp32.py tests/e2e/levels.py \
 	tests/e2e/consumer.c \
 	tests/e2e/consumer_cuda.c \
 	tests/e2e/drained_f08.f90 \

@@ -69,7 +69,7 @@ if "$PYTHON3" -c '' 2>/dev/null; then
     complete apsmpi-suggest ro
     check '... its logs' offers roundoff.csv
     complete apsmpi-suggest --order ''
-    check '... the values of --order' offers 'any backward forward'
+    check '... the values of --order' offers 'any backward ddp forward'
     complete apsmpi suggest ro
     check 'apsmpi suggest: a log' offers roundoff.csv
 fi
@@ -80,7 +80,7 @@ if "$PYTHON3" -c '' 2>/dev/null; then
     complete apsmpi-layers po
     check '... its model' offers policy.yaml
     complete apsmpi-layers --order ''
-    check '... the values of --order' offers 'any backward forward'
+    check '... the values of --order' offers 'any backward ddp forward'
 fi
 
 complete apsmpi ''
@@ -173,7 +173,7 @@ zsh_offers 'apsmpi-lab: words of the program' policy.yaml \
     apsmpi-lab --hosts 2 -- mpiexec po
 zsh_offers 'apsmpi-report: a log' roundoff.csv apsmpi-report ro
 zsh_offers 'apsmpi-suggest: a log' roundoff.csv apsmpi-suggest ro
-zsh_offers 'apsmpi-layers: the values of --order' 'any backward forward' \
+zsh_offers 'apsmpi-layers: the values of --order' 'any backward ddp forward' \
     apsmpi-layers --order ''
 zsh_offers 'apsmpi-layers: its model' roundoff.csv apsmpi-layers ro
 zsh_offers 'apsmpi-report: the values of --by' 'epoch format layer step' \

@@ -13,6 +13,7 @@
 #define HEADER "layer,name,count\n"
 #define SHAPED "layer,name,count,shape\n"
 #define SCALED "layer,name,count,scale\n"
+#define FIRST "layer,name,count,first\n"
 #define COMMAS ",,,,,,,,,,,,,,,," /* 16 */
 
 static struct aps_errors errors;
@@ -83,6 +84,13 @@ static void test_bad(void)
          "t.csv:2:7: scale '0' is not a float above 0"},
         {"a negative scale", SCALED "0,a,1,-1\n",
          "t.csv:2:7: scale '-1' is not a float above 0"},
+        {"a place that is missing", FIRST "0,a,1,\n",
+         "t.csv:2:7: place '' in the first step is not a whole number"},
+        {"a place beyond the layers", FIRST "0,a,1,0\n1,b,1,2\n",
+         "t.csv:3: place 2 in the first step: the table has 2 layers, whose "
+         "places begin with 0"},
+        {"a place of two layers", FIRST "0,a,1,1\n1,b,1,1\n",
+         "t.csv:3: layer 0 has place 1 in the first step, too"},
         {"a scale that is not a number", SCALED "0,a,1,small\n",
          "t.csv:2:7: scale 'small' is not a float above 0"},
         {"an infinite scale", SCALED "0,a,1,1e39\n",

@@ -346,6 +346,53 @@ static void test_table(void)
                 unseen_broken, 5);
 }
 
+/* The first step has another order. */
+static void test_first(void)
+{
+    static long order[] = {4, 2, 3, 0, 1}; /* 20 5 5 9 1 */
+    static const struct aps_layers first = {
+        .count = 5, .list = table_layers, .first = order};
+    static const struct aps_policy_steps config = {.kind = APS_STEPS_TABLE};
+    static const struct {
+        size_t count;
+        long segments, layers[3], step;
+    } calls[] = {
+        {30, 3, {4, 2, 3}, 0}, {10, 2, {0, 1}, 0}, {15, 3, {0, 1, 2}, 1},
+        {25, 2, {3, 4}, 1},    {9, 1, {0}, 2},
+    };
+    struct aps_steps *steps = aps_steps_create(&config, &first, 0);
+    struct aps_step_position position;
+
+    for (size_t i = 0; steps && i < sizeof calls / sizeof *calls; i++) {
+        bool right;
+
+        aps_steps_advance(steps, calls[i].count, &position);
+        right = position.active && position.segments == calls[i].segments &&
+                position.step == calls[i].step;
+        for (long k = 0; right && k < position.segments; k++) {
+            long layer;
+            size_t count;
+
+            aps_steps_segment(steps, &position, k, calls[i].count, &layer,
+                              &count);
+            right = layer == calls[i].layers[k] &&
+                    count == table_layers[layer].count;
+        }
+        ok(right, "first: call %zu carries the layers of its step", i);
+    }
+    aps_steps_destroy(steps);
+
+    /* Calls before the first step end its own order. */
+    steps = aps_steps_create(&config, &first, 0);
+    aps_steps_advance(steps, 7, &position);
+    ok(position.desync, "first: another call comes before");
+    aps_steps_advance(steps, 40, &position);
+    aps_steps_advance(steps, 9, &position);
+    ok(position.active && position.layer == 0 && !position.first,
+       "... after which the order is that of later steps");
+    aps_steps_destroy(steps);
+}
+
 /* Separately numbered calls do not change the numbers of calls of a class. */
 static void test_apart(void)
 {
@@ -378,6 +425,7 @@ int main(void)
     test_calls_refused();
     test_epochs();
     test_table();
+    test_first();
     test_outside();
     return done_testing();
 }
