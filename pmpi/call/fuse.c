@@ -234,6 +234,8 @@ static int fuse_run_batch(struct aps_context *context,
     rc = aps_layers_reduce(&site, plan, count, keys, layers, &cost);
     aps_fpenv_leave(&environment);
     aps_count_cost(&aps_counters, &cost);
+    for (int i = 0; i < count; i++)
+        aps_count(&aps_counters.rewritten_elements, layers[i].n);
     aps_count(&aps_counters.rewritten, (unsigned long long)count);
     aps_count(&aps_counters.fused, (unsigned long long)count);
     aps_count(&aps_counters.nonblocking, (unsigned long long)count);

@@ -67,13 +67,62 @@ static void plan_drain(struct aps_call *call)
         aps_context_drain(call->context);
 }
 
-bool aps_call_identify(struct aps_call *call)
+/* True for integers, bytes, characters and truth values. Without Fortran some
+ * of them are MPI_DATATYPE_NULL. */
+static bool plan_is_integer(MPI_Datatype type)
+{
+    const MPI_Datatype integers[] = {
+        MPI_INT,      MPI_LONG,          MPI_LONG_LONG,
+        MPI_SHORT,    MPI_SIGNED_CHAR,   MPI_CHAR,
+        MPI_BYTE,     MPI_UNSIGNED,      MPI_UNSIGNED_LONG,
+        MPI_UINT8_T,  MPI_UNSIGNED_CHAR, MPI_UNSIGNED_LONG_LONG,
+        MPI_INT8_T,   MPI_INT16_T,       MPI_INT32_T,
+        MPI_INT64_T,  MPI_UINT16_T,      MPI_UINT32_T,
+        MPI_UINT64_T, MPI_C_BOOL,        MPI_UNSIGNED_SHORT,
+        MPI_AINT,     MPI_COUNT,         MPI_OFFSET,
+        MPI_INTEGER,  MPI_LOGICAL,       MPI_INTEGER4,
+        MPI_INTEGER8, MPI_CHARACTER,
+    };
+
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
+        if (type == integers[i])
+            return type != MPI_DATATYPE_NULL;
+    return false;
+}
+
+/* True for double; without Fortran only the first type exists. */
+static bool plan_is_double(MPI_Datatype type)
+{
+    return type == MPI_DOUBLE ||
+           (type != MPI_DATATYPE_NULL &&
+            (type == MPI_DOUBLE_PRECISION || type == MPI_REAL8 ||
+             (type == MPI_REAL && !aps_job()->real_is_float)));
+}
+
+enum aps_reason
+aps_call_why_ineligible(const struct aps_call_arguments *arguments)
+{
+    const bool sums = aps_counted_sums(arguments->collective->counted);
+    const bool is_double = plan_is_double(arguments->type);
+
+    if (!aps_abi_is_communicator(arguments->comm))
+        return APS_PASSED_OTHER;
+    if (plan_is_integer(arguments->type))
+        return APS_PASSED_INTEGER;
+    if (!is_double && !aps_call_is_float(aps_job(), arguments->type))
+        return APS_PASSED_TYPE;
+    if (sums && arguments->op != MPI_SUM)
+        return APS_PASSED_OPERATION;
+    return is_double ? APS_PASSED_DOUBLE : APS_PASSED_OTHER;
+}
+
+/* Finds out why the call passes, or its place among the calls. */
+static bool plan_identify(struct aps_call *call)
 {
     const struct aps_collective *collective = call->arguments.collective;
 
-    aps_count(&aps_call_counters(call)->calls, 1);
     if (!collective->is_eligible(aps_job(), &call->arguments)) {
-        call->reason = APS_PASSED_OTHER;
+        call->reason = aps_call_why_ineligible(&call->arguments);
     } else if (aps_call_is_empty(&call->arguments)) {
         call->reason = APS_PASSED_SMALL;
     } else {
@@ -87,6 +136,19 @@ bool aps_call_identify(struct aps_call *call)
     if (collective->note_passed && call->may_pass)
         collective->note_passed(call, call->reason);
     return false;
+}
+
+bool aps_call_identify(struct aps_call *call)
+{
+    bool goes_on;
+
+    aps_count(&aps_call_counters(call)->calls, 1);
+    goes_on = plan_identify(call);
+    if (call->arguments.collective == &aps_collective_allreduce &&
+        (goes_on || aps_reason_is_eligible(call->reason)))
+        aps_count(&aps_counters.eligible_elements,
+                  (unsigned long long)call->arguments.count);
+    return goes_on;
 }
 
 /* --- plan ---------------------------------------------------------------- */

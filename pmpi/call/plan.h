@@ -16,6 +16,11 @@
  * present level and epoch of MPI_Pcontrol. */
 struct aps_call aps_call_of(const struct aps_call_arguments *arguments);
 
+/* Local. Returns the reason for which a call passes that its collective does not
+ * take (is_eligible). */
+enum aps_reason
+aps_call_why_ineligible(const struct aps_call_arguments *arguments);
+
 /*
  * Finds the call's context and its position in the step; the only function that
  * numbers a call. For a blocking call: COLLECTIVE over its communicator if that

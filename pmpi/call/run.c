@@ -223,12 +223,13 @@ static void sent_add(struct sent *sent, const struct aps_layer *layer)
     sent->fp32_bytes += layer->fp32_bytes;
 }
 
-/* Counts the layers that passed. MPI's algorithm is not known, so each element
+/* Counts the elements of the layers. MPI's algorithm is not known, so each element
  * counts as one FP32 element of the rewritten layers. */
 static void sent_count(const struct sent *sent, struct aps_counters *counters)
 {
     unsigned long long bytes;
 
+    aps_count(&counters->rewritten_elements, sent->rewritten);
     if (sent->rewritten == 0 || sent->passed == 0)
         return;
     /* Integer arithmetic, because the program's floating-point environment is

@@ -39,15 +39,14 @@ struct passed {
 static _Thread_local struct passed passed[1 << PASSED_BITS]
     __attribute__((tls_model("initial-exec"), aligned(64)));
 
-/* True if all later calls with the same arguments pass for the same reason. An
- * ineligible call qualifies only through its type or operation. */
-static bool allreduce_holds_for_good(const struct aps_call *call,
-                                     enum aps_reason reason)
+/* True if all later calls with the same arguments pass for the same reason. */
+static bool allreduce_holds_for_good(enum aps_reason reason)
 {
     switch (reason) {
-    case APS_PASSED_OTHER:
-        return call->arguments.op != MPI_SUM ||
-               !aps_call_is_float(aps_job(), call->arguments.type);
+    case APS_PASSED_INTEGER:
+    case APS_PASSED_DOUBLE:
+    case APS_PASSED_OPERATION:
+    case APS_PASSED_TYPE:
     case APS_PASSED_SMALL:
     case APS_PASSED_RULE:
     case APS_PASSED_AUTO:
@@ -68,7 +67,7 @@ static bool allreduce_holds_for_good(const struct aps_call *call,
 static void allreduce_remember(const struct aps_call *call,
                                enum aps_reason reason)
 {
-    if (!allreduce_holds_for_good(call, reason))
+    if (!allreduce_holds_for_good(reason))
         return;
     passed[aps_bucket((uint64_t)call->arguments.count, PASSED_BITS)] =
         (struct passed){
@@ -101,6 +100,8 @@ static inline int allreduce_pass_again(const struct passed *like,
                                        MPI_Comm comm)
 {
     aps_count(&aps_counters.passed_cached[like->reason], 1);
+    if (aps_reason_is_eligible(like->reason)) /* a long call, as a rule */
+        aps_count(&aps_counters.eligible_elements, (unsigned long long)count);
     return APS_NEXT_CALL(large, Allreduce, send, receive, count, type, op,
                          comm);
 }

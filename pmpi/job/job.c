@@ -448,6 +448,23 @@ void aps_job_flush(void)
     pthread_mutex_unlock(&lock);
 }
 
+unsigned long long aps_counters_passed(const struct aps_counters *counters,
+                                       enum aps_reason reason)
+{
+    return atomic_load(&counters->passed[reason]) +
+           atomic_load(&counters->passed_cached[reason]);
+}
+
+unsigned long long aps_counters_eligible(const struct aps_counters *counters)
+{
+    unsigned long long others = 0;
+
+    for (int i = 0; i < APS_PASSED_REASONS; i++)
+        if (!aps_reason_is_eligible((enum aps_reason)i))
+            others += aps_counters_passed(counters, (enum aps_reason)i);
+    return aps_counters_calls(counters) - others;
+}
+
 unsigned long long aps_counters_calls(const struct aps_counters *counters)
 {
     unsigned long long calls = atomic_load(&counters->calls);

@@ -29,18 +29,24 @@ enum aps_held {
 
 /* Reason why a call was passed through. */
 enum aps_reason {
-    APS_PASSED_OTHER, /* not an FP32 sum, or wrong arguments */
-    APS_PASSED_SMALL, /* fewer than min_count elements */
-    APS_PASSED_RULE,  /* no rule matches, or the rule says fp32 */
-    APS_PASSED_AUTO,  /* `reduce: auto` tried native, or found nothing faster */
-    APS_PASSED_STEP,  /* the step is not known yet, or a desync lost it */
+    /* No policy could rewrite the call (aps_reason_is_eligible). */
+    APS_PASSED_INTEGER,   /* integers, bytes or characters */
+    APS_PASSED_DOUBLE,    /* sums or blocks of double */
+    APS_PASSED_OPERATION, /* another operation on float or double */
+    APS_PASSED_TYPE,      /* another datatype */
+    APS_PASSED_OTHER,     /* wrong arguments */
+    APS_PASSED_SMALL,     /* fewer than min_count elements */
+    APS_PASSED_SINGLE,    /* the communicator has one rank */
+    APS_PASSED_INTER,     /* it is an intercommunicator */
+    /* The policy decided. */
+    APS_PASSED_RULE, /* no rule matches, or the rule says fp32 */
+    APS_PASSED_AUTO, /* `reduce: auto` tried native, or found nothing faster */
+    APS_PASSED_STEP, /* the step is not known yet, or a desync lost it */
     APS_PASSED_SHADOW,  /* candidates are measured on it in some steps */
     APS_PASSED_FORMAT,  /* `format: {auto: ...}` has found none for it */
     APS_PASSED_OUTSIDE, /* between two steps, and not the beginning of one */
     APS_PASSED_OFF,     /* MPI_Pcontrol(0) */
     /* Faults of the communicator. */
-    APS_PASSED_SINGLE,    /* it has one rank */
-    APS_PASSED_INTER,     /* it is an intercommunicator */
     APS_PASSED_DISAGREED, /* its ranks have no common policy */
     APS_PASSED_UNRULED,   /* its ranks have no policy */
     APS_PASSED_SWITCHED,  /* APSMPI_ENABLE is off */
@@ -55,6 +61,12 @@ enum aps_reason {
                                                see the next such call, too */
 };
 
+/* True if a policy could have rewritten a call that passed for this reason. */
+static inline bool aps_reason_is_eligible(enum aps_reason reason)
+{
+    return reason >= APS_PASSED_RULE;
+}
+
 struct aps_counters {
     atomic_ullong calls;       /* calls that are not in `passed_cached`;
                                   aps_counters_calls adds both */
@@ -67,6 +79,10 @@ struct aps_counters {
      * arguments. They are not in `calls` or `passed`: a short call has time for
      * one count. */
     atomic_ullong passed_cached[APS_PASSED_REASONS];
+    /* Elements of eligible all-reduces, and of their layers that were
+     * rewritten. */
+    atomic_ullong eligible_elements;
+    atomic_ullong rewritten_elements;
     atomic_ullong wire_bytes;
     atomic_ullong fp32_bytes;
     atomic_ullong redone; /* chunks that were reduced again after a predicted
@@ -143,6 +159,12 @@ struct aps_counted_function {
 extern const struct aps_counted_function
     aps_counted_functions[APS_COUNTED_FUNCTIONS];
 
+/* True if calls of the function have an operation. */
+static inline bool aps_counted_sums(enum aps_counted function)
+{
+    return function != APS_COUNTED_ALLGATHER && function != APS_COUNTED_BCAST;
+}
+
 /* Counters of all functions except MPI_Allreduce. */
 extern struct aps_counters aps_other_counters[APS_COUNTED_FUNCTIONS];
 
@@ -154,6 +176,13 @@ static inline struct aps_counters *aps_counters_of(enum aps_counted function)
 
 /* Returns the number of all calls: `calls` and the sum of `passed_cached`. */
 unsigned long long aps_counters_calls(const struct aps_counters *counters);
+
+/* Returns the number of calls that passed through for this reason. */
+unsigned long long aps_counters_passed(const struct aps_counters *counters,
+                                       enum aps_reason reason);
+
+/* Returns the number of calls that a policy could rewrite. */
+unsigned long long aps_counters_eligible(const struct aps_counters *counters);
 
 /* True if several threads may count at the same time. */
 extern bool aps_counters_shared;

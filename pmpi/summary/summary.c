@@ -38,14 +38,17 @@ static double summary_percent(unsigned long long part, unsigned long long whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* Writes ", passed: 4 (not FP32 sums), 11 (smaller than min_count)", or "".
- * Returns `text`. */
-static char *summary_list_passed(const struct aps_counters *counters,
+/* Writes "; passed: 4 (left to MPI by reduce: auto)" for eligible calls, or
+ * "; not eligible: 7 (integers), 11 (too short: min_count is 1024)" for the
+ * others, or "". Returns `text`. */
+static char *summary_list_passed(enum aps_counted function, bool eligible,
                                  char *text, size_t size)
 {
     static const char *const reasons[APS_PASSED_REASONS] = {
-        [APS_PASSED_OTHER] = "not FP32 sums",
-        [APS_PASSED_SMALL] = "smaller than min_count",
+        [APS_PASSED_INTEGER] = "integers",
+        [APS_PASSED_OPERATION] = "other operations",
+        [APS_PASSED_TYPE] = "other types",
+        [APS_PASSED_OTHER] = "arguments that cannot be rewritten",
         [APS_PASSED_RULE] = "no rule matched, or a rule says fp32",
         [APS_PASSED_AUTO] = "left to MPI by reduce: auto",
         [APS_PASSED_STEP] =
@@ -69,20 +72,30 @@ static char *summary_list_passed(const struct aps_counters *counters,
         [APS_PASSED_PERSISTENT] =
             "persistent, by mpi_f08 or without an asserted order",
     };
-    const bool sums = counters != &aps_other_counters[APS_COUNTED_ALLGATHER] &&
-                      counters != &aps_other_counters[APS_COUNTED_BCAST];
+    const struct aps_policy *policy = aps_job()->policy;
+    char small[64] = "without elements";
     size_t used = 0;
 
+    if (policy)
+        snprintf(small, sizeof small, "too short: min_count is %zu",
+                 aps_policy_min_count(policy));
     text[0] = '\0';
     for (int i = 0; i < APS_PASSED_REASONS; i++) {
-        unsigned long long times = atomic_load(&counters->passed[i]) +
-                                   atomic_load(&counters->passed_cached[i]);
+        const unsigned long long times =
+            aps_counters_passed(aps_counters_of(function), (enum aps_reason)i);
+        const char *reason = reasons[i];
 
-        if (times > 0 && used < size)
-            used += (size_t)snprintf(
-                text + used, size - used, "%s %llu (%s)",
-                used == 0 ? ", passed:" : ",", times,
-                i == APS_PASSED_OTHER && !sums ? "not plain FP32" : reasons[i]);
+        if (i == APS_PASSED_DOUBLE)
+            reason = aps_counted_sums(function) ? "sums of double" : "double";
+        if (i == APS_PASSED_SMALL)
+            reason = small;
+        if (times > 0 && used < size &&
+            aps_reason_is_eligible((enum aps_reason)i) == eligible)
+            used += (size_t)snprintf(text + used, size - used, "%s %llu (%s)",
+                                     used > 0   ? ","
+                                     : eligible ? "; passed:"
+                                                : "; not eligible:",
+                                     times, reason);
     }
     return text;
 }
@@ -165,16 +178,33 @@ static char *summary_write_nonblocking(const struct aps_counters *counters,
     return text;
 }
 
-static void summary_print_counters(const struct aps_counters *counters,
-                                   const char *name, const char *hint, int rank)
+/* Writes ", 1.9 % of their bytes" for all-reduces, or "". Returns `text`. */
+static char *summary_write_share(enum aps_counted function, char *text,
+                                 size_t size)
 {
-    const unsigned long long calls = aps_counters_calls(counters);
+    const struct aps_counters *counters = aps_counters_of(function);
+
+    text[0] = '\0';
+    if (function == APS_COUNTED_ALLREDUCE)
+        aps_print(text, size, ", %.1f %% of their bytes",
+                  summary_percent(atomic_load(&counters->rewritten_elements),
+                                  atomic_load(&counters->eligible_elements)));
+    return text;
+}
+
+static void summary_print_counters(enum aps_counted function, const char *hint,
+                                   int rank)
+{
+    const struct aps_counters *counters = aps_counters_of(function);
+    const char *name = aps_counted_functions[function].name;
+    const unsigned long long eligible = aps_counters_eligible(counters);
     const unsigned long long rewritten = atomic_load(&counters->rewritten);
     const unsigned long long wire = atomic_load(&counters->wire_bytes);
     const unsigned long long fp32 = atomic_load(&counters->fp32_bytes);
     const unsigned long long device = atomic_load(&counters->device_bytes);
     const unsigned long long redone = atomic_load(&counters->redone);
-    char sent[32], native[32], passed[800], together[96], from[64] = "";
+    char sent[32], native[32], passed[800], others[400], together[96];
+    char share[40], from[64] = "";
     char there[32], again[64] = "", overflowed[200], compressed[96];
     char deferred[96];
 
@@ -187,23 +217,25 @@ static void summary_print_counters(const struct aps_counters *counters,
         snprintf(again, sizeof again,
                  ", %llu chunk%s reduced again after an overflow", redone,
                  aps_plural(redone));
-    summary_list_passed(counters, passed, sizeof passed);
+    summary_list_passed(function, true, passed, sizeof passed);
+    summary_list_passed(function, false, others, sizeof others);
     summary_list_overflowed(counters, overflowed, sizeof overflowed);
     summary_write_compressed(counters, compressed, sizeof compressed);
     if (rewritten == 0)
-        aps_message(-1, "%llu call%s of %s, none rewritten%s%s", calls,
-                    aps_plural(calls), name, passed, hint);
+        aps_message(-1, "%llu eligible call%s of %s, none rewritten%s%s%s",
+                    eligible, aps_plural(eligible), name, passed, others, hint);
     else
         aps_message(
             -1,
-            "%llu call%s of %s, %llu rewritten (%.1f %%)%s%s%s; rank %d "
-            "sent %s instead of %s (%.1f %% saved)%s%s%s%s",
-            calls, aps_plural(calls), name, rewritten,
-            summary_percent(rewritten, calls), together, deferred, passed, rank,
-            summary_human(wire, sent, sizeof sent),
+            "%llu eligible call%s of %s, %llu rewritten (%.1f %%%s)%s%s; "
+            "rank %d sent %s instead of %s (%.1f %% saved)%s%s%s%s%s%s",
+            eligible, aps_plural(eligible), name, rewritten,
+            summary_percent(rewritten, eligible),
+            summary_write_share(function, share, sizeof share), together,
+            deferred, rank, summary_human(wire, sent, sizeof sent),
             summary_human(fp32, native, sizeof native),
             fp32 > wire ? summary_percent(fp32 - wire, fp32) : 0.0, from,
-            compressed, again, overflowed);
+            compressed, again, overflowed, passed, others);
 }
 
 /*
@@ -228,8 +260,7 @@ static int summary_print_names(const struct aps_job *job, int rank)
         if (!named)
             snprintf(hint, sizeof hint, "; a rule may name them by calls: [%s]",
                      aps_call_name(kind));
-        summary_print_counters(counters, aps_counted_functions[i].name, hint,
-                               rank);
+        summary_print_counters((enum aps_counted)i, hint, rank);
         lines++;
     }
     return lines;
@@ -394,10 +425,10 @@ static void summary_print_summary(const struct aps_job *job, int rank)
     if (calls == 0 && job->held != APS_HELD_GOOD)
         return;
     if (calls > 0)
-        summary_print_counters(&aps_counters, "MPI_Allreduce", "", rank);
+        summary_print_counters(APS_COUNTED_ALLREDUCE, "", rank);
     if (job->held == APS_HELD_GOOD && summary_print_names(job, rank) == 0 &&
         calls == 0)
-        summary_print_counters(&aps_counters, "MPI_Allreduce", "", rank);
+        summary_print_counters(APS_COUNTED_ALLREDUCE, "", rank);
     if (job->held == APS_HELD_GOOD) {
         summary_print_shadow(job);
         summary_print_formats(job);

@@ -28,7 +28,11 @@
 #define SCHEMA 1
 
 static const char *const reason_names[APS_PASSED_REASONS] = {
-    [APS_PASSED_OTHER] = "type_or_operation",
+    [APS_PASSED_INTEGER] = "integers",
+    [APS_PASSED_DOUBLE] = "double",
+    [APS_PASSED_OPERATION] = "other_operations",
+    [APS_PASSED_TYPE] = "other_types",
+    [APS_PASSED_OTHER] = "arguments",
     [APS_PASSED_SMALL] = "min_count",
     [APS_PASSED_RULE] = "rule",
     [APS_PASSED_AUTO] = "auto",
@@ -49,6 +53,31 @@ static const char *const reason_names[APS_PASSED_REASONS] = {
     [APS_PASSED_PERSISTENT] = "persistent_order",
 };
 
+/* Writes the calls that passed by reason. `type_or_operation` adds up the
+ * reasons before APS_PASSED_SMALL, which the object type_or_operation_by has one by
+ * one. */
+static void summary_json_passed(struct aps_json *json,
+                                const struct aps_counters *counters)
+{
+    unsigned long long others = 0;
+
+    aps_json_open_object(json, "type_or_operation_by");
+    for (int i = 0; i < APS_PASSED_SMALL; i++) {
+        const unsigned long long times =
+            aps_counters_passed(counters, (enum aps_reason)i);
+
+        aps_json_unsigned(json, reason_names[i], times);
+        others += times;
+    }
+    aps_json_close_object(json);
+    aps_json_open_object(json, "passed");
+    aps_json_unsigned(json, "type_or_operation", others);
+    for (int i = APS_PASSED_SMALL; i < APS_PASSED_REASONS; i++)
+        aps_json_unsigned(json, reason_names[i],
+                          aps_counters_passed(counters, (enum aps_reason)i));
+    aps_json_close_object(json);
+}
+
 static void summary_json_counters(struct aps_json *json,
                                   enum aps_counted function)
 {
@@ -61,12 +90,16 @@ static void summary_json_counters(struct aps_json *json,
     aps_json_unsigned(json, "fused", atomic_load(&counters->fused));
     aps_json_unsigned(json, "batches", atomic_load(&counters->batches));
     aps_json_unsigned(json, "nonblocking", atomic_load(&counters->nonblocking));
-    aps_json_open_object(json, "passed");
-    for (int i = 0; i < APS_PASSED_REASONS; i++)
-        aps_json_unsigned(json, reason_names[i],
-                          atomic_load(&counters->passed[i]) +
-                              atomic_load(&counters->passed_cached[i]));
-    aps_json_close_object(json);
+    aps_json_unsigned(json, "eligible", aps_counters_eligible(counters));
+    if (function == APS_COUNTED_ALLREDUCE) {
+        aps_json_unsigned(json, "eligible_bytes",
+                          sizeof(float) *
+                              atomic_load(&counters->eligible_elements));
+        aps_json_unsigned(json, "rewritten_bytes",
+                          sizeof(float) *
+                              atomic_load(&counters->rewritten_elements));
+    }
+    summary_json_passed(json, counters);
     aps_json_unsigned(json, "wire_bytes", atomic_load(&counters->wire_bytes));
     aps_json_unsigned(json, "fp32_bytes", atomic_load(&counters->fp32_bytes));
     aps_json_unsigned(json, "redone_chunks", atomic_load(&counters->redone));

@@ -10,6 +10,7 @@
 
 #include "base/bucket.h"
 #include "call/call.h"
+#include "call/plan.h"
 #include "call/start.h"
 #include "call/collective.h"
 #include "comm/context.h"
@@ -215,7 +216,9 @@ int aps_persistent_init(const struct aps_call_arguments *arguments,
         return persistent_init(arguments, info, request);
     /* Prepare everything before MPI's own call, so that nothing has to be
      * undone. */
-    if (request && arguments->collective->is_eligible(aps_job(), arguments))
+    if (request && !arguments->collective->is_eligible(aps_job(), arguments))
+        reason = aps_call_why_ineligible(arguments);
+    else if (request)
         reason = aps_call_is_empty(arguments) ? APS_PASSED_SMALL
                                               : APS_PASSED_PERSISTENT;
     if (reason == APS_PASSED_PERSISTENT) {
@@ -258,6 +261,9 @@ static void persistent_count_start(const struct persistent *persistent)
         return;
     aps_count(&aps_counters.calls, 1);
     aps_count(&aps_counters.passed[persistent->reason], 1);
+    if (aps_reason_is_eligible(persistent->reason))
+        aps_count(&aps_counters.eligible_elements,
+                  (unsigned long long)persistent->arguments.count);
 }
 
 void aps_persistent_count_start(MPI_Request request)

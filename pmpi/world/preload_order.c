@@ -82,7 +82,7 @@ static bool preload_is_reached(void *symbol)
     after = aps_counters_calls(&aps_counters);
     /* The program did not make this call. */
     atomic_fetch_sub(&aps_counters.calls, after - before);
-    atomic_fetch_sub(&aps_counters.passed[APS_PASSED_OTHER], after - before);
+    atomic_fetch_sub(&aps_counters.passed[APS_PASSED_INTEGER], after - before);
     return after > before;
 }
 

@@ -20,7 +20,7 @@ for ranks in 1 2 3 4; do
         check "$policy.yaml, $ranks ranks: exact sums" has out right
         check '... and a good end' status_is 0
         [ "$ranks" -eq 1 ] || check '... all rewritten' \
-            has err ' 200 rewritten (100.0 %)'
+            has err ' 200 rewritten (100.0 %, '
     done
 done
 

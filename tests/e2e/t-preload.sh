@@ -89,7 +89,7 @@ else
         "$(column format sessions.csv | grep -c e4m3)" 5
     check '... without a word of trouble' not has err cannot
     check '... and a summary when the last session ends' lines 1 err \
-        '5 calls of MPI_Allreduce, 5 rewritten'
+        '5 eligible calls of MPI_Allreduce, 5 rewritten'
 fi
 
 job 1 APSMPI_POLICY=aps.yaml "$probe" sums 3

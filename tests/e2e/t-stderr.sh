@@ -89,7 +89,8 @@ closed()
     job 2 APSMPI_POLICY=good.yaml "$@" ./program "$how"
     check "$what: the job ends well" status_is 0
     check '... the file of the program has its own bytes alone' intact
-    check '... the summary' lines "$times" err '1 call of MPI_Allreduce, 1 rewritten'
+    check '... the summary' lines "$times" err \
+        '1 eligible call of MPI_Allreduce, 1 rewritten'
 }
 closed late 1 'a file gets the number of standard error'
 closed early 1 '... before MPI_Init'

@@ -56,8 +56,8 @@ check '... which run of the log' equal "$(distinct run log.csv)" \
     "$("$PYTHON3" -c 'import json; print(json.load(open("summary.json"))["run"])')"
 check '... when' holds 'abs(last["time"] - __import__("time").time()) < 600'
 check '... the counts are those of the text' holds \
-    're.search("apsmpi: %d calls of MPI_Allreduce, %d rewritten" % (
-        sums["calls"], sums["rewritten"]), line)'
+    're.search("apsmpi: %d eligible calls of MPI_Allreduce, %d rewritten" % (
+        sums["eligible"], sums["rewritten"]), line)'
 check '... also of the calls that passed' holds \
     '"%d (no rule matched, or a rule says fp32)" % sums["passed"]["rule"] in line
      and sums["passed"]["rule"] > 0'
@@ -130,6 +130,46 @@ check 'sums of no elements are smaller than min_count' holds \
     'sums["calls"] == 4 and sums["passed"]["min_count"] == 3 and
      sums["passed"]["type_or_operation"] == 1'
 
+# Shares are those of eligible calls; the others have their type or size.
+cat >types.c <<'END'
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    static double x[4096], y[4096];
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i < 3; i++) {
+        MPI_Allreduce(x, y, 4096, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        MPI_Allreduce(x, y, 4096, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    MPI_Allreduce(x, y, 4096, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(x, y, 4096, MPI_FLOAT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(x, y, 64, MPI_FLOAT_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+    MPI_Allreduce(x, y, 100, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(x, y, 100, MPI_FLOAT, MPI_SUM, MPI_COMM_SELF);
+    for (int i = 0; i < 4; i++)
+        MPI_Allreduce(x, y, 1024, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(x, y, 4096, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+END
+"$MPICC" -w -o types types.c || exit 1
+policy types.yaml 'format: e4m3, min_count: 2000'
+sed -i 's/^min_count: .*/min_count: 1000/' types.yaml
+job 2 APSMPI_POLICY=types.yaml ./types
+check 'the shares of eligible calls come first' lines 1 err \
+    'apsmpi: 5 eligible calls of MPI_Allreduce, 1 rewritten (20.0 %, 50.0 % of their bytes); rank 0 sent '
+check '... then the eligible calls that passed' lines 1 err \
+    ' % saved); passed: 4 (no rule matched, or a rule says fp32); not eligible: '
+check '... then the others with their types and sizes' lines 1 err \
+    '; not eligible: 3 (integers), 3 (sums of double), 2 (other operations), 1 (other types), 1 (too short: min_count is 1000), 1 (on communicators of one rank)'
+job 2 APSMPI_POLICY=types.yaml APSMPI_SUMMARY=json:summary.json ./types
+check '... as JSON' holds 'sums["calls"] == 16 and sums["eligible"] == 5 and
+    sums["eligible_bytes"] == 32768 and sums["rewritten_bytes"] == 16384'
+check '... with the types' holds 'sums["type_or_operation_by"] == dict(
+    integers=3, double=3, other_operations=2, other_types=1, arguments=0) and
+    sums["passed"]["type_or_operation"] == 9'
+
 # --- calls that are reduced together, and each function by its name -----------
 
 cat >together.c <<'END'
@@ -160,13 +200,13 @@ for progress in calls thread; do
         'format: e4m3, calls: [allreduce, reduce_scatter]'
     job 2 APSMPI_POLICY=together.yaml ./together
     check "progress: $progress: fused calls, in how many batches" equal \
-        "$(sed -n 's/.*160 rewritten (100.0 %), [0-9]* of them fused in \([0-9]*\) batch.*(mean [0-9.]*).*/\1/p' err | grep -c '^[1-9]')" 1
+        "$(sed -n 's/.*160 rewritten (100.0 %, 100.0 % of their bytes), [0-9]* of them fused in \([0-9]*\) batch.*(mean [0-9.]*).*/\1/p' err | grep -c '^[1-9]')" 1
     check '... what carried them on' lines 1 err \
         ", 160 nonblocking (progress: $progress, MPI_THREAD_MULTIPLE)"
     check '... MPI_Reduce_scatter_block by its own name' lines 1 err \
-        ' 3 calls of MPI_Reduce_scatter_block, 3 rewritten'
+        ' 3 eligible calls of MPI_Reduce_scatter_block, 3 rewritten'
     check '... with MPI_Reduce_scatter' lines 1 err \
-        ' 1 call of MPI_Reduce_scatter, 1 rewritten'
+        ' 1 eligible call of MPI_Reduce_scatter, 1 rewritten'
     cp err text
     job 2 APSMPI_POLICY=together.yaml APSMPI_SUMMARY=json:summary.json \
         ./together

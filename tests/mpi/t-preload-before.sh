@@ -28,7 +28,7 @@ says 'libapsmpi.so before it in LD_PRELOAD' 1 \
     "a tool that calls PMPI: with what to do"
 tool preload_before "a tool that calls the next library" rounded -genv FRONT next
 says 'comes first' 0 "a tool that calls the next library: not a word"
-says '3 calls of MPI_Allreduce' 1 \
+says '3 eligible calls of MPI_Allreduce' 1 \
     "a tool that calls the next library: the trial is not counted"
 
 tool preload_before-init "a tool with MPI_Init" rounded \
