@@ -235,6 +235,8 @@ static bool allreduce_number(struct aps_call *call)
         allreduce_report_any(context);
     if (control.epoch >= 0)
         call->position.epoch = control.epoch;
+    if (!call->position.active)
+        aps_context_note_stepless(context, (size_t)call->arguments.count);
     if (call->position.outside)
         call->reason = APS_PASSED_OUTSIDE;
     if (control.off)

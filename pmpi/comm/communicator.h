@@ -80,10 +80,14 @@ struct aps_context {
     struct aps_trials *trials;
     void (*destroy_trials)(struct aps_trials *trials);
     long sample_every; /* interval of samples in rank 0's log; 0: no samples */
-    struct aps_sample sample;   /* memory for references */
-    unsigned long long calls;   /* number of eligible calls, for messages */
-    unsigned long long desyncs; /* number of desyncs, for messages */
-    bool any_told;              /* a step in any order was reported */
+    struct aps_sample sample;    /* memory for references */
+    unsigned long long calls;    /* number of eligible calls, for messages */
+    unsigned long long desyncs;  /* number of desyncs, for messages */
+    unsigned long long stepless; /* calls without a known step, for a message */
+    unsigned long long fresh;    /* last of them with a size not seen before */
+    uint64_t sizes;              /* buckets of the sizes seen */
+    bool stepless_reported;
+    bool any_told; /* a step in any order was reported */
     struct aps_discovery discovery;
     struct aps_other_state other_collectives; /* for other collectives */
     unsigned warned_rules; /* rules whose "cannot run" was printed */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bucket.h"
 #include "base/clock.h"
 #include "base/message.h"
 #include "base/print.h"
@@ -288,6 +289,38 @@ bool aps_context_note_desync(struct aps_context *context)
     const unsigned long long times = ++context->desyncs;
 
     return (times & (times - 1)) == 0;
+}
+
+/* After this many calls without a known step most programs have one. */
+#define STEPLESS_CALLS 100
+
+/* A step is known after three rounds, and each size comes in the first one. */
+#define STEPLESS_ROUNDS 4
+
+void aps_context_note_stepless(struct aps_context *context, size_t count)
+{
+    const uint64_t bit = UINT64_C(1) << aps_bucket(count, 6);
+    const bool table =
+        aps_policy_steps(context->job->policy)->kind == APS_STEPS_TABLE;
+
+    context->stepless++;
+    if (!(context->sizes & bit))
+        context->fresh = context->calls;
+    context->sizes |= bit;
+    if (context->stepless < STEPLESS_CALLS ||
+        context->stepless <= context->calls / 2 ||
+        context->calls < STEPLESS_ROUNDS * context->fresh)
+        return;
+    aps_context_event_once(
+        context, &context->stepless_reported,
+        "%llu of %llu eligible calls passed through unchanged, because %s",
+        context->stepless, context->calls,
+        table ? "they do not follow the layer table: check the table and "
+                "'order'; for a program whose calls come in an order that "
+                "varies, write 'steps: {order: any}'"
+              : "they repeat no step of equal calls: for a program whose calls "
+                "vary, write 'steps: none', and rules by 'count' instead of "
+                "layers, steps and epochs");
 }
 
 void aps_context_end_desyncs(struct aps_context *context)

@@ -116,6 +116,34 @@ says 'desync' 5 "table: lost again and again: and not each time"
 says 'desync: the step was lost 11 times in all' 1 \
     "table: lost again and again: but how often"
 
+# varied CALLS: calls of 20 sizes, in no order
+varied()
+{
+    awk -v calls="$1" 'BEGIN {
+        for (i = 0; i < calls; i++) {
+            drawn = (drawn * 1103 + 12345) % 65536
+            print 100 + int(drawn / 256) % 20
+        }
+    }'
+}
+why="they repeat no step of equal calls: for a program whose calls vary, write"
+why="calls passed through unchanged, because $why 'steps: none'"
+policy 'steps: auto' "layers: 0-, $rounded"
+# shellcheck disable=SC2046 # each size is an argument
+calls "auto: calls that vary" $(varied 300)
+says "[12][0-9][0-9] of [12][0-9][0-9] eligible $why" 1 \
+    "auto: calls that vary: said once, with what to write"
+# shellcheck disable=SC2046 # each size is an argument
+calls "auto: a long step" '4*(' $(seq 101 160) ')'
+says "$why" 0 "auto: a long step: not before it can be known"
+printf 'layer,name,count\n0,conv1,100\n1,conv2,50\n' >"$tmp/other.csv"
+policy 'layers: other.csv' "layers: 0-, $rounded"
+# shellcheck disable=SC2046 # each size is an argument
+calls "table: of another program" $(varied 300)
+why="they do not follow the layer table: check the table and 'order'; for "
+says "$why.* write 'steps: {order: any}'" 1 \
+    "table: of another program: said, with what to write"
+
 policy "$fused" 'layers: bn, format: fp32' 'layers: first, format: fp32' \
     'layers: fc, format: e3m0, scale: none, reduce: direct' "$rounded"
 calls "table: native and rewritten in one call" '2*(' 100+200+50+300:nrnr ')'
