@@ -285,20 +285,32 @@ static void summary_print_unruled(const struct aps_job *job,
                     summary_unruled(job));
 }
 
-/* Returns the reason why no candidate was measured, as far as this process
- * knows. */
-static const char *summary_unmeasured(void)
+/* Writes the reason why no candidate was measured, as far as this process
+ * knows. Returns `text`. */
+static char *summary_unmeasured(char *text, size_t size)
 {
+    const unsigned long long measurable =
+        atomic_load(&aps_counters.passed[APS_PASSED_SHADOW]);
+
     if (!aps_job_log(aps_job(), 0))
-        return "the log cannot be written";
-    if (atomic_load(&aps_counters.passed[APS_PASSED_SHADOW]) > 0)
-        return "the program ended before a sampled step";
-    if (atomic_load(&aps_counters.passed[APS_PASSED_STEP]) > 0)
-        return "the steps of the program were not found (steps: none does "
-               "without)";
-    if (atomic_load(&aps_counters.passed[APS_PASSED_SMALL]) > 0)
-        return "no all-reduce has min_count elements (min_count: 1 takes all)";
-    return "no call was left to MPI with candidates";
+        snprintf(text, size, "the log cannot be written");
+    else if (measurable > 0)
+        snprintf(text, size,
+                 "the program ended after %llu call%s of known steps, before a "
+                 "sampled step",
+                 measurable, aps_plural(measurable));
+    else if (atomic_load(&aps_counters.passed[APS_PASSED_STEP]) > 0)
+        snprintf(text, size,
+                 "a step is known after three equal steps in a row, and the "
+                 "program has none in %llu calls (steps: none does without)",
+                 aps_counters_eligible(&aps_counters));
+    else if (aps_counters_passed(&aps_counters, APS_PASSED_SMALL) > 0)
+        snprintf(
+            text, size,
+            "no all-reduce has min_count elements (min_count: 1 takes all)");
+    else
+        snprintf(text, size, "no call was left to MPI with candidates");
+    return text;
 }
 
 /* Prints the number of layers on which candidates were measured, with the time
@@ -312,13 +324,13 @@ static void summary_print_shadow(const struct aps_job *job)
         1e-9 * ((double)aps_clock_ns(CLOCK_MONOTONIC) - (double)begin);
     const char *log =
         job->options.log ? job->options.log : aps_policy_log(job->policy)->file;
-    char bytes[32];
+    char bytes[32], why[160];
 
     if (!aps_policy_shadows(job->policy))
         return;
     if (layers == 0)
         aps_message(-1, "shadow: no candidate was measured: %s",
-                    summary_unmeasured());
+                    summary_unmeasured(why, sizeof why));
     else
         aps_message(-1,
                     "shadow: candidates were measured on %llu layer%s, which "

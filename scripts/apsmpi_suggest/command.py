@@ -164,12 +164,20 @@ def describe_run(samples, said):
         plural(len(samples), "layer"), plural(number, "sample"), where, ranks)
 
 
-def describe_few(samples):
-    """Describes a choice that depends on single samples, or returns None."""
+def describe_few(samples, logs):
+    """Describes a choice that depends on single samples of some layers, or returns
+    None. Raises UserError if all layers have single samples."""
     single = [layer for layer, some in samples.items() if max(
         sum(sums.number for sums in one.values()) for one in some.values()) == 1]
     if not single:
         return None
+    if len(single) == len(samples):
+        raise UserError(
+            "%s: one sampled step, and a choice needs two at least: measure more of "
+            "them, by a smaller N in `log: {every: N}` of the policy with the "
+            "candidates, or by a longer run; if the job said that its calls repeat no "
+            "step, write `steps: none` there, which measures calls by size"
+            % " ".join(logs))
     return ("The choice hangs on one sample of each candidate in %d of %s: another "
             "step may ask for another one. Measure more of them, by a smaller N in "
             "`log: {every: N}` of the policy with the candidates, or by a longer run."
@@ -326,7 +334,7 @@ def suggest(options, say=note):
         rules, found = choose_budget(problem, target)
     policy = Policy(problem, target, rules, options, said)
     sent, part = policy.sent, policy.part = totals(problem, rules)
-    few, busy = describe_few(samples), describe_busy(times, options.measured)
+    few, busy = describe_few(samples, options.logs), describe_busy(times, options.measured)
     unmet = describe_unmet(problem, bound) if bound else None
     for text in filter(None, (few, busy, unmet)):
         say(text)

@@ -148,6 +148,24 @@ unmeasured()
     rm -f none.csv
 }
 unmeasured 'the log cannot be written' 'log: {file: absent/none.csv}'
+cat >two.c <<'END'
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    static float x[4096], y[4096];
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i < 2; i++) {
+        MPI_Allreduce(x, y, 4096, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(x, y, 2048, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}
+END
+"$MPICC" -w -o two two.c || exit 1
+job 2 APSMPI_SHADOW=e4m3 APSMPI_LOG=two.csv ./two
+check 'two steps: the summary reports how many it takes' has err \
+    'a step is known after three equal steps in a row, and the program has none in 4 calls'
 unmeasured 'no all-reduce has min_count elements (min_count: 1' \
     'log: {file: none.csv}
 steps: none' --hidden 8

@@ -339,11 +339,16 @@ check '... every rule does' has told 'candidate 2 of the list, sends 25.0 %'
 
 made one.csv epochs=1 samples=1
 suggested one.csv
-check 'one sample a layer: the choice hangs on it' has told \
-    'The choice hangs on one sample of each candidate in 3 of 3 layers'
-check '... also on the error stream' has err 'apsmpi suggest: The choice hangs on one'
+check 'one sample of every layer is refused' fails \
+    'apsmpi suggest: one.csv: one sampled step, and a choice needs two at least'
 check '... what to do' has err '`log: {every: N}`'
+check '... if there is no step' has err '`steps: none`'
 made one.csv epochs=1 samples=2
+awk -F, '!($5 == 1 && $3 == 1)' one.csv >some.csv
+suggested some.csv
+check 'one sample of a layer: the choice hangs on it' has told \
+    'The choice hangs on one sample of each candidate in 1 of 3 layers'
+check '... also on the error stream' has err 'apsmpi suggest: The choice hangs on one'
 suggested one.csv
 check '... not with two' not has told 'hangs on'
 
