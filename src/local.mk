@@ -129,6 +129,7 @@ libpolicy_la_SOURCES = \
 	src/source/object.h src/source/parse.c \
 	src/grammar/plan_text.c src/grammar/plan_text.h \
 	src/policy/policy.h src/source/policy.c src/source/resolve.c \
+	src/source/shapes.c src/source/shapes.h \
 	src/text/ranges.c src/text/ranges.h \
 	src/rules/rule.c src/rules/rule.h src/rules/rule_keys.h \
 	src/rules/scales.c src/rules/scales.h \

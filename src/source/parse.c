@@ -15,6 +15,7 @@
 #include "rules/gemm.h"
 #include "yaml/number.h"
 #include "source/object.h"
+#include "source/shapes.h"
 #include "rules/rule.h"
 #include "rules/shadow.h"
 #include "yaml/size.h"
@@ -440,6 +441,9 @@ static void read_root(struct reading *reading, const struct aps_yaml_node *root)
     read_rules(reading, root);
     settle_steps(reading);
     settle_shadow(reading);
+    if (reading->reader.errors->count == reading->before)
+        aps_shapes_check(reading->policy, reading->reader.path,
+                         reading->reader.errors);
 }
 
 /* Parses the value of APSMPI_SHADOW like that of a key. */

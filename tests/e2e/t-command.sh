@@ -655,7 +655,8 @@ compress threshold 0.001 (line 7): Each rank sends some of a layer's elements,
   added to the layer's next call; a rank keeps 4 bytes an element for it.
 END
 
-same err '... with a warning for a compressor that takes no layer' <<'END'
+same err '... with warnings of a compressor without shapes, or without layers' <<'END'
+compressed.yaml:5:5: warning: compress: powersgd takes 1 layer without a shape in the layer table as square matrices, and loses accuracy by it; add the shapes, which apsmpi-layers writes
 compressed.yaml:6:5: warning: compress: powersgd takes no layer of this rule: they are vectors, or two small matrices would not save enough (rank, min_ratio); the layers travel as without it
 END
 

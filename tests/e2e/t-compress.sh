@@ -26,6 +26,8 @@ policy low.yaml -t 'table: layers.csv' \
 job 2 APSMPI_POLICY=low.yaml APSMPI_SUMMARY=json:summary.json \
     $digits --epochs 1
 check 'a program trains with compressors' trained
+check '... a layer without a shape is reported once' lines 1 err \
+    'takes 1 layer without a shape in the layer table as square matrices'
 check '... all of its layers have rows' equal "$(distinct layer log.csv)" \
     '0 1 2 3 4 5'
 
@@ -159,4 +161,19 @@ check '... the log has no compressor' equal "$(distinct compress log.csv)" ''
 check '... but a residual of each layer' equal \
     "$(distinct layer log.csv 'v["residual"] > 0 && v["residual"] < 0.5')" \
     '0 1 2 3 4 5'
+
+# --- no shapes ----------------------------------------------------------------
+
+policy shapeless.yaml -t 'steps: auto' \
+    'min_count: 2000, compress: powersgd' 'format: e4m3'
+why="takes every layer as a square matrix, because the policy has no layer table"
+"$apsmpi" check shapeless.yaml >out 2>err
+check 'no layer table: check warns of low rank' lines 1 err \
+    "warning: compress: powersgd $why"
+"$apsmpi" explain shapeless.yaml >out 2>err
+check '... explain, too' lines 1 err "$why"
+job 2 APSMPI_POLICY=shapeless.yaml $digits --epochs 1
+check '... and a job, once' lines 1 err "$why"
+check '... which trains' trained
+
 finish
