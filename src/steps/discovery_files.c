@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/print.h"
 #include "policy/policy.h"
 #include "steps/layer_order.h"
 
@@ -133,6 +134,19 @@ static long found_last_large(const struct found *found, bool reversed, long end)
     return last;
 }
 
+/* Share of the elements from which on the classifier is too dear to stay FP32. */
+#define CLASSIFIER_MAX 0.1
+
+/* Returns the share of a layer, from 0 to 1, in the elements of a step. */
+static double found_share(const struct found *found, bool reversed, long layer)
+{
+    double all = 0;
+
+    for (long i = 0; i < found->layers; i++)
+        all += (double)found->counts[i];
+    return (double)found_count(found, reversed, layer) / all;
+}
+
 /* Returns the classifier, if the table is in the order of the network: its last
  * large layer. -1 if no other layer is large, because the policy would then
  * rewrite nothing. */
@@ -215,6 +229,8 @@ static void found_write_policy(const struct found *found,
     const bool any = found->kind == APS_FOUND_ANY;
     const long classifier = any ? -1 : found_classifier(found, backward);
     const long other = found_classifier(found, !backward);
+    const double share =
+        classifier >= 0 ? found_share(found, backward, classifier) : 0;
     const bool all_small = found_last_large(found, false, found->layers) < 0;
     static const char *const headings[] = {
         [APS_FOUND_CALLS] =
@@ -246,8 +262,11 @@ static void found_write_policy(const struct found *found,
               "below:\n",
               file);
         found_write_choice(found, files, true, file);
-        if (other >= 0)
+        if (other >= 0 &&
+            found_share(found, !backward, other) <= CLASSIFIER_MAX)
             fprintf(file, "#   - layers: %ld\n", other);
+        else if (share > 0 && share <= CLASSIFIER_MAX)
+            fputs("# and no layer stays FP32.\n", file);
     }
     found_write_choice(found, files, false, file);
     fprintf(file,
@@ -258,12 +277,22 @@ static void found_write_policy(const struct found *found,
             "rules:\n",
             found_order_word(found, false),
             all_small ? found_smallest(found) : APS_MIN_COUNT);
-    if (classifier >= 0)
-        fprintf(file,
-                "  - layers: %ld  # the last large layer of the network stays "
-                "FP32\n"
-                "    format: fp32\n",
-                classifier);
+    if (share > CLASSIFIER_MAX)
+        aps_fprint(
+            file,
+            "# Layer %ld, the last large one of the network, has %.1f %% "
+            "of all elements, which is\n"
+            "# much for a layer in FP32. If the accuracy needs it, add a "
+            "first rule:\n"
+            "#   - {layers: %ld, format: fp32}\n",
+            classifier, 100 * share, classifier);
+    else if (share > 0)
+        aps_fprint(
+            file,
+            "  - layers: %ld  # the last large layer of the network stays "
+            "FP32: %.1f %%\n"
+            "    format: fp32  # of all elements\n",
+            classifier, 100 * share);
     fprintf(file, "  - format: e4m3  # all others: 8 bits\n"
                   "    scale: aps\n");
 }
