@@ -85,6 +85,7 @@ dist_layerscommand_DATA = \
 	scripts/apsmpi_layers/command.py \
 	scripts/apsmpi_layers/ddp.py \
 	scripts/apsmpi_layers/library.py \
+	scripts/apsmpi_layers/hdf5.py \
 	scripts/apsmpi_layers/limits.py \
 	scripts/apsmpi_layers/npz.py \
 	scripts/apsmpi_layers/onnx.py \

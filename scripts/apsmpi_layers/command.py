@@ -22,7 +22,7 @@ def parse_arguments(arguments):
     parser = argparse.ArgumentParser(
         prog="apsmpi-layers",
         description="Write the layer table of a model, in forward order, from "
-        "a file of safetensors, numpy (.npz), ONNX or PyTorch.")
+        "a file of safetensors, numpy (.npz), ONNX, PyTorch or Keras (HDF5).")
     parser.add_argument("model", metavar="MODEL", help="the file")
     parser.add_argument("--output", metavar="FILE",
                         help="the table (default: standard output)")

@@ -22,8 +22,8 @@ def walk(graph):
 
 
 def read(stream):
-    onnx = load_library("onnx", "it is neither safetensors, .npz nor a file of "
-                        "PyTorch, and may be ONNX")
+    onnx = load_library("onnx", "it is neither safetensors, .npz, HDF5 nor a "
+                        "file of PyTorch, and may be ONNX")
     try:
         # The format is named, or onnx would take it from the name of the file.
         model = onnx.load(stream, format="protobuf", load_external_data=False)

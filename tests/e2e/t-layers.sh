@@ -110,7 +110,7 @@ __version__ = "1.13.1"
 def load(path, map_location, weights_only):
     pass
 END
-for name in torch onnx; do
+for name in torch onnx h5py; do
     mkdir -p hidden/$name
     echo 'raise ImportError("hidden by the test")' >hidden/$name/__init__.py
 done
@@ -231,6 +231,46 @@ if "$PYTHON3" -c 'import onnx' 2>/dev/null; then
 else
     skip 'what onnx saved' 'there is no package onnx'
 fi
+if "$PYTHON3" -c 'import h5py' 2>/dev/null; then
+    "$PYTHON3" -c '
+import zipfile
+import h5py
+with h5py.File("keras2.h5", "w") as file:
+    top = file.create_group("model_weights")
+    top.attrs["layer_names"] = [b"second", b"first"]
+    for layer, weights in (("first", {"kernel:0": (20, 10), "bias:0": (10,)}),
+                           ("second", {"kernel:0": (3, 3, 4, 8),
+                                       "moving_mean:0": (8,)})):
+        group = top.create_group(layer)
+        group.attrs["weight_names"] = [(layer + "/" + name).encode()
+                                       for name in weights]
+        for name, shape in weights.items():
+            group.create_dataset(layer + "/" + name, shape, "f4")
+    file.create_dataset("optimizer_weights/m", (20, 10), "f4")
+with h5py.File("three.h5", "w") as file:
+    file.create_dataset("layers/conv2d/vars/0", (3, 3, 4, 8), "f4")
+    file.create_dataset("layers/conv2d_1/vars/0", (20, 10), "f4")
+    file.create_dataset("optimizer/vars/1", (20, 10), "f4")
+    file["layers/link"] = h5py.ExternalLink("keras2.h5", "/")
+zipfile.ZipFile("three.keras", "w").write("three.h5", "model.weights.h5")'
+    layers keras2.h5
+    check 'Keras 2: the order of its attributes' equal \
+        "$(grep '^[0-9]' out | paste -s -d ' ')" "0,second/second/kernel,288,36x8 \
+1,first/first/kernel,200,20x10 2,first/first/bias,10,10"
+    check '... and no statistics' has out '# Left out: second/second/moving_mean'
+    for file in three.h5 three.keras; do
+        layers $file
+        check "Keras 3: $file" equal "$(grep '^[0-9]' out | paste -s -d ' ')" \
+            '0,layers/conv2d/vars/0,288,36x8 1,layers/conv2d_1/vars/0,200,20x10'
+        check '... without the optimizer' has out '# Left out: optimizer/vars/1'
+    done
+    head -c 300 keras2.h5 >cut.h5
+    layers cut.h5
+    check '... cut: one line reports it' lines 1 err \
+        'apsmpi-layers: cut.h5: it is not an HDF5 file that h5py reads: '
+else
+    skip 'what Keras saved' 'there is no package h5py'
+fi
 
 # --- bad files ----------------------------------------------------------------
 
@@ -256,6 +296,9 @@ done
 printf '{"a": 1}\n' >text.json
 with standin check 'a text' refused text.json \
     'it is not an ONNX file: the text is not a message'
+printf '\211HDF\r\n\032\n' >bare.h5
+with hidden check 'h5py is missing: it is named' refused bare.h5 \
+    'it is an HDF5 file, as of Keras: reading it needs the Python package h5py,'
 with hidden check 'onnx is missing: it is named' refused text.json \
     'may be ONNX: reading it needs the Python package onnx, which'
 check '... with the cause, and a remedy' has err \
