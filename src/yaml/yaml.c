@@ -100,6 +100,11 @@ static const char *syntax_hint(const struct builder *builder)
     if (parser->context &&
         strcmp(parser->context, "while scanning an alias") == 0)
         return " (quote a pattern that begins with '*')";
+    if (parser->problem &&
+        strcmp(parser->problem, "did not find expected '-' indicator") == 0)
+        return " (a list ends here: write each item in the column of the "
+               "first, "
+               "with '- ' before it, and a key of the policy in column 1)";
     return "";
 }
 
