@@ -106,7 +106,8 @@ static void shadow_tell_first(const struct aps_subject *subject)
         context->job->options.summary_file)
         return;
     if (shadow_is_stated(context))
-        snprintf(often, sizeof often, "every %ld steps", context->sample_every);
+        snprintf(often, sizeof often, "every %ld step%s", context->sample_every,
+                 aps_plural(context->sample_every));
     else
         aps_print(often, sizeof often, "in at most %g %% of the time",
                   100 * aps_policy_budget(context->job->policy));
