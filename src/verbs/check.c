@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/problems.h"
@@ -35,6 +37,24 @@ static void write_result(struct aps_json *json, const char *path,
     aps_json_close_object(json);
 }
 
+/* Warns of a log in a directory that does not exist here. */
+static void warn_log(const struct aps_policy *policy, const char *path,
+                     struct aps_errors *errors)
+{
+    const char *file = aps_policy_log(policy)->file;
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    char folder[PATH_MAX];
+
+    if (!slash || slash == file || slash - file >= PATH_MAX)
+        return;
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - file), file);
+    if (access(folder, F_OK) != 0)
+        aps_errors_warn(errors, path, 0, 0,
+                        "log: there is no directory '%s' here; if rank 0 has "
+                        "none either, the job runs without a log",
+                        folder);
+}
+
 /* Checks the policy at `path`, or, if it is NULL, one with the candidates
  * alone. `json`: the object is written there; NULL: prints lines. */
 static int check(const char *path, const char *candidates,
@@ -54,6 +74,7 @@ static int check(const char *path, const char *candidates,
             aps_schedule_warn(schedule, policy, path, errors);
             aps_schedule_destroy(schedule);
         }
+        warn_log(policy, path, errors);
         aps_command_summary(policy, summary, sizeof summary);
         status = APS_EXIT_OK;
     }

@@ -126,6 +126,7 @@ timed "$bin/apsmpi-run" -p good.yaml $MPIEXEC -n 2 "$probe" sums 2
 check '... and says which library is missing' \
     has err "cannot read $dest"
 check '... for which MPI' has err "to which $MPIEXEC belongs"
+check '... and what to do' has err "build apsmpi with configure --with-mpi=$MPI"
 
 # --- a program that uses libaps -----------------------------------------------
 

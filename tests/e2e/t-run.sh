@@ -44,6 +44,20 @@ check 'without a program, too' status_is 125
 run --polcy good.yaml $MPIEXEC -n 1 true
 check 'an unknown option is named' has err 'unknown option --polcy'
 check '... and fails' status_is 125
+for option in -policy -log=x.csv -shadow -quiet; do
+    run $option good.yaml $MPIEXEC -n 1 true
+    check "$option: which option may be meant" has err \
+        "unknown option $option; did you mean -$option?"
+    check '... fails' status_is 125
+done
+run --log none/x.csv $MPIEXEC -n 1 true
+check 'a log in no folder: a warning' lines 1 err \
+    'warning: --log none/x.csv: there is no directory none here'
+check '... the command runs' status_is 0
+printf 'version: 1\nlog: none/x.csv\nrules: [{format: e4m3}]\n' >nowhere.yaml
+run -p nowhere.yaml $MPIEXEC -n 1 true
+check '... of the policy, too' lines 1 err \
+    "nowhere.yaml: warning: log: there is no directory 'none' here"
 run -p
 check 'an option without its value' has err '-p needs a value'
 check '... fails' status_is 125
