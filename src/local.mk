@@ -169,7 +169,9 @@ libpolicy_la_SOURCES = \
 	src/steps/period.c src/steps/period.h \
 	src/steps/sizes.c src/steps/sizes.h \
 	src/steps/steps.c src/steps/steps.h \
-	src/steps/tiling.c src/steps/tiling.h
+	src/steps/tiling.c src/steps/tiling.h \
+	src/steps/turns.c src/steps/turns.h \
+	src/steps/walk.c src/steps/walk.h
 libpolicy_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBYAML_CFLAGS)
 
 # The C API by itself.

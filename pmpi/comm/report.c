@@ -353,7 +353,10 @@ void aps_context_end_discovery(struct aps_context *context)
         return;
     /* A program may make a communicator for every call, so only some are
      * reported. */
-    if (aps_discovery_end(&context->discovery, context->steps))
+    if (aps_discovery_write_turns(&context->discovery, prefix, said,
+                                  sizeof said))
+        aps_context_event(context, "%s", said);
+    else if (aps_discovery_end(&context->discovery, context->steps))
         aps_context_write_step(context);
     else if (context->discovery.times == 0 && context->calls > 0 &&
              aps_message_is_due(atomic_fetch_add(&times, 1) + 1) &&

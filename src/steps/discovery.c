@@ -86,6 +86,7 @@ void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
 {
     const long layers = aps_steps_layers(steps);
     size_t *counts = malloc((size_t)layers * sizeof *counts);
+    struct aps_found found;
 
     if (!counts) {
         snprintf(said, size, "discovery: out of memory");
@@ -93,10 +94,11 @@ void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
     }
     for (long i = 0; i < layers; i++)
         counts[i] = aps_steps_signature(steps, i);
-    aps_discovery_write_layers(counts, layers,
-                               aps_steps_are_any(steps) ? APS_FOUND_ANY
-                                                        : APS_FOUND_CALLS,
-                               prefix, said, size);
+    found = (struct aps_found){
+        .kind = aps_steps_are_any(steps) ? APS_FOUND_ANY : APS_FOUND_CALLS,
+        .counts = counts,
+        .layers = layers};
+    aps_discovery_write_layers(&found, prefix, said, size);
     free(counts);
 }
 
@@ -171,28 +173,49 @@ static long discovery_find_any(const struct aps_discovery *discovery,
     return found;
 }
 
+bool aps_discovery_write_turns(const struct aps_discovery *discovery,
+                               const char *prefix, char *said, size_t size)
+{
+    struct aps_found found = {.kind = APS_FOUND_TURNS};
+    size_t *layers = malloc(APS_PERIOD_MAX * sizeof *layers);
+
+    if (!layers)
+        return false;
+    found.networks =
+        aps_turns_find(discovery->sizes, discovery->recorded, APS_MIN_COUNT,
+                       layers, APS_PERIOD_MAX, found.ends);
+    if (found.networks > 0) {
+        found.counts = layers;
+        found.layers = found.ends[found.networks - 1];
+        aps_discovery_write_layers(&found, prefix, said, size);
+    }
+    free(layers);
+    return found.networks > 0;
+}
+
 bool aps_discovery_explain(struct aps_discovery *discovery, const char *prefix,
                            char *said, size_t size)
 {
     char sizes[24 * NAMED_MAX + 32];
-    enum aps_found_kind kind = APS_FOUND_ANY;
+    struct aps_found found = {.kind = APS_FOUND_ANY};
     size_t *layers;
-    long found = 0, kinds;
+    long kinds;
 
     if (discovery->times > 0 || discovery->recorded == 0)
         return false;
     layers = malloc(APS_PERIOD_MAX * sizeof *layers);
     if (layers)
-        found = discovery_find_any(discovery, layers);
-    if (layers && found == 0) {
-        kind = APS_FOUND_FUSED;
-        found = aps_tiling_find(discovery->sizes, discovery->recorded, layers,
-                                APS_PERIOD_MAX);
+        found.layers = discovery_find_any(discovery, layers);
+    if (layers && found.layers == 0) {
+        found.kind = APS_FOUND_FUSED;
+        found.layers = aps_tiling_find(discovery->sizes, discovery->recorded,
+                                       layers, APS_PERIOD_MAX);
     }
-    if (found > 0)
-        aps_discovery_write_layers(layers, found, kind, prefix, said, size);
+    found.counts = layers;
+    if (found.layers > 0)
+        aps_discovery_write_layers(&found, prefix, said, size);
     free(layers);
-    if (found > 0)
+    if (found.layers > 0)
         return true;
     kinds = discovery_list(discovery, sizes, sizeof sizes);
     snprintf(said, size,

@@ -43,6 +43,11 @@ bool aps_discovery_end(struct aps_discovery *discovery,
 void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
                          char *said, size_t size);
 
+/* Call it after the last call. Writes the layers of several networks that the
+ * program trains alternately (turns.h). Returns false if there are none. */
+bool aps_discovery_write_turns(const struct aps_discovery *discovery,
+                               const char *prefix, char *said, size_t size);
+
 /* Call it after the last call if nothing was written. Writes the layers
  * of a step in any order, or those whose varying runs the calls carry
  * (tiling.h), if there are such layers; otherwise

@@ -27,11 +27,11 @@ struct files {
     FILE *streams[FILES];
 };
 
-/* The layers of a network, found by their calls. */
+/* Found layers and their order. */
 struct found {
-    const size_t *counts; /* in the order of the calls */
-    long layers;
-    enum aps_found_kind kind;
+    struct aps_found is;
+    bool ordered; /* one network, whose calls come in one order */
+    bool mirror;  /* the second half of the calls mirrors the first */
     enum aps_layer_order order;
 };
 
@@ -101,26 +101,36 @@ static const char *files_name(const struct files *files, int which,
  * reversed. */
 static size_t found_count(const struct found *found, bool reversed, long i)
 {
-    return found->counts[reversed ? found->layers - 1 - i : i];
+    return found->is.counts[reversed ? found->is.layers - 1 - i : i];
 }
 
 static void found_write_table(const struct found *found, bool reversed,
                               FILE *file)
 {
+    const bool turns = found->is.kind == APS_FOUND_TURNS;
+    int network = 0;
+
     fprintf(file,
-            "# The layers of one step, %s: give them names. A "
+            "# The layers of %s, %s: give them names. A "
             "column\n"
             "# shape (64x3x7x7) and a column scale, of which the calls tell "
             "nothing, may be\n"
             "# added; so may columns whose names begin with x-, which are "
             "ignored.\n"
-            "layer,name,count\n",
-            found->kind == APS_FOUND_ANY ? "the largest first"
-            : reversed                   ? "the last call first"
-                                         : "in the order of the calls");
-    for (long i = 0; i < found->layers; i++)
-        fprintf(file, "%ld,layer%ld,%zu\n", i, i,
+            "layer,name,count%s\n",
+            turns ? "a step of each network" : "one step",
+            found->is.kind == APS_FOUND_ANY ? "the largest first"
+            : reversed                      ? "the last call first"
+                                            : "in the order of the calls",
+            turns ? ",network" : "");
+    for (long i = 0; i < found->is.layers; i++) {
+        fprintf(file, "%ld,layer%ld,%zu", i, i,
                 found_count(found, reversed, i));
+        network += turns && i == found->is.ends[network];
+        if (turns)
+            fprintf(file, ",network%d", network);
+        fputc('\n', file);
+    }
 }
 
 /* Returns the last layer before layer `end` that is not below a policy's usual
@@ -142,8 +152,8 @@ static double found_share(const struct found *found, bool reversed, long layer)
 {
     double all = 0;
 
-    for (long i = 0; i < found->layers; i++)
-        all += (double)found->counts[i];
+    for (long i = 0; i < found->is.layers; i++)
+        all += (double)found->is.counts[i];
     return (double)found_count(found, reversed, layer) / all;
 }
 
@@ -152,7 +162,7 @@ static double found_share(const struct found *found, bool reversed, long layer)
  * rewrite nothing. */
 static long found_classifier(const struct found *found, bool reversed)
 {
-    const long last = found_last_large(found, reversed, found->layers);
+    const long last = found_last_large(found, reversed, found->is.layers);
 
     return found_last_large(found, reversed, last) < 0 ? -1 : last;
 }
@@ -161,15 +171,33 @@ static size_t found_smallest(const struct found *found)
 {
     size_t least = SIZE_MAX;
 
-    for (long i = 0; i < found->layers; i++)
-        if (found->counts[i] < least)
-            least = found->counts[i];
+    for (long i = 0; i < found->is.layers; i++)
+        if (found->is.counts[i] < least)
+            least = found->is.counts[i];
     return least;
 }
 
 static void found_write_order(const struct found *found, FILE *file)
 {
-    if (found->kind == APS_FOUND_ANY) {
+    if (found->is.kind == APS_FOUND_TURNS) {
+        fputs(
+            "# The program trains several networks alternately. A step is one "
+            "pass over the rows\n"
+            "# of one of them. Their names are in the column `network`.\n",
+            file);
+        return;
+    }
+    if (found->mirror) {
+        fputs(
+            "# The second half of the calls mirrors the first: the first half "
+            "may carry the\n"
+            "# weights of a forward pass, and the second one their gradients. "
+            "Weights should\n"
+            "# not be rounded.\n",
+            file);
+        return;
+    }
+    if (found->is.kind == APS_FOUND_ANY) {
         fputs(
             "# Each call is the layer of its size. Layers of one size are told "
             "apart by the\n"
@@ -202,7 +230,7 @@ static void found_write_order(const struct found *found, FILE *file)
  * `other` one. */
 static const char *found_order_word(const struct found *found, bool other)
 {
-    if (found->kind == APS_FOUND_ANY)
+    if (found->is.kind == APS_FOUND_ANY)
         return "any";
     return (found->order == APS_LAYER_ORDER_BACKWARD) != other ? "backward"
                                                                : "forward";
@@ -226,12 +254,12 @@ static void found_write_policy(const struct found *found,
                                const struct files *files)
 {
     const bool backward = found->order == APS_LAYER_ORDER_BACKWARD;
-    const bool any = found->kind == APS_FOUND_ANY;
-    const long classifier = any ? -1 : found_classifier(found, backward);
+    const long classifier =
+        found->ordered ? found_classifier(found, backward) : -1;
     const long other = found_classifier(found, !backward);
     const double share =
         classifier >= 0 ? found_share(found, backward, classifier) : 0;
-    const bool all_small = found_last_large(found, false, found->layers) < 0;
+    const bool all_small = found_last_large(found, false, found->is.layers) < 0;
     static const char *const headings[] = {
         [APS_FOUND_CALLS] =
             "# Written by apsmpi's discovery: a step of %ld call%s.\n",
@@ -241,14 +269,17 @@ static void found_write_policy(const struct found *found,
         [APS_FOUND_ANY] = "# Written by apsmpi's discovery: a step of %ld "
                           "call%s, whose order "
                           "changes from\n# step to step.\n",
+        [APS_FOUND_TURNS] =
+            "# Written by apsmpi's discovery: steps alternately, "
+            "of %ld call%s together.\n",
     };
     FILE *file = files->streams[POLICY];
 
-    fprintf(file, headings[found->kind], found->layers,
-            aps_plural(found->layers));
+    fprintf(file, headings[found->is.kind], found->is.layers,
+            aps_plural(found->is.layers));
     fputs("version: 1\n", file);
     found_write_order(found, file);
-    if (found->layers == 1)
+    if (found->is.layers == 1)
         fprintf(file,
                 "# If a step of the program has several calls of %zu "
                 "elements, they look like this\n"
@@ -256,8 +287,8 @@ static void found_write_policy(const struct found *found,
                 "their layers apart, in\n"
                 "# the place of the table and the steps below:\n"
                 "#   steps: {calls: 2}\n",
-                found->counts[0]);
-    if (found->layers > 1 && !any) {
+                found->is.counts[0]);
+    if (found->is.layers > 1 && found->ordered) {
         fputs("# If that is wrong, these lines take the place of those "
               "below:\n",
               file);
@@ -293,54 +324,99 @@ static void found_write_policy(const struct found *found,
             "FP32: %.1f %%\n"
             "    format: fp32  # of all elements\n",
             classifier, 100 * share);
+    if (found->mirror)
+        fprintf(file,
+                "  - layers: 0-%ld  # if these are gradients, too, remove this "
+                "rule\n"
+                "    format: fp32\n",
+                found->is.layers / 2 - 1);
     fprintf(file, "  - format: e4m3  # all others: 8 bits\n"
                   "    scale: aps\n");
 }
 
-void aps_discovery_write_layers(const size_t *counts, long layers,
-                                enum aps_found_kind kind, const char *prefix,
-                                char *said, size_t size)
+/* True if the second half of the calls mirrors the first, which has several
+ * sizes. */
+static bool found_is_mirror(const struct aps_found *layers)
 {
-    static const char *const what[] = {
-        [APS_FOUND_CALLS] = "repeats a step of %ld call%s, %s",
-        [APS_FOUND_FUSED] =
-            "makes calls whose sizes vary, and repeats a step of "
-            "%ld layer%s, %s",
-        [APS_FOUND_ANY] = "repeats a step of %ld call%s, %s",
-    };
+    const size_t *counts = layers->counts;
+    const long last = layers->layers - 1;
+    bool several = false;
+
+    if (layers->kind != APS_FOUND_CALLS || last < 3 || last % 2 == 0)
+        return false;
+    for (long i = 0; i <= last / 2; i++) {
+        if (counts[i] != counts[last - i])
+            return false;
+        several |= counts[i] != counts[0];
+    }
+    return several;
+}
+
+/* Writes the program's steps: "a step of 6 calls, by their sizes the first layer
+ * first". */
+static void found_describe(const struct found *found, char *text, size_t size)
+{
     static const char *const orders[] = {
         [APS_LAYER_ORDER_UNKNOWN] = "in an order that their sizes do not tell",
         [APS_LAYER_ORDER_FORWARD] = "by their sizes the first layer first",
         [APS_LAYER_ORDER_BACKWARD] = "by their sizes the last layer first",
     };
-    const bool any = kind == APS_FOUND_ANY;
-    const struct found found = {counts, layers, kind,
-                                any ? APS_LAYER_ORDER_UNKNOWN
-                                    : aps_layer_order_of(counts, layers)};
-    const bool backward = found.order == APS_LAYER_ORDER_BACKWARD;
-    struct files files = {.count = any ? REVERSED : FILES};
-    char step[128];
+    const bool fused = found->is.kind == APS_FOUND_FUSED;
+    size_t used = 0;
 
+    if (found->is.kind != APS_FOUND_TURNS) {
+        snprintf(
+            text, size, "%srepeats a step of %ld %s%s, %s",
+            fused ? "makes calls whose sizes vary, and " : "", found->is.layers,
+            fused ? "layer" : "call", aps_plural(found->is.layers),
+            found->is.kind == APS_FOUND_ANY ? "whose order changes"
+            : found->mirror ? "whose second half mirrors the first, so that "
+                              "weights may be among them"
+                            : orders[found->order]);
+        return;
+    }
+    for (int i = 0; i < found->is.networks && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%ld",
+                                 i == 0 ? "repeats several steps alternately, "
+                                          "with these numbers of calls: "
+                                        : ", ",
+                                 found->is.ends[i] -
+                                     (i > 0 ? found->is.ends[i - 1] : 0));
+}
+
+void aps_discovery_write_layers(const struct aps_found *layers,
+                                const char *prefix, char *said, size_t size)
+{
+    struct found found = {.is = *layers, .mirror = found_is_mirror(layers)};
+    struct files files;
+    bool backward;
+    char step[160];
+
+    found.ordered = !found.mirror && (layers->kind == APS_FOUND_CALLS ||
+                                      layers->kind == APS_FOUND_FUSED);
+    if (found.ordered)
+        found.order = aps_layer_order_of(layers->counts, layers->layers);
+    backward = found.order == APS_LAYER_ORDER_BACKWARD;
+    files.count = found.ordered ? FILES : REVERSED;
     if (files_open(&files, prefix) < 0) {
         snprintf(said, size, "discovery cannot write %s: %s",
                  files.paths[POLICY], strerror(errno));
         return;
     }
     found_write_table(&found, backward, files.streams[TABLE]);
-    if (!any)
+    if (found.ordered)
         found_write_table(&found, !backward, files.streams[REVERSED]);
     found_write_policy(&found, &files);
-    snprintf(step, sizeof step, what[kind], layers, aps_plural(layers),
-             any ? "whose order changes" : orders[found.order]);
+    found_describe(&found, step, sizeof step);
     if (files_close(&files) < 0)
         snprintf(said, size, "discovery cannot write %s", files.paths[POLICY]);
     else
-        snprintf(
-            said, size,
-            "the program %s: the layers are in %.200s, and the skeleton of "
-            "a policy is in %.200s%s",
-            step, files.paths[TABLE], files.paths[POLICY],
-            layers > 1 ? ""
-                       : "; several calls of equal size in a step would "
-                         "look the same, and be one layer");
+        snprintf(said, size,
+                 "the program %s: the layers are in %.200s, and the skeleton "
+                 "of a policy is in %.200s%s",
+                 step, files.paths[TABLE], files.paths[POLICY],
+                 layers->layers > 1
+                     ? ""
+                     : "; several calls of equal size in a step would "
+                       "look the same, and be one layer");
 }

@@ -10,6 +10,7 @@
 #include "steps/sample_budget.h"
 #include "steps/period.h"
 #include "steps/sizes.h"
+#include "steps/walk.h"
 
 /* Without steps, calls of one count are numbered separately, so that sampling
  * every k-th call reaches all sizes. Counts in the same bucket share a number;
@@ -25,12 +26,10 @@
 
 struct aps_steps {
     struct aps_policy_steps config;
-    const struct aps_layers *layers; /* APS_STEPS_TABLE */
-    size_t min_count;
+    struct aps_walk walk;      /* APS_STEPS_TABLE */
     struct aps_period *period; /* APS_STEPS_AUTO and _CALLS */
     struct aps_sizes *sizes;   /* APS_STEPS_TABLE in any order */
     long large;                /* layers of that table that have calls */
-    bool first; /* the table's first step, which has an order of its own */
     bool active;
     bool found;    /* a step was known once */
     long searched; /* calls before that */
@@ -52,13 +51,13 @@ struct aps_steps {
 /* Sets the sizes of the table's layers. Returns -1 if memory is missing. */
 static int steps_set_sizes(struct aps_steps *steps)
 {
-    const size_t layers = steps->layers->count;
+    const size_t layers = steps->walk.layers->count;
     size_t *counts = malloc(layers * sizeof *counts);
 
     steps->sizes = aps_sizes_create(layers);
     for (size_t i = 0; counts && i < layers; i++) {
-        counts[i] = steps->layers->list[i].count;
-        steps->large += counts[i] >= steps->min_count;
+        counts[i] = steps->walk.layers->list[i].count;
+        steps->large += counts[i] >= steps->walk.min_count;
     }
     if (counts && steps->sizes)
         aps_sizes_set(steps->sizes, counts, layers);
@@ -75,9 +74,12 @@ struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
     if (!steps)
         return NULL;
     steps->config = *config;
-    steps->layers = layers;
-    steps->min_count = min_count;
-    steps->first = layers && layers->first;
+    steps->walk = (struct aps_walk){
+        .layers = layers,
+        .min_count = min_count,
+        .backward = config->backward,
+        .first = layers && layers->first,
+    };
     /* If the step is stated, the first call begins it. In any order the first
      * step tells the layers' sizes. */
     steps->active = config->kind == APS_STEPS_TABLE ||
@@ -107,59 +109,10 @@ void aps_steps_destroy(struct aps_steps *steps)
     free(steps);
 }
 
-/* Returns the layer at place `i` of `layers` layers in the order of the calls,
- * in forward order. `first`: of the table's first step. */
-static long steps_forward_layer(const struct aps_steps *steps, bool first,
-                                long layers, long i)
+/* Returns the layer at place `i` of the calls of a step, in forward order. */
+static long steps_forward_layer(const struct aps_steps *steps, long i)
 {
-    if (first)
-        return steps->layers->first[i];
-    return steps->config.backward ? layers - 1 - i : i;
-}
-
-static size_t steps_table_count(const struct aps_steps *steps, long i)
-{
-    const long layers = (long)steps->layers->count;
-
-    const long layer = steps_forward_layer(steps, steps->first, layers, i);
-
-    return steps->layers->list[layer].count;
-}
-
-/* Returns the number of whole consecutive layers from `cursor` on that add up
- * to `count`, or 0. */
-static long steps_table_tiles(const struct aps_steps *steps, long cursor,
-                              size_t count)
-{
-    const long layers = (long)steps->layers->count;
-    size_t sum = 0;
-
-    for (long i = cursor; i < layers; i++) {
-        sum += steps_table_count(steps, i);
-        if (sum == count)
-            return i - cursor + 1;
-        if (sum > count)
-            return 0;
-    }
-    return 0;
-}
-
-/* Runs steps_table_tiles from *cursor, or from after layers that are too small
- * to be numbered, because calls of their own may have reduced those. *cursor
- * moves to the first layer of the call, or to the end if only small layers are
- * left. */
-static long steps_find_tiles(const struct aps_steps *steps, long *cursor,
-                             size_t count)
-{
-    const long layers = (long)steps->layers->count;
-
-    for (; *cursor < layers; ++*cursor) {
-        long tiles = steps_table_tiles(steps, *cursor, count);
-
-        if (tiles > 0 || steps_table_count(steps, *cursor) >= steps->min_count)
-            return tiles;
-    }
-    return 0;
+    return steps->config.backward ? aps_steps_layers(steps) - 1 - i : i;
 }
 
 /* True if a call that begins no step comes between two steps, as in an
@@ -167,8 +120,8 @@ static long steps_find_tiles(const struct aps_steps *steps, long *cursor,
 static bool steps_is_outside(struct aps_steps *steps,
                              struct aps_step_position *position)
 {
-    if (!steps->active || steps->cursor > 0 || steps->step == 0 ||
-        ++steps->outside > OUTSIDE_MAX)
+    if (!steps->active || steps->cursor > steps->walk.begin ||
+        steps->step == 0 || ++steps->outside > OUTSIDE_MAX)
         return false;
     position->outside = true;
     position->step = steps->step;
@@ -177,48 +130,48 @@ static bool steps_is_outside(struct aps_steps *steps,
 
 static void steps_complete_table(struct aps_steps *steps)
 {
-    steps->cursor = 0;
-    steps->first = false;
+    steps->cursor = steps->walk.begin;
+    steps->walk.first = false;
     steps->active = true;
     steps->step++;
 }
 
-/* A step is one tiling of the table. After a desync calls pass through until
- * one whole table has been seen again. */
+/* A step is one tiling of the table, or of one of its networks. After a desync calls
+ * pass through until one of them has been seen again. */
 static void steps_advance_table(struct aps_steps *steps, size_t count,
                                 struct aps_step_position *position)
 {
-    const long layers = (long)steps->layers->count;
+    struct aps_walk *walk = &steps->walk;
     long cursor = steps->cursor;
-    long tiles = steps_find_tiles(steps, &cursor, count);
+    long tiles = 0;
 
-    if (cursor == layers && steps->cursor > 0) {
-        steps_complete_table(steps);
-        cursor = 0;
-        tiles = steps_find_tiles(steps, &cursor, count);
+    if (cursor > walk->begin) {
+        tiles = aps_walk_continue(walk, count, &cursor);
+        if (tiles == 0 && aps_walk_is_over(walk, cursor))
+            steps_complete_table(steps);
     }
+    if (tiles == 0 && steps->cursor == walk->begin)
+        tiles = aps_walk_begin(walk, count, &cursor);
     if (tiles == 0 && steps_is_outside(steps, position))
         return;
     if (tiles == 0) {
         position->desync = steps->active;
-        position->expected = steps_table_count(steps, steps->cursor);
-        position->wanted =
-            steps_forward_layer(steps, steps->first, layers, steps->cursor);
+        position->expected = aps_walk_count(walk, steps->cursor);
+        position->wanted = aps_walk_layer(walk, walk->first, steps->cursor);
         /* A step that was cut short counts; calls between two steps do not. */
-        if (steps->active && steps->cursor > 0)
+        if (steps->active && steps->cursor > walk->begin)
             steps->step++;
-        steps->active = steps->first = false;
-        cursor = 0;
-        tiles = steps_find_tiles(steps, &cursor, count);
+        steps->active = walk->first = false;
+        tiles = aps_walk_begin(walk, count, &cursor);
     }
     steps->outside = 0;
     position->active = steps->active;
-    position->first = steps->first;
+    position->first = walk->first;
     position->segments = tiles;
     position->layer = cursor;
     position->step = steps->step;
-    steps->cursor = tiles > 0 ? cursor + tiles : 0;
-    if (steps->cursor == layers)
+    steps->cursor = tiles > 0 ? cursor + tiles : walk->begin;
+    if (aps_walk_is_over(walk, steps->cursor))
         steps_complete_table(steps);
 }
 
@@ -395,8 +348,8 @@ static void steps_advance(struct aps_steps *steps, size_t count, long *numbers,
         break;
     }
     position->any = aps_steps_are_any(steps);
-    position->ends =
-        position->active && position->layer >= 0 && steps->cursor == 0;
+    position->ends = position->active && position->layer >= 0 &&
+                     steps->cursor == steps->walk.begin;
     if (!position->active && by_size)
         steps_advance_class(count, numbers, position);
     else if (position->layer >= 0 || !position->active)
@@ -434,10 +387,12 @@ void aps_steps_segment(const struct aps_steps *steps,
 {
     *layer = position->layer;
     if (position->layer >= 0 && !position->any)
-        *layer = steps_forward_layer(steps, position->first, position->layers,
-                                     position->layer + i);
+        *layer = steps->walk.layers
+                     ? aps_walk_layer(&steps->walk, position->first,
+                                      position->layer + i)
+                     : steps_forward_layer(steps, position->layer);
     *count = steps->config.kind == APS_STEPS_TABLE && *layer >= 0
-                 ? steps->layers->list[*layer].count
+                 ? steps->walk.layers->list[*layer].count
                  : call_count;
 }
 
@@ -449,7 +404,7 @@ bool aps_steps_are_any(const struct aps_steps *steps)
 long aps_steps_layers(const struct aps_steps *steps)
 {
     if (steps->config.kind == APS_STEPS_TABLE)
-        return (long)steps->layers->count;
+        return (long)steps->walk.layers->count;
     return steps->period ? aps_period_length(steps->period) : 0;
 }
 

@@ -23,12 +23,13 @@ enum column {
     SHAPE,
     SCALE,
     FIRST,
+    NETWORK,
     COLUMNS,
     IGNORED = COLUMNS
 };
 #define NEEDED SHAPE /* number of columns before it */
 static const char *const column_names[COLUMNS + 1] = {
-    "layer", "name", "count", "shape", "scale", "first", NULL};
+    "layer", "name", "count", "shape", "scale", "first", "network", NULL};
 
 /* Place of a layer's name in the file, for the message about a duplicate. */
 struct named {
@@ -45,6 +46,8 @@ struct reading {
     struct named *named; /* one for each layer */
     size_t total;        /* elements of all layers */
     bool has_first;      /* the header has that column */
+    const char *network; /* that of the last line; NULL: no such column */
+    size_t begin;        /* its first row */
 };
 
 /* --- the header ----------------------------------------------------------- */
@@ -233,6 +236,22 @@ static void layers_read_first(struct reading *reading,
     layer->first = (size_t)place;
 }
 
+/* Begins a network if the line has another one than the line before. */
+static void layers_read_network(struct reading *reading,
+                                const struct aps_csv_field *field, size_t index)
+{
+    struct aps_csv *csv = &reading->csv;
+
+    if (reading->has_first)
+        aps_csv_error(csv, field->column,
+                      "a table with a column 'network' has no column 'first'");
+    if (!reading->network || strcmp(reading->network, field->text) != 0) {
+        reading->network = aps_csv_keep(csv, field);
+        reading->begin = index;
+    }
+    reading->table->list[index].begin = reading->begin;
+}
+
 /* The final policy, which is YAML, may have the name. */
 static void layers_check_name(const struct aps_csv *csv,
                               const struct aps_csv_field *field)
@@ -270,6 +289,8 @@ static void layers_read_fields(struct reading *reading, size_t index)
         layers_read_scale(csv, fields[SCALE], layer);
     if (fields[FIRST])
         layers_read_first(reading, fields[FIRST], layer);
+    if (fields[NETWORK])
+        layers_read_network(reading, fields[NETWORK], index);
     if (fields[NAME]->length == 0)
         aps_csv_error(csv, fields[NAME]->column, "the layer has no name");
     else
@@ -341,6 +362,18 @@ static void layers_check_names(struct reading *reading)
     }
 }
 
+/* Sets the ends of the networks. */
+static void layers_end_networks(struct aps_layers *table)
+{
+    size_t end = table->count;
+
+    for (size_t i = table->count; i-- > 0;) {
+        table->list[i].end = end;
+        if (table->list[i].begin == i)
+            end = i;
+    }
+}
+
 /* Orders the layers by their places in the first step, each of which one layer
  * must have. Returns -1 if memory is missing. */
 static int layers_order_first(struct reading *reading)
@@ -402,6 +435,7 @@ int aps_layers_parse(const char *path, const char *text, size_t length,
     reading.table = table;
     aps_csv_begin(&reading.csv, path, text, length, table->names, errors);
     layers_read_lines(&reading);
+    layers_end_networks(table);
     if (layers_order_first(&reading) < 0)
         goto free_all;
     layers_check_names(&reading);

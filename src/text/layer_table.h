@@ -20,6 +20,7 @@ struct aps_layer_row {
     double scale; /* standard deviation of the gradient at initialisation, a
                      finite float > 0; 0: not known */
     size_t first; /* place in the first step; see struct aps_layers */
+    size_t begin, end; /* rows of its network: from begin to end - 1 */
 };
 
 struct aps_layers {
@@ -42,6 +43,8 @@ struct aps_layers {
  *     scale    a float above 0; may be empty or missing
  *     first    the place of the layer in the first step, 0, 1, 2 ... in any order;
  *              may be missing
+ *     network  the network of the layer, whose rows follow each other; may be
+ *              missing, with `first` it must be
  *     x-..., x_...  columns of the user; ignored
  *
  * Other columns are errors. Fields are quoted as in csv.h; `#` lines and empty

@@ -53,6 +53,7 @@ e2e_tests = \
 	tests/e2e/t-train.sh \
 	tests/e2e/t-trees.sh \
 	tests/e2e/t-two-mpis.sh \
+	tests/e2e/t-turns.sh \
 	tests/e2e/t-unseen.sh \
 	tests/e2e/t-valgrind.sh
 dist_check_SCRIPTS += $(e2e_tests)

@@ -101,7 +101,7 @@ UNIT_TESTS = \
 	tests/unit/codec/stream \
 	tests/unit/base/switch \
 	tests/unit/compress/ternary \
-	tests/unit/steps/tiling tests/unit/compress/vote tests/unit/pmpi/within tests/unit/base/writable
+	tests/unit/steps/tiling tests/unit/steps/turns tests/unit/compress/vote tests/unit/pmpi/within tests/unit/base/writable
 
 # Compressors.
 tests_unit_compress_chunks_SOURCES = tests/unit/compress/chunks.c tests/unit/common/rounded.h \
@@ -453,6 +453,9 @@ tests_unit_steps_steps_search_LDADD = $(UNIT_LIBS)
 tests_unit_steps_layer_order_SOURCES = tests/unit/steps/layer_order.c
 tests_unit_steps_layer_order_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_steps_layer_order_LDADD = $(UNIT_LIBS)
+tests_unit_steps_turns_SOURCES = tests/unit/steps/turns.c
+tests_unit_steps_turns_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_steps_turns_LDADD = $(UNIT_LIBS)
 tests_unit_steps_tiling_SOURCES = tests/unit/steps/tiling.c
 tests_unit_steps_tiling_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_steps_tiling_LDADD = $(UNIT_LIBS)

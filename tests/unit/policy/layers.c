@@ -89,6 +89,8 @@ static void test_bad(void)
         {"a place beyond the layers", FIRST "0,a,1,0\n1,b,1,2\n",
          "t.csv:3: place 2 in the first step: the table has 2 layers, whose "
          "places begin with 0"},
+        {"places and networks", "layer,name,count,first,network\n0,a,1,0,n\n",
+         "t.csv:2:9: a table with a column 'network' has no column 'first'"},
         {"a place of two layers", FIRST "0,a,1,1\n1,b,1,1\n",
          "t.csv:3: layer 0 has place 1 in the first step, too"},
         {"a scale that is not a number", SCALED "0,a,1,small\n",

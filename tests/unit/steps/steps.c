@@ -191,6 +191,12 @@ static struct aps_layer_row table_layers[] = {
 };
 static const struct aps_layers table = {.count = 5, .list = table_layers};
 
+static void end_rows(void)
+{
+    for (size_t i = 0; i < table.count; i++)
+        table_layers[i].end = table.count;
+}
+
 /* Calls between two steps, like those of an evaluation. */
 static void test_outside(void)
 {
@@ -393,6 +399,64 @@ static void test_first(void)
     aps_steps_destroy(steps);
 }
 
+/* Networks by turns: a and b, c and d, e. */
+static void test_networks(void)
+{
+    static const struct {
+        size_t count;
+        long layer, step;
+        bool ends;
+    } forward[] =
+        {
+            {9, 0, 0, false}, {1, 1, 0, true},  {9, 0, 1, false},
+            {1, 1, 1, true},  {5, 2, 2, false}, {5, 3, 2, true},
+            {10, 2, 3, true}, {20, 4, 4, true}, {20, 4, 5, true},
+            {10, 0, 6, true}, {5, 2, 7, false}, {5, 3, 7, true},
+        },
+      backward[] = {
+          {1, 1, 0, false}, {9, 0, 0, true},  {5, 3, 1, false}, {5, 2, 1, true},
+          {20, 4, 2, true}, {1, 1, 3, false}, {9, 0, 3, true},
+      };
+    static const size_t ends[] = {2, 2, 4, 4, 5}, begins[] = {0, 0, 2, 2, 4};
+    struct aps_layer_row rows[5];
+    const struct aps_layers networks = {.count = 5, .list = rows};
+
+    for (size_t i = 0; i < 5; i++) {
+        rows[i] = table_layers[i];
+        rows[i].begin = begins[i];
+        rows[i].end = ends[i];
+    }
+    for (int order = 0; order < 2; order++) {
+        const struct aps_policy_steps config = {.kind = APS_STEPS_TABLE,
+                                                .backward = order == 1};
+        struct aps_steps *steps = aps_steps_create(&config, &networks, 0);
+        const size_t calls = order ? 7 : 12;
+        struct aps_step_position position;
+
+        for (size_t i = 0; steps && i < calls; i++) {
+            const size_t count = order ? backward[i].count : forward[i].count;
+            const long wanted = order ? backward[i].layer : forward[i].layer;
+            long layer;
+            size_t part;
+
+            aps_steps_advance(steps, count, &position);
+            aps_steps_segment(steps, &position, 0, count, &layer, &part);
+            if (!ok(position.active && layer == wanted &&
+                        position.step ==
+                            (order ? backward[i].step : forward[i].step) &&
+                        position.ends ==
+                            (order ? backward[i].ends : forward[i].ends),
+                    "networks: call %zu, %s", i,
+                    order ? "last layer first" : "first layer first"))
+                diag("active %d layer %ld step %ld ends %d", position.active,
+                     layer, position.step, position.ends);
+        }
+        aps_steps_advance(steps, 7, &position);
+        ok(position.outside, "networks: a call between two steps");
+        aps_steps_destroy(steps);
+    }
+}
+
 /* Separately numbered calls do not change the numbers of calls of a class. */
 static void test_apart(void)
 {
@@ -417,6 +481,7 @@ static void test_apart(void)
 
 int main(void)
 {
+    end_rows();
     test_none();
     test_apart();
     test_calls();
@@ -426,6 +491,7 @@ int main(void)
     test_epochs();
     test_table();
     test_first();
+    test_networks();
     test_outside();
     return done_testing();
 }
