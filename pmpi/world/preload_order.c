@@ -190,29 +190,19 @@ __attribute__((constructor)) static void check_begin(void)
 }
 
 /*
- * Reports at the end of the process that no call has reached the library: an
- * object before the library has caught all calls, including MPI_Init, or the
- * program has not called MPI by names that the loader resolves. A process that
- * was never a rank, such as a child of a rank, has not initialised MPI.
+ * Reports that no call has reached the library: an object before the library has
+ * caught all calls, including MPI_Init, or the program has not called MPI by names that
+ * the loader resolves.
  */
-__attribute__((destructor)) static void check_end(void)
+static void report_unseen(const char *policy)
 {
-    static struct aps_errors ignored;
     const struct aps_job *job =
         atomic_load_explicit(&aps_job_made, memory_order_acquire);
-    struct aps_options options = {0};
     struct unseen unseen = {.copies = 0};
     const char *reason;
     int finalized = 0;
     Dl_info object;
 
-    if (told || aps_counters_calls(&aps_counters) > 0 ||
-        loaded_by != getpid() || !aps_job_is_first_rank() ||
-        !getenv("APSMPI_POLICY"))
-        return;
-    aps_options_read(&options, &ignored, &ignored);
-    if (!options.policy || !options.enabled)
-        return;
     if (PMPI_Finalized(&finalized) == MPI_SUCCESS && finalized &&
         preload_in_front("MPI_Allreduce", &object)) {
         preload_tell(&object, "no call of MPI_Allreduce reached the library");
@@ -225,6 +215,23 @@ __attribute__((destructor)) static void check_end(void)
         aps_message(-1,
                     "%s had no effect: the program used MPI, but no call "
                     "reached the library: %s%s%s%s",
-                    options.policy, reason, unseen.path[0] ? " (" : "",
-                    unseen.path, unseen.path[0] ? ")" : "");
+                    policy, reason, unseen.path[0] ? " (" : "", unseen.path,
+                    unseen.path[0] ? ")" : "");
+}
+
+/* At the end of the process. A process that was never a rank, such as a child of a
+ * rank, has not initialised MPI. */
+__attribute__((destructor)) static void check_end(void)
+{
+    static struct aps_errors ignored;
+    struct aps_options options = {0};
+
+    if (told || aps_counters_calls(&aps_counters) > 0 ||
+        loaded_by != getpid() || !aps_job_is_first_rank() ||
+        !getenv("APSMPI_POLICY"))
+        return;
+    aps_options_read(&options, &ignored, &ignored);
+    if (options.policy && options.enabled)
+        report_unseen(options.policy);
+    aps_options_clear(&options);
 }
