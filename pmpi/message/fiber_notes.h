@@ -21,6 +21,7 @@
 #endif
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
 #define FIBER_NOTES_LEAVE(fake, stack, bytes)                                  \
     __sanitizer_start_switch_fiber(fake, stack, bytes)
 #define FIBER_NOTES_ARRIVE(fake, stack, bytes)                                 \
@@ -28,6 +29,8 @@
 #else
 #define FIBER_NOTES_LEAVE(fake, stack, bytes) (void)(fake)
 #define FIBER_NOTES_ARRIVE(fake, stack, bytes) (void)(fake)
+#define __lsan_register_root_region(stack, bytes) (void)(stack)
+#define __lsan_unregister_root_region(stack, bytes) (void)(stack)
 #endif
 #if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
 #include <sanitizer/tsan_interface.h>
@@ -53,12 +56,14 @@ static inline void aps_fiber_notes_create(struct aps_fiber_notes *notes,
     notes->bytes = bytes;
     notes->id = VALGRIND_STACK_REGISTER(stack, stack + bytes);
     notes->thread = __tsan_create_fiber(0);
+    __lsan_register_root_region(stack, bytes);
 }
 
 static inline void aps_fiber_notes_destroy(struct aps_fiber_notes *notes)
 {
     VALGRIND_STACK_DEREGISTER(notes->id);
     __tsan_destroy_fiber(notes->thread);
+    __lsan_unregister_root_region(notes->stack, notes->bytes);
 }
 
 /* Before and after a switch to the fiber, on the caller's stack. */
