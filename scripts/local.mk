@@ -140,14 +140,13 @@ scripts/apsmpi-run: $(top_srcdir)/scripts/apsmpi-run.in Makefile
 	chmod +x $@.tmp && mv $@.tmp $@
 
 # Parts of apsmpi-lab: a switch for kernels without netem, and a library for its
-# ranks.
+# ranks, whose programs may be built without sanitizers.
 labdir = $(pkglibexecdir)
 lab_PROGRAMS = scripts/apsmpi-lab-switch
 scripts_apsmpi_lab_switch_SOURCES = scripts/lab-switch.c
 lab_LTLIBRARIES = scripts/apsmpi-lab-finalize.la
 scripts_apsmpi_lab_finalize_la_SOURCES = scripts/lab-finalize.c
-scripts_apsmpi_lab_finalize_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default \
-	-fno-sanitize=all # it is preloaded into programs without
+scripts_apsmpi_lab_finalize_la_CFLAGS = $(APS_CFLAGS) -fvisibility=default
 scripts_apsmpi_lab_finalize_la_LDFLAGS = -module -avoid-version -shared \
 	-no-undefined
 

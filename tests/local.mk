@@ -22,9 +22,10 @@ AM_TESTS_ENVIRONMENT = \
 check_LTLIBRARIES += tests/libtap.la
 tests_libtap_la_SOURCES = tests/tap/tap.c tests/tap/tap.h
 
-# Preloaded into ranks; -rpath makes libtool build it shared.
+# Preloaded into ranks, and into mpiexec; -rpath makes libtool build it shared.
 check_LTLIBRARIES += tests/tap/yield.la
 tests_tap_yield_la_SOURCES = tests/tap/yield.c
+tests_tap_yield_la_CFLAGS = $(APS_CFLAGS)
 tests_tap_yield_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 TEST_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/tap
 dist_check_SCRIPTS = tests/tap/launch.sh

@@ -8,8 +8,8 @@ AC_PATH_PROGS([SMPICC], [smpicc])
 AC_PATH_PROGS([SMPIRUN], [smpirun])
 AS_IF([test -z "$SMPICC" || test -z "$SMPIRUN"],
     [have_simgrid="smpicc and smpirun were not found"],
-    [test "x$enable_sanitizers" = xyes],
-    [have_simgrid="the sanitizers cannot follow the simulator's stacks"],
+    [test "x$enable_sanitizers" != xno],
+    [have_simgrid="the sanitizers cannot follow the stacks of the simulator"],
     [AC_MSG_CHECKING([whether $SMPICC links MPI's PMPI names])
      aps_save_CC=$CC
      CC=$SMPICC

@@ -380,32 +380,42 @@ extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
+/* those of a sanitizer, in a program that was built with it */
+#pragma weak __interceptor_malloc
+#pragma weak __interceptor_calloc
+#pragma weak __interceptor_realloc
+#pragma weak __interceptor_memalign
+extern void *__interceptor_malloc(size_t size);
+extern void *__interceptor_calloc(size_t count, size_t size);
+extern void *__interceptor_realloc(void *old, size_t size);
+extern void *__interceptor_memalign(size_t alignment, size_t size);
+#define NEXT(name) (__interceptor_##name ? __interceptor_##name : __libc_##name)
+
 EXPORT void *malloc(size_t size)
 {
-    return inject(INJECT_ALLOCATION, CALLER) ? NULL : __libc_malloc(size);
+    return inject(INJECT_ALLOCATION, CALLER) ? NULL : NEXT(malloc)(size);
 }
 
 EXPORT void *calloc(size_t count, size_t size)
 {
-    return inject(INJECT_ALLOCATION, CALLER) ? NULL
-                                             : __libc_calloc(count, size);
+    return inject(INJECT_ALLOCATION, CALLER) ? NULL : NEXT(calloc)(count, size);
 }
 
 EXPORT void *realloc(void *old, size_t size)
 {
-    return inject(INJECT_ALLOCATION, CALLER) ? NULL : __libc_realloc(old, size);
+    return inject(INJECT_ALLOCATION, CALLER) ? NULL : NEXT(realloc)(old, size);
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
     return inject(INJECT_ALLOCATION, CALLER) ? NULL
-                                             : __libc_memalign(alignment, size);
+                                             : NEXT(memalign)(alignment, size);
 }
 
 EXPORT int posix_memalign(void **memory, size_t alignment, size_t size)
 {
     if (inject(INJECT_ALLOCATION, CALLER))
         return ENOMEM;
-    *memory = __libc_memalign(alignment, size);
+    *memory = NEXT(memalign)(alignment, size);
     return *memory ? 0 : ENOMEM;
 }

@@ -290,10 +290,12 @@ tests_mpi_preload_after_la_SOURCES = tests/mpi/preload_after.c
 tests_mpi_preload_after_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_mpi_preload_after_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
-# Preloaded before it: calls of MPI fail or come late (inject.c).
+# Preloaded before it: calls of MPI fail or come late (inject.c). A sanitizer's first
+# allocations come to it, so that it is built without.
 check_LTLIBRARIES += tests/mpi/inject.la
 tests_mpi_inject_la_SOURCES = tests/mpi/inject.c
 tests_mpi_inject_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_mpi_inject_la_CFLAGS = $(APS_CFLAGS)
 tests_mpi_inject_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
 # Preloaded before it: without an MPI_Init, and with one.
