@@ -226,10 +226,11 @@ static int handshake_offer(struct shake *shake, int holder)
     bool another;
     int rc;
 
-    if (ours &&
-        aps_policy_text_pack(&shake->job->source, &packed, &offer.size) < 0)
-        return MPI_ERR_NO_MEM;
-    offer.hash = shake->job->hash;
+    if (ours) { /* on other ranks another thread may adopt a policy */
+        if (aps_policy_text_pack(&shake->job->source, &packed, &offer.size) < 0)
+            return MPI_ERR_NO_MEM;
+        offer.hash = shake->job->hash;
+    }
     rc = aps_agree_bytes(shake->vcomm, holder, &offer, sizeof offer);
     if (rc != MPI_SUCCESS)
         goto free_packed;
