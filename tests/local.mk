@@ -44,6 +44,7 @@ include tests/figures/local.mk
 include tests/bench/local.mk
 include tests/fuzz/local.mk
 include tests/long/local.mk
+include tests/sanitize/local.mk
 
 # Tests that measure times, or that make in the build directory: each runs alone.
 # All others run at the same time, as many as there are cores. Ranks that wait yield

@@ -86,6 +86,19 @@ skip()
     echo "ok $count - $1 # SKIP $2"
 }
 
+# unsanitized REASON: skips all tests in a build with sanitizers.
+unsanitized()
+{
+    [ "${SANITIZERS:-no}" = no ] || { echo "1..0 # SKIP $1"; exit 0; }
+}
+
+# limit_memory KIB: for an error that takes memory without end. The sanitizers reserve
+# terabytes of addresses.
+limit_memory()
+{
+    [ "${SANITIZERS:-no}" != no ] || ulimit -v "$1" 2>/dev/null || :
+}
+
 # finish: the plan, after all tests.
 finish()
 {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Steps allocate nothing, and nothing is lost over time.
 . "$top_srcdir/tests/mpi/run.sh"
+unsanitized 'the program and valgrind replace malloc, as the sanitizers do'
 
 # policy REDUCE EVERY SCALE: every EVERYth step is sampled, 0: none
 policy()

@@ -3,7 +3,7 @@
 . "$top_srcdir/tests/mpi/run.sh"
 
 # A call that never returns takes memory without end.
-ulimit -v 8000000 2>/dev/null || ulimit -v unlimited
+limit_memory 8000000
 
 for progress in thread calls; do
     can_be_driven || [ $progress = thread ] || continue

@@ -2,6 +2,7 @@
 # apsmpi-measure when a call fails on one rank: no rank waits for ever, rank 0
 # prints the cause, and no file is written.
 . "$top_srcdir/tests/mpi/run.sh"
+unsanitized 'it measures the speed of kernels and messages'
 
 # It measures for 20 seconds on an idle machine.
 seconds=${APS_TEST_TIMEOUT:-240}

@@ -20,8 +20,7 @@ seconds=$((RANDOM_TIMEOUT + 20))
 cd "$tmp" || exit 99
 : >lines
 
-# An error may take memory without end.
-ulimit -v 32000000 2>/dev/null || :
+limit_memory 32000000
 
 # program SEED RANKS: leaves its line in $line, and $status
 program()
