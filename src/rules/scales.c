@@ -40,10 +40,11 @@ static int scales_settle_scope(const struct aps_rule_keys *rule,
 {
     const bool steps = rule->context->knows_steps;
     const int at = aps_scale_ops_of(scale)->scope;
-    const struct aps_argument *scope = &value->arguments[at];
+    const struct aps_argument *scope;
 
     if (at < 0)
         return 0;
+    scope = &value->arguments[at];
     if (!scope->key)
         scale->parameters[at] = steps ? APS_SCOPE_MODEL : APS_SCOPE_LAYER;
     if (steps || scale->parameters[at] != APS_SCOPE_MODEL)
