@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cache.h"
@@ -61,93 +60,118 @@ static size_t shm_group_round_up(size_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
-/* Makes a name that is probably new; O_EXCL refuses a name that exists. */
-static void shm_group_make_name(char *name, size_t size)
-{
-    static _Atomic unsigned serial;
-    struct timespec now;
+/*
+ * The segment of rank 0. It has no name: the kernel frees it when its last process has
+ * ended, however that ends. The other ranks open the descriptor of rank 0, and compare
+ * the file, since the process may have another number in their PID namespace.
+ */
+struct segment {
+    pid_t process;
+    int fd; /* -1: none */
+    dev_t device;
+    ino_t inode;
+};
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    snprintf(name, size, "/apsmpi-%ld-%u-%lx", (long)getpid(),
-             atomic_fetch_add(&serial, 1), (unsigned long)now.tv_nsec);
+/* Returns a segment, or none with a cause. */
+static struct segment shm_group_make_segment(size_t bytes, char *cause,
+                                             size_t size)
+{
+    struct segment segment = {
+        .process = getpid(),
+        .fd = memfd_create("apsmpi", MFD_CLOEXEC),
+    };
+    struct stat made;
+    int error;
+
+    if (segment.fd < 0) {
+        snprintf(cause, size, "memfd_create: %s", strerror(errno));
+        return segment;
+    }
+    /* Allocate the pages now: if memory is short later, a sparse segment would
+     * kill the program with SIGBUS in a reduction. */
+    error = aps_quiet_allocate(segment.fd, bytes);
+    if (error == 0 && fstat(segment.fd, &made) < 0)
+        error = errno;
+    if (error == 0) {
+        segment.device = made.st_dev;
+        segment.inode = made.st_ino;
+        return segment;
+    }
+    snprintf(cause, size, "%zu bytes of shared memory: %s", bytes,
+             strerror(error));
+    close(segment.fd);
+    segment.fd = -1;
+    return segment;
 }
 
-/* Creates or opens the segment and maps it. Returns NULL with a cause, and
- * leaves nothing of the segment that it created. An existing segment with the
- * same name belongs to another job. */
-static void *shm_group_map_segment(const char *name, bool create, size_t bytes,
-                                   char *cause, size_t size)
+/* Returns a descriptor of rank 0's segment, or -1 with a cause. */
+static int shm_group_open_segment(const struct segment *segment, char *cause,
+                                  size_t size)
 {
+    char path[64];
     struct stat found;
-    void *mapping = NULL;
-    int flags = create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR;
-    int fd = shm_open(name, flags, 0600);
-    int error = 0;
+    int fd;
 
+    snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)segment->process,
+             segment->fd);
+    fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (fd < 0) {
-        snprintf(cause, size, "shm_open %s: %s", name, strerror(errno));
-        return NULL;
+        snprintf(cause, size, "%s, the shared memory of another rank: %s", path,
+                 strerror(errno));
+        return -1;
     }
-    /* Allocate the pages now: a sparse segment on a full /dev/shm would kill
-     * the program with SIGBUS in a reduction. */
-    if (create)
-        error = aps_quiet_allocate(fd, bytes);
-    else if (fstat(fd, &found) < 0 || (size_t)found.st_size < bytes)
-        error = EPROTO; /* not the segment of rank 0 */
-    if (error != 0) {
-        snprintf(cause, size, "%zu bytes of shared memory: %s", bytes,
-                 strerror(error));
-        goto close_fd;
-    }
+    if (fstat(fd, &found) == 0 && found.st_dev == segment->device &&
+        found.st_ino == segment->inode)
+        return fd;
+    snprintf(cause, size, "%s is not the shared memory of another rank", path);
+    close(fd);
+    return -1;
+}
+
+/* Returns the mapping, or NULL with a cause. */
+static void *shm_group_map(int fd, size_t bytes, char *cause, size_t size)
+{
     /* Map the pages now: page faults would double the time of a rank's first
      * tens of short calls, and so distort the measurements of `reduce:
      * auto`. */
-    mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_POPULATE, fd, 0);
-    if (mapping == MAP_FAILED) {
-        snprintf(cause, size, "mmap of %zu bytes of shared memory: %s", bytes,
-                 strerror(errno));
-        mapping = NULL;
-    }
+    void *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_POPULATE, fd, 0);
 
-close_fd:
-    close(fd);
-    if (create && !mapping)
-        shm_unlink(name);
-    return mapping;
+    if (mapping != MAP_FAILED)
+        return mapping;
+    snprintf(cause, size, "mmap of %zu bytes of shared memory: %s", bytes,
+             strerror(errno));
+    return NULL;
 }
 
-/*
- * Rank 0 of the group creates the segment, and the others open it by name. Rank
- * 0 unlinks the name as soon as all ranks have opened the segment: a job that
- * dies later leaves nothing in /dev/shm.
- */
+/* Rank 0 of the group makes the segment, and keeps its descriptor until the others
+ * have opened it. */
 static int shm_group_share(const struct aps_vcomm *group, int rank,
                            size_t bytes, void **shared, char *cause,
                            size_t size)
 {
-    char name[64] = "";
+    struct segment segment = {.fd = -1};
     void *mapping = NULL;
     bool created;
-    int rc;
+    int rc, fd;
 
-    if (rank == 0) {
-        shm_group_make_name(name, sizeof name);
-        mapping = shm_group_map_segment(name, true, bytes, cause, size);
-    }
-    created = rank != 0 || mapping;
+    if (rank == 0)
+        segment = shm_group_make_segment(bytes, cause, size);
+    fd = segment.fd;
+    created = rank != 0 || fd >= 0;
     rc = aps_agree_all(group, &created);
     if (created)
-        rc = aps_agree_bytes(group, 0, name, sizeof name);
-    name[sizeof name - 1] = '\0';
+        rc = aps_agree_bytes(group, 0, &segment, sizeof segment);
     if (created && rc == MPI_SUCCESS) {
         if (rank != 0)
-            mapping = shm_group_map_segment(name, false, bytes, cause, size);
+            fd = shm_group_open_segment(&segment, cause, size);
+        if (fd >= 0)
+            mapping = shm_group_map(fd, bytes, cause, size);
         created = mapping != NULL;
         rc = aps_agree_all(group, &created);
     }
-    if (rank == 0 && mapping)
-        shm_unlink(name);
+    if (fd >= 0)
+        close(fd);
     if (rc == MPI_SUCCESS && created) {
         *shared = mapping;
         return rc;

@@ -9,7 +9,7 @@
  * the third PMPI_Isend of rank 1 of MPI_COMM_WORLD returns MPI_ERR_OTHER and
  * does nothing else; the second PMPI_Irecv of rank 0 comes ten seconds late. The
  * rank `*` stands for all ranks. Functions with and without _c count as one. Three
- * names are not functions of MPI: `allocation` is malloc and its like, `shm_open`
+ * names are not functions of MPI: `allocation` is malloc and its like, `memfd_create`
  * says EACCES, and `pthread_create` EAGAIN.
  *
  *     INJECT=garble:PMPI_Isend:1:12:5
@@ -54,7 +54,7 @@ enum inject_function {
     INJECT_IALLREDUCE,
     INJECT_TESTALL,
     INJECT_ALLOCATION,
-    INJECT_SHM_OPEN,
+    INJECT_MEMFD_CREATE,
     INJECT_PTHREAD_CREATE,
     INJECT_COMM_DUP, /* the first that makes a communicator */
     INJECT_COMM_DUP_WITH_INFO,
@@ -74,7 +74,7 @@ static const char *const inject_names[INJECT_FUNCTIONS] = {
     "PMPI_Iallreduce",
     "PMPI_Testall",
     "allocation",
-    "shm_open",
+    "memfd_create",
     "pthread_create",
     "PMPI_Comm_dup",
     "PMPI_Comm_dup_with_info",
@@ -352,16 +352,16 @@ INJECT(INJECT_IALLREDUCE, PMPI_Iallreduce_c,
 
 /* --- memory, threads ------------------------------------------------------ */
 
-EXPORT int shm_open(const char *name, int flags, mode_t mode)
+EXPORT int memfd_create(const char *name, unsigned flags)
 {
-    int (*next)(const char *, int, mode_t);
+    int (*next)(const char *, unsigned);
 
-    if (inject(INJECT_SHM_OPEN, CALLER)) {
+    if (inject(INJECT_MEMFD_CREATE, CALLER)) {
         errno = EACCES;
         return -1;
     }
-    *(void **)&next = dlsym(RTLD_NEXT, "shm_open");
-    return next(name, flags, mode);
+    *(void **)&next = dlsym(RTLD_NEXT, "memfd_create");
+    return next(name, flags);
 }
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A shared-memory group by itself: either all its ranks have it or none, the
- * rank that cannot make it reports why, names of other groups stay, and the
- * numbers of calls are unique.
+ * rank that cannot make it reports why, no descriptor stays open, and the numbers
+ * of calls are unique.
  */
 #include "config.h"
 
@@ -18,35 +18,37 @@
 #include "mpitap.h"
 
 /* Calls of which the group is made, with names of this test. */
-static int test_shm_open(const char *name, int flags, mode_t mode);
-static int test_shm_unlink(const char *name);
+static int test_memfd_create(const char *name, unsigned flags);
+static int test_open(const char *path, int flags);
 static int test_quiet_allocate(int fd, size_t bytes);
 
-#define shm_open test_shm_open
-#define shm_unlink test_shm_unlink
+#define memfd_create test_memfd_create
+#define open test_open
 #define aps_quiet_allocate test_quiet_allocate
 #include "group/shm_group.c"
-#undef shm_open
-#undef shm_unlink
+#undef memfd_create
+#undef open
 #undef aps_quiet_allocate
 
-enum step { NOTHING, OPEN, FILL };
+enum step { NOTHING, CREATE, FILL, OPEN, OTHER };
 
 static enum step failing; /* on this rank */
-static int unlinked;
 
-static int test_shm_open(const char *name, int flags, mode_t mode)
+static int test_memfd_create(const char *name, unsigned flags)
 {
-    if (failing != OPEN)
-        return shm_open(name, flags, mode);
-    errno = EEXIST;
+    if (failing != CREATE)
+        return memfd_create(name, flags);
+    errno = ENFILE;
     return -1;
 }
 
-static int test_shm_unlink(const char *name)
+/* OTHER: a process of another PID namespace. */
+static int test_open(const char *path, int flags)
 {
-    unlinked++;
-    return shm_unlink(name);
+    if (failing != OPEN)
+        return open(failing == OTHER ? "/dev/null" : path, flags);
+    errno = EACCES;
+    return -1;
 }
 
 static int test_quiet_allocate(int fd, size_t bytes)
@@ -61,24 +63,33 @@ static struct aps_shm_group *make(const struct aps_vcomm *all, enum step step,
     struct aps_shm_group *group = NULL;
     int rc;
 
-    unlinked = 0;
     failing = all->rank == who ? step : NOTHING;
     rc = aps_shm_group_create(all, 64, 64, &group, cause, size);
     failing = NOTHING;
     return rc == 0 ? group : NULL;
 }
 
+/* Returns the lowest descriptor that is free. */
+static int free_descriptor(void)
+{
+    const int fd = dup(STDERR_FILENO);
+
+    close(fd);
+    return fd;
+}
+
 static void test_failure(const struct aps_vcomm *all, enum step step, int who,
-                         const char *why, int names)
+                         const char *why)
 {
     char cause[256];
+    const int before = free_descriptor();
     struct aps_shm_group *group = make(all, step, who, cause, sizeof cause);
 
     ok_all(!group, "%s on rank %d: no rank has the group", why, who);
     ok_all(all->rank == who ? strstr(cause, why) != NULL : cause[0] == '\0',
            "%s on rank %d: only that rank reports it", why, who);
-    ok_all(unlinked == (all->rank == 0 ? names : 0),
-           "%s on rank %d: %d names are removed", why, who, names);
+    ok_all(free_descriptor() == before, "%s on rank %d: no descriptor is left",
+           why, who);
     aps_shm_group_destroy(group);
 }
 
@@ -113,21 +124,23 @@ int main(int argc, char **argv)
     struct aps_vcomm all;
     char cause[256];
     MPI_Comm comm;
-    int status;
+    int status, before;
 
     MPI_Init(&argc, &argv);
     mpitap_begin();
     PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
     all = aps_vcomm_all(comm, 0);
+    before = free_descriptor();
     group = make(&all, NOTHING, 0, cause, sizeof cause);
     ok_all(group && cause[0] == '\0', "a group");
-    ok_all(unlinked == (all.rank == 0), "its name is gone");
+    ok_all(free_descriptor() == before, "its descriptors are closed");
     if (good_on_all(group != NULL))
         test_numbers(group);
     aps_shm_group_destroy(group);
-    test_failure(&all, OPEN, 0, "File exists", 0);
-    test_failure(&all, OPEN, 1, "File exists", 1);
-    test_failure(&all, FILL, 0, "No space left", 1);
+    test_failure(&all, CREATE, 0, "Too many open files");
+    test_failure(&all, FILL, 0, "No space left");
+    test_failure(&all, OPEN, 1, "Permission denied");
+    test_failure(&all, OTHER, 1, "is not the shared memory");
     PMPI_Comm_free(&comm);
     status = mpitap_end();
     MPI_Finalize();

@@ -27,5 +27,5 @@ measured()
 }
 
 # The other host has shared memory.
-measured fail:shm_open:2:1 'shm_open /apsmpi-.*: Permission denied$'
+measured fail:memfd_create:2:1 'memfd_create: Permission denied$'
 finish
