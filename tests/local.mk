@@ -43,6 +43,7 @@ include tests/apps/local.mk
 include tests/figures/local.mk
 include tests/bench/local.mk
 include tests/fuzz/local.mk
+include tests/soak/local.mk
 include tests/long/local.mk
 include tests/sanitize/local.mk
 
