@@ -14,6 +14,7 @@ struct header {
     uint32_t flags;
 };
 #define FLAG_BAD 1u
+#define FLAG_DAMAGED 2u /* set by a receiver */
 
 #define ALIGNED 4
 
@@ -153,7 +154,7 @@ size_t aps_elements_encode(const struct aps_wire *wire, struct aps_block block,
 }
 
 /* Reads the header of a section and returns its bytes. A `room` that does not
- * hold a section is bad. */
+ * hold a section is damaged. */
 static size_t elements_open(const struct aps_wire *wire,
                             const unsigned char *from, size_t room, size_t n,
                             struct header *header)
@@ -165,10 +166,23 @@ static size_t elements_open(const struct aps_wire *wire,
         if (header->count > 0 && header->count <= n)
             bytes = elements_bytes(wire, header->count, n);
     }
-    if (room >= bytes && header->count <= n)
+    if (room >= bytes && header->count <= n && header->flags <= FLAG_BAD)
         return bytes;
-    *header = (struct header){0, FLAG_BAD};
+    *header = (struct header){0, FLAG_DAMAGED};
     return room;
+}
+
+size_t aps_elements_skip(const struct aps_wire *wire, const unsigned char *from,
+                         size_t room, struct aps_elements *elements)
+{
+    struct header header = {0, FLAG_BAD};
+    const size_t bytes =
+        elements_open(wire, from, room, elements->slice.length, &header);
+
+    elements->bad = header.flags != 0;
+    elements->damaged |= header.flags > FLAG_BAD;
+    elements->count = elements->bad ? 0 : header.count;
+    return bytes;
 }
 
 size_t aps_elements_decode(const struct aps_wire *wire,
@@ -177,35 +191,22 @@ size_t aps_elements_decode(const struct aps_wire *wire,
 {
     const size_t n = elements->slice.length;
     const unsigned char *indices = from + sizeof(struct header);
-    struct header header = {0, FLAG_BAD};
-    const size_t bytes = elements_open(wire, from, room, n, &header);
+    const size_t bytes = aps_elements_skip(wire, from, room, elements);
+    const size_t count = elements->count;
 
-    elements->bad = header.flags != 0;
-    elements->count = elements->bad ? 0 : header.count;
-    if (elements->count == 0)
+    if (count == 0)
         return bytes;
-    if (header.count == n)
+    if (count == n)
         for (size_t i = 0; i < n; i++)
             elements->indices[i] = (uint32_t)(elements->slice.begin + i);
-    else if (aps_indices_decode(indices, header.count,
-                                (uint32_t)elements->slice.begin, n,
-                                elements->indices) < 0) {
-        elements->bad = true;
+    else if (aps_indices_decode(indices, count, (uint32_t)elements->slice.begin,
+                                n, elements->indices) < 0) {
+        elements->bad = elements->damaged = true;
         elements->count = 0;
     }
     aps_block_decode(wire, &aps_memory_host,
-                     indices + elements_indices(header.count, n), header.count,
+                     indices + elements_indices(count, n), count,
                      elements->values);
-    return bytes;
-}
-
-size_t aps_elements_skip(const struct aps_wire *wire, const unsigned char *from,
-                         size_t room, struct aps_slice slice, bool *bad)
-{
-    struct header header = {0, FLAG_BAD};
-    const size_t bytes = elements_open(wire, from, room, slice.length, &header);
-
-    *bad = header.flags != 0;
     return bytes;
 }
 

@@ -21,7 +21,8 @@ struct aps_elements {
     uint32_t *indices; /* [slice.length]: indices in the layer, ascending */
     float *values;     /* [slice.length] */
     size_t count;      /* at most slice.length; 0 if `bad` */
-    bool bad;          /* some value is not finite, or there was no section */
+    bool bad;          /* some value is not finite, or the section is damaged */
+    bool damaged;      /* no rank has encoded the section so; stays set */
 };
 
 /* Sets up the wire of a layer's values: in the plan's format, or in FP32 if
@@ -53,18 +54,18 @@ size_t aps_elements_encode(const struct aps_wire *wire, struct aps_block block,
 
 /*
  * Reads a section that begins within `room` bytes into `elements` and returns
- * its bytes. Data without a section is bad and takes up the room. A section
- * whose indices cannot be decoded is bad, too, but takes up its own bytes;
- * aps_elements_skip does not detect that.
+ * its bytes. Data without a section is damaged and takes up the room. A section
+ * whose indices cannot be decoded is damaged, too, but takes up its own bytes;
+ * aps_elements_skip does not detect that. The caller must fail the call, since
+ * other ranks do not know of the damage.
  */
 size_t aps_elements_decode(const struct aps_wire *wire,
                            const unsigned char *from, size_t room,
                            struct aps_elements *elements);
 
-/* Returns the bytes of a section without its elements, and sets whether it is
- * bad. */
+/* Like aps_elements_decode, without the indices and values. */
 size_t aps_elements_skip(const struct aps_wire *wire, const unsigned char *from,
-                         size_t room, struct aps_slice slice, bool *bad);
+                         size_t room, struct aps_elements *elements);
 
 /* Adds the elements to sum[slice.length]. */
 void aps_elements_add(const struct aps_elements *elements, float *sum);

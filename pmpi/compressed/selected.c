@@ -71,6 +71,7 @@ struct run {
     struct selected layers[APS_VECTORS_MAX];
     size_t bytes; /* bytes of a message */
     size_t parts; /* parts of a message, as many as the longest has */
+    bool damaged; /* a message that arrived is damaged */
     struct aps_cost *cost;
 };
 
@@ -239,7 +240,7 @@ static void selected_encode(struct run *run, struct selected *of,
 /* --- decoding ------------------------------------------------------------- */
 
 /* Returns false, on all ranks, if a rank has an INF or a NaN, or a value became
- * one. */
+ * one. A damaged message fails the call: other ranks do not know of it. */
 static bool selected_decode(struct run *run, struct selected *of, int rank,
                             const unsigned char *message)
 {
@@ -252,14 +253,17 @@ static bool selected_decode(struct run *run, struct selected *of, int rank,
 
     memcpy(&header, from, sizeof header);
     of->ranks[rank] = (struct aps_sparse){indices, values, header.count};
-    if (header.flags != 0 || header.count > of->room)
+    run->damaged |= header.flags > FLAG_NOT_FINITE || header.count > of->room;
+    if (header.flags != 0 || run->damaged)
         return false;
     if (header.count == 0)
         return true;
     if (rank != run->site->vcomm->rank &&
         aps_indices_decode(from + section.indices, header.count, 0, n,
-                           indices) < 0)
+                           indices) < 0) {
+        run->damaged = true;
         return false;
+    }
     aps_block_decode(&run->wire, &aps_memory_host, from + section.values,
                      header.count, values);
     /* A scale of the plan may have let some values overflow. */
@@ -336,6 +340,8 @@ static int selected_run(const struct aps_compressed_env *site, int count,
     rc = selected_exchange(&run);
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
         selected_sum(&run, &run.layers[i]);
+    if (run.damaged)
+        rc = MPI_ERR_OTHER;
     return aps_compressed_reduce_fp32(site, rc, count, layers, cost);
 }
 

@@ -51,6 +51,7 @@ struct run {
     /* Messages of all ranks: to the owners, to this rank, and with all sums. */
     unsigned char *to, *from, *sums;
     size_t to_most, sums_most; /* most bytes of one message */
+    bool damaged;              /* a section that arrived is damaged */
     struct aps_cost *cost;
 };
 
@@ -169,14 +170,15 @@ static void direct_add(struct run *run, int rank)
     const unsigned char *bytes =
         aps_varlen_bytes(rank == run->rank ? run->to : run->from,
                          aps_varlen_stride(run->to_most), rank);
+    const size_t room = aps_varlen_length(bytes, run->to_most);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
         struct selected *of = &run->layers[i];
         struct aps_elements elements = direct_room(run, of, run->rank);
 
-        at += aps_elements_decode(&run->wire, bytes + at, run->to_most - at,
-                                  &elements);
+        at += aps_elements_decode(&run->wire, bytes + at, room - at, &elements);
+        run->damaged |= elements.damaged;
         /* A scale of the plan may have let some values overflow. */
         of->bad |= elements.bad ||
                    !aps_compress_finite(elements.values, elements.count);
@@ -232,16 +234,16 @@ static void direct_find_whole(struct run *run, int owner)
 {
     const unsigned char *bytes =
         aps_varlen_bytes(run->sums, aps_varlen_stride(run->sums_most), owner);
+    const size_t room = aps_varlen_length(bytes, run->sums_most);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
         struct selected *of = &run->layers[i];
-        const struct aps_slice slice = direct_room(run, of, owner).slice;
-        bool bad;
+        struct aps_elements elements = direct_room(run, of, owner);
 
-        at += aps_elements_skip(&run->wire, bytes + at, run->sums_most - at,
-                                slice, &bad);
-        of->layer->fp32_fallback |= bad;
+        at += aps_elements_skip(&run->wire, bytes + at, room - at, &elements);
+        of->layer->fp32_fallback |= elements.bad;
+        run->damaged |= elements.damaged;
     }
 }
 
@@ -251,6 +253,7 @@ static void direct_remember(const struct run *run, int owner)
 {
     const unsigned char *bytes =
         aps_varlen_bytes(run->to, aps_varlen_stride(run->to_most), owner);
+    const size_t room = aps_varlen_length(bytes, run->to_most);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -258,18 +261,18 @@ static void direct_remember(const struct run *run, int owner)
         struct aps_elements elements = direct_room(run, of, owner);
         float *delta = of->layer->delta;
 
-        at += aps_elements_decode(&run->wire, bytes + at, run->to_most - at,
-                                  &elements);
+        at += aps_elements_decode(&run->wire, bytes + at, room - at, &elements);
         for (size_t k = 0; !of->layer->fp32_fallback && k < elements.count; k++)
             delta[elements.indices[k]] -= elements.values[k];
     }
 }
 
 /* Writes an owner's sums to the results. */
-static void direct_restore(const struct run *run, int owner)
+static void direct_restore(struct run *run, int owner)
 {
     const unsigned char *bytes =
         aps_varlen_bytes(run->sums, aps_varlen_stride(run->sums_most), owner);
+    const size_t room = aps_varlen_length(bytes, run->sums_most);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -278,8 +281,8 @@ static void direct_restore(const struct run *run, int owner)
         const struct aps_slice slice = elements.slice;
         float *delta = owner == run->rank ? of->layer->delta : NULL;
 
-        at += aps_elements_decode(&run->wire, bytes + at, run->sums_most - at,
-                                  &elements);
+        at += aps_elements_decode(&run->wire, bytes + at, room - at, &elements);
+        run->damaged |= elements.damaged;
         if (of->layer->fp32_fallback)
             continue;
         memset(of->layer->out + slice.begin, 0,
@@ -350,6 +353,8 @@ static int direct_run(const struct aps_compressed_env *site, int count,
         direct_sum(&run);
     else /* other ranks may not know of it */
         aps_varlen_set_length(run.sums, run.sums_most, run.rank, 0);
+    if (run.damaged)
+        *site->exchange->messages.outcome = MPI_ERR_OTHER;
     varlen.most = run.sums_most;
     varlen.to = run.sums + (size_t)run.rank * aps_varlen_stride(run.sums_most);
     varlen.to_stride = 0;
@@ -357,6 +362,8 @@ static int direct_run(const struct aps_compressed_env *site, int count,
     rc = aps_varlen_exchange_run(&varlen, cost);
     if (rc == MPI_SUCCESS)
         direct_settle(&run);
+    if (run.damaged)
+        rc = MPI_ERR_OTHER;
     return aps_compressed_reduce_fp32(site, rc, count, layers, cost);
 }
 

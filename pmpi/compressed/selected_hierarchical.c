@@ -19,8 +19,7 @@
  *
  * Lengths of messages with elements depend on their content, as in
  * selected_direct.c. An owner whose s is not finite reports it to the other
- * owners of the slice. Each of them tells its group, and the layer falls back
- * to FP32.
+ * owners of the slice. Each tells its group, and the layer falls back to FP32.
  */
 #include "config.h"
 
@@ -55,13 +54,13 @@ struct run {
     struct aps_wire wire; /* wire between groups */
     struct aps_wire full; /* wire inside a group */
     int owners, own;      /* owners of the group; this rank's number in it */
-    int ranks;            /* ranks of the group */
-    int count;
+    int ranks, count;     /* ranks of the group; layers */
     struct selected layers[APS_VECTORS_MAX];
     /* Messages: slices to owners and from ranks; elements of the slice from
      * groups; sums of all owners. With the most bytes of each message. */
     unsigned char *to, *from, *between, *sums;
     size_t to_most, between_most, sums_most;
+    bool damaged; /* a section that arrived is damaged */
     struct aps_cost *cost;
 };
 
@@ -176,6 +175,7 @@ static void levels_add(struct run *run, int rank)
     const unsigned char *bytes =
         aps_varlen_bytes(rank == run->own ? run->to : run->from,
                          aps_varlen_stride(run->to_most), rank);
+    const size_t room = aps_varlen_length(bytes, run->to_most);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -190,6 +190,7 @@ static void levels_add(struct run *run, int rank)
                 of->slice[k] += x[k];
         at += n * sizeof *x;
     }
+    run->damaged |= at > room;
 }
 
 /* COLLECTIVE over the group. Sums the slices. Returns an MPI error code. */
@@ -269,14 +270,15 @@ static void levels_add_elements(struct run *run, int peer)
 {
     const unsigned char *bytes = aps_varlen_bytes(
         run->between, aps_varlen_stride(run->between_most), peer);
+    const size_t room = aps_varlen_length(bytes, run->between_most);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
         struct selected *of = &run->layers[i];
         struct aps_elements elements = levels_room(run, of, run->own);
 
-        at += aps_elements_decode(&run->wire, bytes + at,
-                                  run->between_most - at, &elements);
+        at += aps_elements_decode(&run->wire, bytes + at, room - at, &elements);
+        run->damaged |= elements.damaged;
         of->bad |= elements.bad ||
                    !aps_compress_finite(elements.values, elements.count);
         if (!of->bad)
@@ -307,7 +309,7 @@ static int levels_sum_groups(struct run *run, int rc)
         .from = run->between,
     };
 
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS && !run->damaged)
         levels_encode(run, peer);
     else
         aps_varlen_set_length(run->between, run->between_most, peer, 0);
@@ -318,6 +320,8 @@ static int levels_sum_groups(struct run *run, int rc)
                run->layers[i].longest * sizeof *run->layers[i].sum);
     for (int i = 0; i < peers && rc == MPI_SUCCESS; i++)
         levels_add_elements(run, i);
+    if (run->damaged)
+        rc = *run->site->peers->messages.outcome = MPI_ERR_OTHER;
     return rc;
 }
 
@@ -372,23 +376,25 @@ static void levels_find_whole(struct run *run, int owner)
 {
     const unsigned char *bytes =
         aps_varlen_bytes(run->sums, aps_varlen_stride(run->sums_most), owner);
+    const size_t room = aps_varlen_length(bytes, run->sums_most);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
         struct selected *of = &run->layers[i];
-        bool bad;
+        struct aps_elements elements = levels_room(run, of, owner);
 
-        at += aps_elements_skip(&run->full, bytes + at, run->sums_most - at,
-                                levels_room(run, of, owner).slice, &bad);
-        of->layer->fp32_fallback |= bad;
+        at += aps_elements_skip(&run->full, bytes + at, room - at, &elements);
+        of->layer->fp32_fallback |= elements.bad;
+        run->damaged |= elements.damaged;
     }
 }
 
 /* Writes the owner's sums to the results. */
-static void levels_restore(const struct run *run, int owner)
+static void levels_restore(struct run *run, int owner)
 {
     const unsigned char *bytes =
         aps_varlen_bytes(run->sums, aps_varlen_stride(run->sums_most), owner);
+    const size_t room = aps_varlen_length(bytes, run->sums_most);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -396,8 +402,8 @@ static void levels_restore(const struct run *run, int owner)
         struct aps_elements elements = levels_room(run, of, owner);
         float *out = of->layer->out;
 
-        at += aps_elements_decode(&run->full, bytes + at, run->sums_most - at,
-                                  &elements);
+        at += aps_elements_decode(&run->full, bytes + at, room - at, &elements);
+        run->damaged |= elements.damaged;
         if (of->layer->fp32_fallback)
             continue;
         memset(out + elements.slice.begin, 0,
@@ -412,6 +418,7 @@ static void levels_remember(const struct run *run)
 {
     const unsigned char *bytes = aps_varlen_bytes(
         run->between, aps_varlen_stride(run->between_most), levels_peer(run));
+    const size_t room = aps_varlen_length(bytes, run->between_most);
     size_t at = 0;
 
     for (int i = 0; i < run->count; i++) {
@@ -419,8 +426,7 @@ static void levels_remember(const struct run *run)
         struct aps_elements elements = levels_room(run, of, run->own);
         float *delta = of->layer->delta;
 
-        at += aps_elements_decode(&run->wire, bytes + at,
-                                  run->between_most - at, &elements);
+        at += aps_elements_decode(&run->wire, bytes + at, room - at, &elements);
         if (!delta || of->layer->fp32_fallback)
             continue;
         memcpy(delta + elements.slice.begin, of->slice,
@@ -481,6 +487,8 @@ static int levels_run(const struct aps_compressed_env *site, int count,
     rc = levels_hand_out(&run, rc);
     if (rc == MPI_SUCCESS)
         levels_settle(&run);
+    if (run.damaged)
+        rc = MPI_ERR_OTHER;
     return aps_compressed_reduce_fp32(site, rc, count, layers, cost);
 }
 

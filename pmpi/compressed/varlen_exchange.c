@@ -51,6 +51,13 @@ static size_t varlen_length(const unsigned char *parcel)
     return (size_t)head.length;
 }
 
+size_t aps_varlen_length(const unsigned char *bytes, size_t most)
+{
+    const size_t length = varlen_length(bytes - LENGTH);
+
+    return length <= most ? length : 0;
+}
+
 /* Part i of a message that travels in `parts` parts. */
 struct part {
     size_t begin, length;
@@ -120,6 +127,23 @@ static void varlen_send(const struct aps_varlen_exchange *varlen, size_t parts,
     }
 }
 
+/* Writes the headers of the messages that have arrived in one part, from the
+ * lengths in the batch. varlen_receive has posted its receives first. */
+static void varlen_note_lengths(const struct aps_varlen_exchange *varlen)
+{
+    const struct aps_messages *messages = &varlen->exchange->messages;
+    const int size = messages->vcomm->size, own = messages->vcomm->rank;
+    const int *next = messages->sizes;
+
+    for (int k = 1; k < size && own < varlen->receivers; k++) {
+        const int rank = (own + size - k) % size;
+
+        if (rank < varlen->senders)
+            aps_varlen_set_length(varlen->from, varlen->most, rank,
+                                  (size_t)*next++);
+    }
+}
+
 int aps_varlen_exchange_run(const struct aps_varlen_exchange *varlen,
                             struct aps_cost *cost)
 {
@@ -131,5 +155,7 @@ int aps_varlen_exchange_run(const struct aps_varlen_exchange *varlen,
         varlen_send(varlen, parts, i, cost);
         rc = aps_exchange_wait(varlen->exchange);
     }
+    if (parts == 1 && rc == MPI_SUCCESS)
+        varlen_note_lengths(varlen);
     return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Exchange of messages whose lengths only the senders know. A message has at
- * least one byte, and its content must show where it ends. If the longest
+ * least one byte. If the longest
  * message does not fit in a message of MPI, all messages travel in the same
  * number of parts, after their length.
  */
@@ -34,6 +34,10 @@ struct aps_varlen_exchange {
                           * not changed */
 };
 
+/* Returns the length of the message with these bytes, which is at most `most`; 0
+ * if its header is damaged. */
+size_t aps_varlen_length(const unsigned char *bytes, size_t most);
+
 static inline unsigned char *aps_varlen_bytes(unsigned char *varlen,
                                               size_t stride, int rank)
 {
@@ -47,7 +51,7 @@ void aps_varlen_set_length(unsigned char *varlen, size_t most, int rank,
 
 /* COLLECTIVE over the exchange's communicator. After an error it still runs, in
  * as many parts as on other ranks. Returns an MPI error code; without an error
- * all of `from` has arrived. */
+ * all of `from` has arrived, with its headers. */
 int aps_varlen_exchange_run(const struct aps_varlen_exchange *varlen,
                             struct aps_cost *cost);
 

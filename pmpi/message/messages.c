@@ -234,6 +234,8 @@ static void messages_check(struct aps_messages *messages)
                 MPI_SUCCESS ||
             (messages->sizes[i] > 0 ? size != messages->sizes[i] : size == 0))
             messages_fail(messages, MPI_ERR_OTHER);
+        else
+            messages->sizes[i] = size;
     }
 }
 

@@ -20,7 +20,8 @@ struct aps_messages {
     const struct aps_vcomm *vcomm; /* not owned */
     MPI_Request *requests;         /* [capacity]; owned */
     MPI_Status *statuses;          /* [capacity]; owned */
-    /* [capacity]: bytes to receive; 0: any number; -1: a send; owned */
+    /* [capacity]: bytes to receive; 0: any number; -1: a send; owned. After a
+     * wait without an error: bytes received. */
     int *sizes;
     int capacity;
     int count; /* number of messages under way */

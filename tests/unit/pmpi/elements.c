@@ -84,15 +84,16 @@ static bool survives(const struct aps_wire *wire, unsigned char *section,
 {
     const size_t of = random_bits() % 4 ? bytes : random_bits() % (bytes + 1);
     unsigned char *exact = malloc(of + 1); /* a sanitizer finds reads beyond */
-    struct aps_elements elements = room(length);
-    size_t taken, skipped;
-    bool bad, good;
+    struct aps_elements elements = room(length), skipped = room(length);
+    size_t taken;
+    bool good;
 
     memcpy(exact, section, of);
     taken = aps_elements_decode(wire, exact, of, &elements);
-    skipped = aps_elements_skip(wire, exact, of, elements.slice, &bad);
-    good = taken <= of && taken == skipped && holds(&elements) &&
-           (!bad || elements.bad);
+    good = taken <= of &&
+           taken == aps_elements_skip(wire, exact, of, &skipped) &&
+           holds(&elements) && (!skipped.bad || elements.bad) &&
+           (!elements.damaged || elements.bad);
     free(exact);
     return good;
 }
@@ -102,7 +103,8 @@ int main(void)
     struct aps_plan plan = {.scale = {.kind = APS_SCALE_NONE}};
     struct aps_wire wire, full;
     unsigned char section[SECTION];
-    bool right = true, bounded = true, bad;
+    struct aps_elements elements = room(LENGTH);
+    bool right = true, bounded = true;
     size_t bytes;
 
     if (aps_format_parse("e5m10", &plan.format, NULL) < 0)
@@ -116,11 +118,12 @@ int main(void)
     ok(right, "some, all and none of a slice come back");
     bytes = encode(&wire, LENGTH, 1, true, section);
     ok(bytes == 8 &&
-           aps_elements_skip(&wire, section, bytes,
-                             (struct aps_slice){BEGIN, LENGTH},
-                             &bad) == bytes &&
-           bad,
+           aps_elements_skip(&wire, section, bytes, &elements) == bytes &&
+           elements.bad && !elements.damaged,
        "bad sections are reported");
+    section[4] = 0x7f;
+    (void)aps_elements_skip(&wire, section, bytes, &elements);
+    ok(elements.bad && elements.damaged, "damaged sections are reported");
     for (int turn = 0; turn < TURNS; turn++) {
         const size_t length = 1 + random_bits() % LENGTH;
 
