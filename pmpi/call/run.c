@@ -295,8 +295,11 @@ static bool call_begin(struct aps_call *call)
     if (!call->may_pass && context->failed == MPI_SUCCESS &&
         context->resources_state != APS_RESOURCES_READY)
         call->rc = MPI_ERR_OTHER;
-    if (call->rc == MPI_SUCCESS && context->failed == MPI_SUCCESS)
+    if (call->rc == MPI_SUCCESS && context->failed == MPI_SUCCESS) {
         call_measure(call);
+        /* Other ranks may wait for this rank in the measurement, not in MPI. */
+        aps_call_note(call, context->failed);
+    }
     if (call->rc == MPI_SUCCESS && call_prepare(call))
         return true;
     if (call->rc != MPI_SUCCESS || !call->may_pass) {

@@ -3,6 +3,7 @@
 
 #include "layer/scales.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,15 @@ static struct aps_scale_moments *scales_make_moments(struct run *run,
     return scales->moments;
 }
 
+/* True if finite values may have these moments, which another rank has sent. */
+static bool scales_are_moments(const struct aps_scale_moments *moments)
+{
+    return isfinite(moments->max) && moments->n >= 0 &&
+           isfinite(moments->n + moments->sum + moments->sum_squares) &&
+           isfinite(moments->nonzero + moments->sum_log +
+                    moments->sum_log_squares);
+}
+
 /* COLLECTIVE over the site's ranks if one of the states needs moments
  * before the data, otherwise local; states are equal on all ranks. Ranks add up
  * the moments in rank order, so that sums have the same bits on all ranks.
@@ -180,8 +190,11 @@ static int scales_ask(struct run *run)
         own[i] = scales_measure(&run->vectors[i], run->questions[i]);
     rc = aps_agree_gather_bytes(vcomm, layers * sizeof *own, all);
     for (size_t i = 0; rc == MPI_SUCCESS && i < layers * (size_t)vcomm->size;
-         i++)
+         i++) {
+        if (!scales_are_moments(&all[i]))
+            rc = MPI_ERR_OTHER;
         aps_scale_moments_add(&run->moments[i % layers], &all[i]);
+    }
     return rc;
 }
 
