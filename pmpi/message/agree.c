@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/message.h"
 #include "native/error_text.h"
@@ -32,6 +33,44 @@ static void agree_combine_or(void *values, const void *theirs, size_t size)
         mine[i] |= other[i];
 }
 
+/* Returns the checksum of bytes[size] (FNV-1a). A damaged value would lead ranks
+ * to other decisions, in which they wait for each other. */
+static uint32_t agree_checksum(const unsigned char *bytes, size_t size)
+{
+    uint32_t sum = 2166136261u;
+
+    for (size_t i = 0; i < size; i++)
+        sum = (sum ^ bytes[i]) * 16777619u;
+    return sum;
+}
+
+/* Writes the message. After an error its checksum is wrong, so that the
+ * agreement fails on the receivers, too. */
+static void agree_seal(struct aps_agreement *agreement)
+{
+    unsigned char *bytes = agreement->mine.bytes;
+    uint32_t sum = agree_checksum(agreement->values, agreement->size);
+
+    sum ^= agreement->rc != MPI_SUCCESS;
+    memcpy(bytes, agreement->values, agreement->size);
+    memcpy(bytes + agreement->size, &sum, sizeof sum);
+}
+
+/* Combines the values with those of a message, if there was no error. */
+static void agree_open(struct aps_agreement *agreement, int place)
+{
+    const unsigned char *bytes = agreement->theirs[place].bytes;
+    uint32_t sum;
+
+    if (agreement->rc != MPI_SUCCESS)
+        return;
+    memcpy(&sum, bytes + agreement->size, sizeof sum);
+    if (sum == agree_checksum(bytes, agreement->size))
+        agreement->combine(agreement->values, bytes, agreement->size);
+    else
+        agreement->rc = MPI_ERR_OTHER;
+}
+
 static void agree_posted(struct aps_agreement *agreement, int rc)
 {
     if (rc == MPI_SUCCESS)
@@ -40,21 +79,27 @@ static void agree_posted(struct aps_agreement *agreement, int rc)
         agreement->rc = rc;
 }
 
+static size_t agree_message_bytes(const struct aps_agreement *agreement)
+{
+    return agreement->size + sizeof(uint32_t);
+}
+
 static void agree_send(struct aps_agreement *agreement, int to)
 {
     agree_posted(agreement,
-                 aps_message_send(agreement->vcomm, agreement->values,
-                                  agreement->size, to, agreement->tag,
+                 aps_message_send(agreement->vcomm, agreement->mine.bytes,
+                                  agree_message_bytes(agreement), to,
+                                  agreement->tag,
                                   &agreement->requests[agreement->count]));
 }
 
 static void agree_receive(struct aps_agreement *agreement, int from, int place)
 {
     agree_posted(agreement,
-                 aps_message_receive(agreement->vcomm,
-                                     agreement->theirs[place].bytes,
-                                     agreement->size, from, agreement->tag,
-                                     &agreement->requests[agreement->count]));
+                 aps_message_receive(
+                     agreement->vcomm, agreement->theirs[place].bytes,
+                     agree_message_bytes(agreement), from, agreement->tag,
+                     &agreement->requests[agreement->count]));
 }
 
 /* Most requests that are completed together. */
@@ -95,9 +140,9 @@ static void agree_wait(struct aps_agreement *agreement, int receives)
 {
     if (agreement->rc != MPI_SUCCESS)
         receives = 0; /* some may not have been posted */
-    agreement->rc =
-        agree_complete(agreement->count, agreement->requests, receives,
-                       (size_t)receives * agreement->size, agreement->rc);
+    agreement->rc = agree_complete(
+        agreement->count, agreement->requests, receives,
+        (size_t)receives * agree_message_bytes(agreement), agreement->rc);
     agreement->count = 0;
 }
 
@@ -115,6 +160,7 @@ static void agree_post_round(struct aps_agreement *agreement, int distance)
 {
     const int rank = agreement->vcomm->rank, size = agreement->vcomm->size;
 
+    agree_seal(agreement);
     agree_receive(agreement, (rank + size - distance) % size, 0);
     agree_send(agreement, (rank + distance) % size);
 }
@@ -129,6 +175,7 @@ static void agree_post(struct aps_agreement *agreement)
         agree_post_round(agreement, 1);
         return;
     }
+    agree_seal(agreement);
     for (int i = 1; i < size; i++)
         agree_receive(agreement, (rank + size - i) % size, i - 1);
     for (int i = 1; i < size; i++)
@@ -143,15 +190,12 @@ static int agree_finish(struct aps_agreement *agreement)
 
     agree_wait(agreement, agree_is_direct(agreement) ? size - 1 : 1);
     if (agree_is_direct(agreement)) {
-        for (int i = 0; i < size - 1 && agreement->rc == MPI_SUCCESS; i++)
-            agreement->combine(agreement->values, agreement->theirs[i].bytes,
-                               agreement->size);
+        for (int i = 0; i < size - 1; i++)
+            agree_open(agreement, i);
         return agreement->rc;
     }
     for (int distance = 1;;) {
-        if (agreement->rc == MPI_SUCCESS)
-            agreement->combine(agreement->values, agreement->theirs[0].bytes,
-                               agreement->size);
+        agree_open(agreement, 0);
         distance *= 2;
         if (distance >= size)
             return agreement->rc;

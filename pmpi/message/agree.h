@@ -14,6 +14,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "message/vcomm.h"
 
@@ -54,7 +55,7 @@ int aps_agree_gather_bytes(const struct aps_vcomm *vcomm, size_t each,
 /* COLLECTIVE over vcomm. Copies the text of the lowest rank whose text is not
  * empty to all ranks; each text is an array of `size` bytes. Returns an MPI
  * error code. As in all agreements, MPI_ERR_OTHER may mean that another rank has
- * sent too few bytes, or numbers out of range. */
+ * sent too few bytes, a wrong checksum, or numbers out of range. */
 int aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size);
 
 /* --- in two steps --------------------------------------------------------- */
@@ -67,6 +68,12 @@ int aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size);
 #define APS_AGREEMENT_BYTES 576
 #define APS_AGREEMENT_INTS (APS_AGREEMENT_BYTES / (int)sizeof(int))
 
+/* Values as they travel: their checksum follows them. */
+union aps_agreement_message {
+    int ints[APS_AGREEMENT_INTS]; /* aligns the bytes for ints */
+    unsigned char bytes[APS_AGREEMENT_BYTES + sizeof(uint32_t)];
+};
+
 /* State of an agreement under way. Zeros: no agreement is under way. */
 struct aps_agreement {
     const struct aps_vcomm *vcomm;
@@ -77,10 +84,8 @@ struct aps_agreement {
     int count; /* number of requests */
     MPI_Request requests[2 * (APS_AGREEMENT_DIRECT - 1)];
     int rc; /* first error of the posted messages */
-    union {
-        int ints[APS_AGREEMENT_INTS]; /* aligns the bytes for ints */
-        unsigned char bytes[APS_AGREEMENT_BYTES];
-    } theirs[APS_AGREEMENT_DIRECT - 1];
+    union aps_agreement_message mine;
+    union aps_agreement_message theirs[APS_AGREEMENT_DIRECT - 1];
 };
 
 /*

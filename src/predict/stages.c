@@ -15,7 +15,7 @@
 /* Up to this number of ranks an agreement takes one round, with more log2 p
  * rounds (pmpi/message/agree.h). */
 #define AGREEMENT_DIRECT 16
-#define AGREEMENT_BYTES 4
+#define AGREEMENT_BYTES 8
 
 static double greater(double a, double b)
 {

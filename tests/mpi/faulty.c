@@ -3,9 +3,9 @@
  * Sums while MPI makes no communicator for the library, or its calls come late:
  * run it with inject.so preloaded first.
  *
- *     faulty world|session blocking|nonblocking
+ *     faulty world|session blocking|nonblocking [fatal]
  *
- * `session`: no MPI_Init, a communicator of a session.
+ * `session`: no MPI_Init, a communicator of a session. `fatal`: an error ends the job.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 #define COUNT 5000
 #define CALLS 6
 
-static bool nonblocking;
+static bool nonblocking, fatal;
 
 /* COLLECTIVE over comm. True if one call gives the sum. */
 static bool sum(MPI_Comm comm)
@@ -49,7 +49,8 @@ static void test(MPI_Comm comm)
     bool right = true;
     MPI_Comm other;
 
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (!fatal)
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     PMPI_Comm_dup(comm, &other);
     for (int i = 0; i < CALLS; i++)
         right &= sum(comm);
@@ -93,6 +94,7 @@ int main(int argc, char **argv)
     int level, status;
 
     nonblocking = argc > 2 && strcmp(argv[2], "nonblocking") == 0;
+    fatal = argc > 3;
     if (argc > 1 && strcmp(argv[1], "session") == 0)
         return test_session();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);

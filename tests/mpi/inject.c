@@ -12,13 +12,15 @@
  * names are not functions of MPI: `allocation` is malloc and its like, `memfd_create`
  * says EACCES, and `pthread_create` EAGAIN.
  *
- *     INJECT=garble:PMPI_Isend:1:12:5
+ *     INJECT=garble:tag2:1:3:255,cut:tag0:1:5
  *
- * all messages of 12 bytes from rank 1, except the first five, consist of bytes 0x7f.
+ * the third message of kind 2 (enum aps_tag) from rank 1 consists of bytes 255, and its
+ * fifth message of kind 0 ends in its middle.
  *
  *     INJECT_REPORT=1
  *
- * prints at the end of each process how often libapsmpi.so called each function.
+ * prints at the end of each process how often libapsmpi.so called each function, and
+ * how many messages of each kind it sent.
  *
  * A program finds these functions by dlsym(RTLD_DEFAULT, ...), or does not:
  *
@@ -45,8 +47,15 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "message/vcomm.h"
+
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER __builtin_return_address(0)
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
 
 enum inject_function {
     INJECT_ISEND,
@@ -88,6 +97,16 @@ static const char *const inject_names[INJECT_FUNCTIONS] = {
 };
 
 static atomic_long inject_calls[INJECT_FUNCTIONS];
+static atomic_long inject_sent[APS_TAGS];
+
+static const char *inject_rank(void)
+{
+    const char *rank = getenv("PMI_RANK"); /* in sessions, too */
+
+    if (!rank)
+        rank = getenv("OMPI_COMM_WORLD_RANK");
+    return rank ? rank : "0";
+}
 
 EXPORT long inject_count(const char *function);
 
@@ -112,16 +131,20 @@ __attribute__((destructor)) static void inject_report(void)
         if (inject_calls[i] > 0)
             fprintf(stderr, "# inject: %s was called %ld times\n",
                     inject_names[i], (long)inject_calls[i]);
+    for (int i = 0; i < APS_TAGS; i++)
+        if (inject_sent[i] > 0)
+            fprintf(stderr, "# inject: rank %s sent %ld messages of tag%d\n",
+                    inject_rank(), (long)inject_sent[i], i);
 }
 
 /* --- orders from the environment ------------------------------------------ */
 
 struct inject_order {
-    enum { LATE, FAILS, GARBLES } kind;
+    enum { LATE, FAILS, GARBLES, CUTS } kind;
     char function[32];
     char rank[16];
     long call;
-    long seconds;
+    long argument; /* seconds of a delay; garbled bytes */
 };
 
 /* Reads the order at *text, and moves *text to its end; false: there is none. */
@@ -130,32 +153,28 @@ static bool inject_next_order(const char **text, struct inject_order *order)
     char kind[8];
     int length = 0;
 
-    *order = (struct inject_order){.seconds = 0};
-    if (sscanf(*text, "%7[a-z]:%31[A-Za-z_]:%15[0-9*]:%ld%n", kind,
+    *order = (struct inject_order){.argument = 0};
+    if (sscanf(*text, "%7[a-z]:%31[A-Za-z_0-9]:%15[0-9*]:%ld%n", kind,
                order->function, order->rank, &order->call, &length) != 4)
         return false;
     *text += length;
     order->kind = strcmp(kind, "fail") == 0     ? FAILS
                   : strcmp(kind, "garble") == 0 ? GARBLES
+                  : strcmp(kind, "cut") == 0    ? CUTS
                                                 : LATE;
     if (**text == ':')
-        order->seconds = strtol(*text + 1, (char **)text, 10);
+        order->argument = strtol(*text + 1, (char **)text, 10);
     if (**text == ',')
         ++*text;
     return true;
 }
 
-static bool inject_is_for(const struct inject_order *order,
-                          enum inject_function function, long call)
+static bool inject_is_for(const struct inject_order *order, const char *name,
+                          long call)
 {
-    const char *me = getenv("PMI_RANK"); /* in sessions, too */
-
-    if (!me)
-        me = getenv("OMPI_COMM_WORLD_RANK");
-    return call == order->call &&
-           strcmp(order->function, inject_names[function]) == 0 &&
+    return call == order->call && strcmp(order->function, name) == 0 &&
            (strcmp(order->rank, "*") == 0 ||
-            strcmp(order->rank, me ? me : "0") == 0);
+            strcmp(order->rank, inject_rank()) == 0);
 }
 
 /* --- orders from the program ---------------------------------------------- */
@@ -249,7 +268,7 @@ static bool inject(enum inject_function function, const void *caller)
     call = ++inject_calls[function];
     fails = inject_fails_now(function);
     while (text && inject_next_order(&text, &order)) {
-        if (order.kind == GARBLES || !inject_is_for(&order, function, call))
+        if (!inject_is_for(&order, inject_names[function], call))
             continue;
         fprintf(stderr, "# inject: %s of %s number %ld\n",
                 order.kind == FAILS ? "failure" : "delay", order.function,
@@ -257,7 +276,7 @@ static bool inject(enum inject_function function, const void *caller)
         if (order.kind == FAILS)
             fails = true;
         else
-            nanosleep(&(struct timespec){.tv_sec = order.seconds}, NULL);
+            nanosleep(&(struct timespec){.tv_sec = order.argument}, NULL);
     }
     return fails;
 }
@@ -275,30 +294,51 @@ static bool inject(enum inject_function function, const void *caller)
         return inject(FUNCTION, CALLER) ? MPI_ERR_OTHER : next ARGUMENTS;      \
     }
 
-/* Returns the bytes that are sent in place of a message of `count` bytes. */
-static const void *inject_garbled(const void *buffer, int count,
-                                  const void *caller)
+/* Counts a message of *count bytes. Returns the bytes that are sent in its place. */
+static const void *inject_damage(const void *buffer, MPI_Count *count, int tag,
+                                 const void *caller)
 {
-    static unsigned char bytes[4096];
-    static atomic_long seen;
     const char *text = getenv("INJECT");
     struct inject_order order;
+    char name[16];
+    long message;
 
-    memset(bytes, 0x7f, sizeof bytes);
-    while (text && inject_next_order(&text, &order))
-        if (order.kind == GARBLES && inject_is_ours(caller) &&
-            count <= (int)sizeof bytes &&
-            inject_is_for(&order, INJECT_ISEND, count) &&
-            ++seen > order.seconds)
-            return bytes;
+    if (!inject_is_ours(caller))
+        return buffer;
+    snprintf(name, sizeof name, "tag%d", tag % APS_TAGS);
+    message = ++inject_sent[tag % APS_TAGS];
+    while (text && inject_next_order(&text, &order)) {
+        if (!inject_is_for(&order, name, message))
+            continue;
+        fprintf(stderr, "# inject: message %ld of %s, %ld bytes, is damaged\n",
+                message, name, (long)*count);
+        if (order.kind == CUTS)
+            *count /= 2;
+        else
+            buffer = memset(__libc_malloc((size_t)*count + 1),
+                            (int)order.argument, (size_t)*count);
+    }
     return buffer;
 }
 
-INJECT(INJECT_ISEND, PMPI_Isend,
-       (const void *buffer, int count, MPI_Datatype type, int rank, int tag,
-        MPI_Comm comm, MPI_Request *request),
-       (inject_garbled(buffer, count, CALLER), count, type, rank, tag, comm,
-        request))
+/* With a count of type COUNT. */
+#define INJECT_SEND(NAME, COUNT)                                               \
+    EXPORT int NAME(const void *buffer, COUNT count, MPI_Datatype type,        \
+                    int rank, int tag, MPI_Comm comm, MPI_Request *request)    \
+    {                                                                          \
+        static int (*next)(const void *, COUNT, MPI_Datatype, int, int,        \
+                           MPI_Comm, MPI_Request *);                           \
+        MPI_Count bytes = count;                                               \
+                                                                               \
+        if (!next)                                                             \
+            *(void **)&next = dlsym(RTLD_NEXT, #NAME);                         \
+        if (inject(INJECT_ISEND, CALLER))                                      \
+            return MPI_ERR_OTHER;                                              \
+        buffer = inject_damage(buffer, &bytes, tag, CALLER);                   \
+        return next(buffer, (COUNT)bytes, type, rank, tag, comm, request);     \
+    }
+
+INJECT_SEND(PMPI_Isend, int)
 INJECT(INJECT_IRECV, PMPI_Irecv,
        (void *buffer, int count, MPI_Datatype type, int rank, int tag,
         MPI_Comm comm, MPI_Request *request),
@@ -336,10 +376,7 @@ INJECT(INJECT_COMM_CREATE_GROUP, PMPI_Comm_create_group,
        (comm, group, tag, part))
 
 #if MPI_VERSION >= 4
-INJECT(INJECT_ISEND, PMPI_Isend_c,
-       (const void *buffer, MPI_Count count, MPI_Datatype type, int rank,
-        int tag, MPI_Comm comm, MPI_Request *request),
-       (buffer, count, type, rank, tag, comm, request))
+INJECT_SEND(PMPI_Isend_c, MPI_Count)
 INJECT(INJECT_IRECV, PMPI_Irecv_c,
        (void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag,
         MPI_Comm comm, MPI_Request *request),
@@ -374,11 +411,6 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     *(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
     return next(thread, attributes, run, argument);
 }
-
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *old, size_t size);
-extern void *__libc_memalign(size_t alignment, size_t size);
 
 /* those of a sanitizer, in a program that was built with it */
 #pragma weak __interceptor_malloc

@@ -294,7 +294,7 @@ tests_mpi_preload_after_la_LDFLAGS = -module -avoid-version -shared -rpath /nowh
 # allocations come to it, so that it is built without.
 check_LTLIBRARIES += tests/mpi/inject.la
 tests_mpi_inject_la_SOURCES = tests/mpi/inject.c
-tests_mpi_inject_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_mpi_inject_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS) -I$(top_srcdir)/pmpi
 tests_mpi_inject_la_CFLAGS = $(APS_CFLAGS)
 tests_mpi_inject_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 

@@ -40,34 +40,103 @@ done
 injected late:PMPI_Isend:1:2:3 3 direct world blocking
 injected late:PMPI_Irecv:0:3:3 2 direct world nonblocking
 
-# Numbers that another rank has garbled: an error on all ranks, within the limit.
+# --- damaged messages -------------------------------------------------------
 
-# garbled BYTES SKIPPED: rank 1 garbles its messages of BYTES bytes, except the first
-# SKIPPED
-garbled()
+# Rank 1 damages one message: its bytes are others, or it is cut in its middle. The job
+# ends within the limit, without a signal. A damaged number in a message of data is not
+# detected; the byte of a row is 0 where INF or NaN on one rank would make the ranks
+# take other ways.
+limit=60
+[ -z "${APS_TEST_TIMEOUT:-}" ] || limit=$APS_TEST_TIMEOUT
+
+# attempt ORDER: a job with $ranks and $tmp/damage.yaml; leaves $status
+attempt()
 {
-    # shellcheck disable=SC2086 # two words
-    timeout 60 $launch -n 2 -genv LD_PRELOAD "$library" \
-        -genv INJECT "garble:PMPI_Isend:1:$1:$2" \
-        -genv APSMPI_POLICY "$tmp/threshold.yaml" "$mpi/selected" bytes 831 2 \
+    timeout -k 5 "$limit" $launch -n "$ranks" -genv LD_PRELOAD "$library" \
+        -genv APSMPI_TEST_NODES 2 -genv INJECT_REPORT 1 -genv INJECT "$1" \
+        -genv APSMPI_POLICY "$tmp/damage.yaml" "$mpi/faulty" world blocking fatal \
         >"$tmp/stdout" 2>"$tmp/stderr" </dev/null
     status=$?
-    [ $status -ne 0 ] && [ $status -ne 124 ] &&
-        ! grep -q 'signal 11\|signal 6\|malloc' "$tmp/stderr"
-    check $? "messages of $1 bytes after $2 are garbled: an error, without a signal"
-    grep -q '^apsmpi: .*failed' "$tmp/stderr"
-    check $? '... a line reports it'
 }
-cat >"$tmp/threshold.yaml" <<END
-version: 1
-min_count: 1
-table: $tmp/table.csv
-rules: [{compress: {threshold: 0.5}, format: e8m23, scale: none, reduce: gather}]
+
+# damage TAG MESSAGE ORDER: true if the job ends as it should
+damage()
+{
+    tried=$((tried + 1))
+    attempt "${3%:*}:tag$1:1:$2:${3#*:}"
+    [ $status -ne 124 ] && [ $status -ne 137 ] &&
+        ! grep -q 'signal 11\|signal [678]\|malloc\|Sanitizer' "$tmp/stderr" &&
+        grep -q '^# inject: message .* is damaged' "$tmp/stderr" &&
+        case $3 in
+        cut:*) grep -q '^apsmpi: .*failed' "$tmp/stderr" ;;
+        esac && return 0
+    echo "# $rule: message $2 of tag$1, ${3%:*}: status $status" >&2
+    show_errors
+    return 1
+}
+
+# kinds: the numbers of enum aps_tag, without that of no message
+kinds()
+{
+    sed -n '/^enum aps_tag {/,/^}/s/^ *\(APS_TAG_[A-Z]*\),.*/\1/p' \
+        "$top_srcdir/pmpi/message/vcomm.h" |
+        awk '$0 != "APS_TAG_NONE" { print NR - 1 }'
+}
+
+# damage_each RANKS BYTE RULE: damages the first message of each kind, with the first
+# rule every agreement (tag 0), and with APS_TEST_LONG every message
+damage_each()
+{
+    ranks=$1 byte=$2 rule=$3
+    bad=0 tried=0
+    printf 'version: 1\nmin_count: 1\nsteps: auto\nlog: {file: %s, every: 1}\n' \
+        "$tmp/damage.csv" >"$tmp/damage.yaml"
+    echo "rules: [{$rule}]" >>"$tmp/damage.yaml"
+    attempt ''
+    cp "$tmp/stderr" "$tmp/clean"
+    for tag in $(kinds); do
+        sent=$(sed -n "s/^# inject: rank 1 sent \(.*\) messages of tag$tag\$/\1/p" \
+            "$tmp/clean")
+        [ -n "$sent" ] || continue
+        damaged="$damaged $tag"
+        message=0 last=1
+        [ "$tag" -ne 0 ] || [ "$row" -gt 0 ] || last=$sent
+        [ -z "${APS_TEST_LONG:-}" ] || last=$sent
+        while [ $((message += 1)) -le "$last" ]; do
+            # The first messages of a job are the same in all rows.
+            [ "$tag" -ne 0 ] || [ "$row" -eq 0 ] || [ "$message" -gt 1 ] || continue
+            damage "$tag" "$message" "garble:$byte" || bad=$((bad + 1))
+            damage "$tag" "$message" cut:0 || bad=$((bad + 1))
+        done
+    done
+    row=$((row + 1))
+    [ $bad -eq 0 ] && [ $tried -gt 0 ]
+    check $? "$ranks ranks, $rule: jobs with a damaged message end, each of $tried"
+}
+row=0 damaged=
+while read -r ranks byte rule; do
+    damage_each "$ranks" "$byte" "$rule"
+done <<END
+2 255 format: e4m3, scale: aps, reduce: direct
+4 255 format: e4m3, scale: aps, reduce: hierarchical
+2 0 format: e5m2, scale: {backoff: {start: 2^4, window: 20}}, reduce: hierarchical
+2 0 format: e5m2, scale: unit, reduce: direct
+2 255 format: e5m10, scale: none, reduce: ring
+2 255 format: e8m7, reduce: master, group: 1
+2 255 compress: ternary
+2 0 compress: vote
+2 255 compress: {threshold: {value: 0.5, density: 1}}, reduce: gather
+2 0 compress: {powersgd: {rank: 2, min_ratio: 1}}
+2 0 compress: {chunks: {density: 0.3, size: 64}}
+2 255 compress: {topk: 0.1}, reduce: direct
+4 255 compress: {topk: 0.1}, reduce: hierarchical
+2 255 reduce: auto, format: e5m10
+2 255 format: {auto: [e5m2, e5m10], target: snr 20dB}
 END
-printf 'layer,name,count\n0,a,700\n1,b,3\n2,c,128\n' >"$tmp/table.csv"
-# The agreement on the policy, on a cause, and on the elements of three layers.
-garbled 64 0
-for skipped in 0 1 2 3; do
-    garbled 4 $skipped
+for tag in $(kinds); do
+    case "$damaged " in
+    *" $tag "*) ;;
+    *) check 1 "a row damages messages of tag$tag" ;;
+    esac
 done
 finish
