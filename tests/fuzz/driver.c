@@ -6,10 +6,11 @@
  *     TARGET [--seconds N] FILE...
  *
  * Without --seconds each file has 200 mutations, which are the same in every
- * run. An input that ends the target, or takes longer than 20 seconds, is
- * written to TARGET.input in the working directory; run the target on that file
- * to repeat it. The entry of a target is that of libFuzzer: with clang, a target
- * without this file can be linked with -fsanitize=fuzzer instead.
+ * run; with it, other mutations in each run follow. An input that ends the target,
+ * or takes longer than 20 seconds of a core, is written to TARGET.input in the
+ * working directory; run the target on that file to repeat it. The entry of a
+ * target is that of libFuzzer: with clang, a target without this file can be linked
+ * with -fsanitize=fuzzer instead.
  */
 #include "config.h"
 
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,7 +27,7 @@
 
 #define SIZE_MOST ((size_t)1 << 16)
 #define MUTATIONS 200
-#define LONGEST 20 /* seconds for an input */
+#define LONGEST 20 /* seconds of a core for an input */
 
 struct input {
     uint8_t *bytes;
@@ -50,20 +52,22 @@ static void keep_input(int number)
  * find a read there. */
 static void run(const uint8_t *bytes, size_t size)
 {
+    static const struct itimerval longest = {.it_value.tv_sec = LONGEST};
+
     current.size = size;
     current.bytes = malloc(size ? size : 1);
     if (!current.bytes)
         abort();
     memcpy(current.bytes, bytes, size);
-    alarm(LONGEST);
+    setitimer(ITIMER_PROF, &longest, NULL);
     LLVMFuzzerTestOneInput(current.bytes, size);
     free(current.bytes);
 }
 
+static uint64_t state = 1;
+
 static uint32_t draw(uint32_t below)
 {
-    static uint64_t state = 1;
-
     state = state * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)((state >> 33) % below);
 }
@@ -152,7 +156,7 @@ static void read_input(const char *name, struct input *input)
 
 int main(int argc, char **argv)
 {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGALRM};
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGPROF};
     const char *slash = strrchr(argv[0], '/');
     const int first = argc > 2 && strcmp(argv[1], "--seconds") == 0 ? 3 : 1;
     const long seconds = first == 3 ? atol(argv[2]) : 0;
@@ -177,6 +181,7 @@ int main(int argc, char **argv)
         for (int j = 0; j < MUTATIONS; j++, runs++)
             run_mutated(inputs, count, i);
     }
+    state = (uint64_t)end * 1000003 + (uint64_t)getpid();
     for (; time(NULL) < end; runs++)
         run_mutated(inputs, count, draw((uint32_t)count));
     printf("%llu inputs\n", runs);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Damaged inputs for readers and decoders.
-fuzz_targets = tests/fuzz/policy tests/fuzz/table tests/fuzz/machine tests/fuzz/wire
+fuzz_targets = tests/fuzz/policy tests/fuzz/table tests/fuzz/machine tests/fuzz/wire \
+	tests/fuzz/blocks
 FUZZ_DRIVER = tests/fuzz/driver.c tests/fuzz/fuzz.h
 FUZZ_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 FUZZ_LIBS = libpolicy.la libcore.la $(LIBYAML_ARCHIVE) -lm
@@ -9,6 +10,13 @@ check_PROGRAMS += $(fuzz_targets)
 TESTS += tests/fuzz/t-fuzz.sh
 EXTRA_DIST += \
 	tests/fuzz/t-fuzz.sh tests/fuzz/log.py \
+	tests/fuzz/corpus/blocks-aps \
+	tests/fuzz/corpus/blocks-backoff \
+	tests/fuzz/corpus/blocks-delayed \
+	tests/fuzz/corpus/blocks-elements \
+	tests/fuzz/corpus/blocks-kahan \
+	tests/fuzz/corpus/blocks-sign \
+	tests/fuzz/corpus/blocks-some \
 	tests/fuzz/corpus/machine.yaml \
 	tests/fuzz/corpus/policy-keys \
 	tests/fuzz/corpus/policy-table \
@@ -33,6 +41,12 @@ tests_fuzz_machine_LDADD = $(FUZZ_LIBS)
 tests_fuzz_wire_SOURCES = tests/fuzz/wire.c $(FUZZ_DRIVER)
 tests_fuzz_wire_CPPFLAGS = $(FUZZ_CPPFLAGS)
 tests_fuzz_wire_LDADD = $(FUZZ_LIBS)
+tests_fuzz_blocks_SOURCES = tests/fuzz/blocks.c $(FUZZ_DRIVER) \
+	pmpi/block/accumulate.c pmpi/block/accumulate.h \
+	pmpi/block/block.c pmpi/block/block.h pmpi/block/tile.c pmpi/block/tile.h \
+	pmpi/compressed/elements.c pmpi/compressed/elements.h
+tests_fuzz_blocks_CPPFLAGS = $(FUZZ_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_fuzz_blocks_LDADD = $(FUZZ_LIBS)
 
 # `make fuzz SECONDS=60`: as long with each reader.
 SECONDS = 60

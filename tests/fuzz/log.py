@@ -5,7 +5,7 @@
 
 Anything but a UserError is an error of the reader; the input is then written to
 log.input in the working directory. Without seconds a file has 200 mutations, the same
-in every run."""
+in every run; with seconds, others in each run follow."""
 
 import argparse
 import os
@@ -60,6 +60,8 @@ def main(seconds, paths):
         with open(path, "rb") as file:
             files.append(file.read())
     while runs < MUTATIONS * len(files) or time.monotonic() < end:
+        if runs == MUTATIONS * len(files):
+            chance.seed()
         data = files[runs % len(files)]
         if runs >= len(files):
             data = mutate(data, chance)

@@ -29,7 +29,7 @@ try()
         printf '%s\n' "$text" | sed 's/^/# /'
     fi
 }
-for target in policy table machine wire; do
+for target in policy table machine wire blocks; do
     set -- "$corpus/$target"*
     case $target in
     policy) set -- "$@" "$top"/config/policies/*.yaml ;;
