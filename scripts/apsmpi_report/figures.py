@@ -28,6 +28,7 @@ NAME_MAX = 34           # characters of a layer's name at an axis
 TIPS_MAX = 8000         # tooltips of a map
 TINY, HUGE = 1e-150, 1e150      # errors outside are drawn like 0 and infinite ones
 AXIS = 1e-12            # least value of an axis of errors over its largest
+TICKS = 8               # most intervals between the steps that an axis names
 ERR_LABEL = "mean round-off error  |ref − low| / |ref|"
 
 
@@ -186,7 +187,7 @@ def figure_height(layers):
     return min(max(4.4, 2.0 + 0.19 * layers), 10.5)
 
 
-def round_steps(first, last, most=8):
+def round_steps(first, last, most=TICKS):
     """Returns at most most + 1 multiples of 1, 2 or 5 times a power of ten."""
     every = next(n * 10 ** e for e in range(19) for n in (1, 2, 5)
                  if (last - first) / (n * 10 ** e) <= most)
@@ -203,10 +204,12 @@ def set_step_axis(np, ax, grid, note=""):
         at = np.flatnonzero(grid.run == run)
         if i:
             ax.axvline(at[0] - .5, color=INK, linewidth=.8, linestyle=(0, (3, 3)))
-        if i % -(-len(runs) // 8):
+        if i % -(-len(runs) // TICKS):
             continue
-        steps = round_steps(int(grid.first[at[0]]), int(grid.first[at[-1]]),
-                            max(8 // len(runs), 1))
+        # Each of up to four runs has three ticks.
+        most = max(12 // len(runs), 1) if len(runs) > 1 else TICKS + 1
+        steps = grid.first[at].tolist() if len(at) <= most else round_steps(
+            int(grid.first[at[0]]), int(grid.first[at[-1]]), min(most, TICKS))
         ticks += list(np.interp(steps, grid.first[at], at))
         names += ["%d" % step for step in steps]
         if grid.several:

@@ -694,7 +694,9 @@ sys.exit(tuple(map(int, m.__version__.split(".")[:2])) < (3, 5))' 2>/dev/null
 import sys
 import types
 
-from apsmpi_report.figures import load_matplotlib, round_steps
+import numpy
+
+from apsmpi_report.figures import load_matplotlib, round_steps, set_step_axis
 from apsmpi_report.log_figures import figure_compared
 from apsmpi_report.reading import Log
 
@@ -710,6 +712,13 @@ print("curves", widths == sorted(set(widths), reverse=True) and len(widths) == 3
 sizes = [dots.get_sizes()[0] for axes in figure.axes
          for dots in axes.collections if dots.get_label() in sys.argv[1:]]
 print("dots", sizes == sorted(set(sizes), reverse=True) and len(sizes) == 3)
+axes = figure.axes[0]
+for first in [0, 10, 20], [9, 19, 29]:
+    grid = types.SimpleNamespace(
+        run=numpy.repeat([0, 1], 3), first=numpy.array([*first, *first]), several=True,
+        share=1)
+    set_step_axis(numpy, axes, grid)
+    print("ticks", *(text.get_text().split()[0] for text in axes.get_xticklabels()))
 print("steps", round_steps(3, 1587), round_steps(7, 7), round_steps(0, 9))
 EOF
     ok "... each with a width of its own" grep -qx 'curves True' "$tmp/curves"
@@ -717,6 +726,9 @@ EOF
     ok "steps are named by round numbers" grep -qxF \
         'steps [200, 400, 600, 800, 1000, 1200, 1400] [7] [0, 2, 4, 6, 8]' \
         "$tmp/curves"
+    ok "... three logged steps of each run" is "$(grep ticks "$tmp/curves")" \
+        "ticks 0 10 20 0 10 20
+ticks 9 19 29 9 19 29"
     report --plot-scales "$tmp/scales.svg" "$tmp/backoff.csv" "$tmp/fixed.csv"
     for text in 'backoff: backoff' 'fixed: fixed' 'part1' \
         'red: 6 chunks reduced again'; do
