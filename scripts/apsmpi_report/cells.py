@@ -4,6 +4,7 @@
 import array
 import math
 
+from apsmpi_log.candidates import FP32
 from apsmpi_log.text import NAN
 
 
@@ -14,7 +15,8 @@ def numbers_of(values, index):
 
 def exponents_of(columns):
     """Returns the exponents of the factors by which values were multiplied. An
-    exponent is whole, unless the policy names a factor that is not a power of 2."""
+    exponent is whole, unless the policy names a factor that is not a power of 2. Rows
+    in FP32 have none, because no factor changes their values."""
     exponents = [NAN if exponent is None else exponent
                  for exponent in columns["scale_exp"]]
     if columns.same.get("scale", "fixed") == "fixed":
@@ -22,7 +24,8 @@ def exponents_of(columns):
                                                  columns["scale_value"])):
             if scale == "fixed" and value > 0:
                 exponents[row] = math.log2(value)
-    return exponents
+    return [NAN if form == FP32 else exponent
+            for exponent, form in zip(exponents, columns["format"])]
 
 
 class Cells:
@@ -34,6 +37,7 @@ class Cells:
         self.step = array.array("q")
         self.layer = array.array("q")
         self.err = array.array("d")
+        self.ratio = array.array("d")           # signal to noise, in dB
         self.exp = array.array("d")
         self.scale = array.array("q")           # index into scale_index
         self.scale_index = {}
@@ -50,6 +54,7 @@ class Cells:
         self.step.extend(columns["step"])
         self.layer.extend(layers)
         self.err.extend(columns["err_mean"])
+        self.ratio.extend(columns["snr_db"])
         self.exp.extend(exponents_of(columns))
         self.scale.extend(numbers_of(columns["scale"], self.scale_index))
         self.redone.extend(columns["redone"])

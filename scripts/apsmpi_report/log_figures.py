@@ -2,27 +2,104 @@
 """Figures of round-off logs: one log by layer and step, one log by step, several
 logs compared."""
 
+import collections
 import math
 
-from apsmpi_log.text import NAN, plural, shorten
+from apsmpi_log.text import INF, NAN, plural, shorten
 
-from .figures import (BLUE, COLOURS, ERR_LABEL, MARKERS, ORANGE, PALE, RED, ROWS_NAMED,
+from .figures import (BLUE, COLOURS, ERR_LABEL, MARKERS, PALE, RED, ROWS_NAMED,
                       add_cell_tips, add_legend, add_tip, drawable, figure_height,
                       layer_labels, legend_height, positive_limits, say_below,
                       say_nothing, set_error_ticks, set_layer_axis, set_step_axis,
                       set_whole_axis)
 from .grid import Grid
-from .statistics import merge
+from .statistics import Stats, merge
 from .tables import show_steps
 from .text import show_bytes
 
 
-def draw_error_map(mpl, np, fig, ax, log, grid, labels):
-    values = grid.means(log.cells.err)
+# A value of rows. cells: its field of Cells; nothing: the text of a figure without
+# any.
+Value = collections.namedtuple("Value", "cells title label nothing")
+ERROR = Value("err", "Mean round-off error", ERR_LABEL, "no error above 0")
+RATIO = Value("ratio", "Signal-to-noise ratio", "signal-to-noise ratio, dB",
+              "no row has a finite ratio")
+RESIDUAL = Value("residual", "Residual", "residual: norm left out / norm given",
+                 "no residuals in this log")
+EXPONENT = Value("exp", "Scale exponent",
+                 "scale exponent f: values are multiplied by 2^f",
+                 "no scale exponents in this log")
+
+
+def shows_ratios(logs):
+    """True if rows have errors without a meaning: of compressors, and of plain formats
+    with feedback."""
+    return any(log.total.compressed or log.total.fed for log in logs)
+
+
+def cells_of(np, log, value):
+    """Returns the value of each row of a log, or NaN if the row has none."""
+    cells = np.frombuffer(getattr(log.cells, value.cells), dtype=float)
+    # A row without an error has an infinite ratio.
+    return np.where(cells == INF, NAN, cells) if value is RATIO else cells
+
+
+def values_of(np, log):
+    """Returns the Values that say something about a log."""
+    if not shows_ratios([log]):
+        return [ERROR, EXPONENT]
+    return [RATIO, *(value for value in (RESIDUAL, EXPONENT)
+                     if not np.isnan(cells_of(np, log, value)).all())]
+
+
+def note_left(np, cells):
+    """Returns a list with the note on rows that a figure leaves out, or []."""
+    left = int(np.isnan(cells).sum())
+    return ["left out: %s without a value" % plural(left, "row")] * bool(left)
+
+
+def note_overflows(np, ax, log, grid):
+    """Marks layers and steps in which values overflowed. Returns a list of notes."""
+    over = np.frombuffer(log.cells.over, dtype=np.int8) > 0
+    if over.any():
+        ax.scatter(grid.column[over], grid.row[over], s=14, marker="x", color=RED,
+                   linewidths=1, rasterized=int(over.sum()) > 2000)
+    notes = ["red: overflows in " + plural(int(over.sum()), "row")] * bool(over.any())
+    return notes + [plural(log.total.redone, "chunk") + " reduced again"] * bool(
+        log.total.redone)
+
+
+def draw_linear_map(mpl, np, fig, ax, log, grid, labels, value, cells):
+    """cells: the value of each row of the log."""
+    ax.set_title(value.title)
+    values = grid.means(cells)
+    good = values[np.isfinite(values)]
+    if not good.size:
+        return say_nothing(ax, value.nothing)
+    # Darker is better, as in the map of errors.
+    cmap = mpl.colormaps["viridis_r" if value is RATIO else "viridis"].with_extremes(
+        under=RED, over=RED)
+    norm = mpl.colors.Normalize(good.min() if value is RATIO else 0,
+                                max(good.max(), good.min() + 1e-9))
+    image = ax.imshow(np.ma.masked_invalid(np.clip(
+        values, norm.vmin - 1, norm.vmax + 1)), aspect="auto",
+        interpolation="nearest", cmap=cmap, norm=norm)
+    bar = fig.colorbar(image, ax=ax, location="bottom", aspect=35, pad=0.02)
+    bar.set_label(value.label + " (red: INF or NaN in the sum)" * bool(
+        np.isinf(values).any()))
+    bar.outline.set_visible(False)
+    set_step_axis(np, ax, grid, ", ".join(
+        note_overflows(np, ax, log, grid) + note_left(np, cells)))
+    add_cell_tips(ax, labels, values, grid.name)
+    return None
+
+
+def draw_error_map(mpl, np, fig, ax, log, grid, labels, value, cells):
+    values = grid.means(cells)
     limits = positive_limits(np, values)
-    ax.set_title("Mean round-off error")
+    ax.set_title(value.title)
     if limits is None:
-        return say_nothing(ax, "no error above 0")
+        return say_nothing(ax, value.nothing)
     cmap = mpl.colormaps["viridis"].with_extremes(under=PALE, over=RED)
     shown = np.minimum(values, limits[1] * 10)
     shown = np.where(shown < limits[0], limits[0] / 10, shown)  # 0 has no log
@@ -42,13 +119,12 @@ def draw_error_map(mpl, np, fig, ax, log, grid, labels):
     return None
 
 
-def draw_exponent_map(mpl, np, fig, ax, log, grid, labels):
-    """Also marks layers and steps in which values overflowed."""
-    ax.set_title("Scale exponent")
-    values = grid.means(log.cells.exp)
+def draw_exponent_map(mpl, np, fig, ax, log, grid, labels, value, cells):
+    ax.set_title(value.title)
+    values = grid.means(cells)
     good = values[~np.isnan(values)]
     if not good.size:
-        return say_nothing(ax, "no scale exponents in this log")
+        return say_nothing(ax, value.nothing)
     low, high = math.floor(good.min()), math.ceil(good.max())
     bounds = np.arange(low, high + 2) - 0.5     # one colour an integer
     cmap = mpl.colors.ListedColormap(mpl.colormaps["cividis"](
@@ -61,22 +137,17 @@ def draw_exponent_map(mpl, np, fig, ax, log, grid, labels):
     every = next(n for n in (1, 2, 5, 10, 20, 50, 100) if (high - low) / n <= 12)
     bar.set_ticks([e for e in range(low, high + 1) if e % every == 0])
     bar.ax.minorticks_off()
-    bar.set_label("scale exponent f: values are multiplied by 2^f")
+    bar.set_label(value.label)
     bar.outline.set_visible(False)
-    over = np.frombuffer(log.cells.over, dtype=np.int8) > 0
-    if over.any():
-        ax.scatter(grid.column[over], grid.row[over], s=14, marker="x", color=RED,
-                   linewidths=1, rasterized=int(over.sum()) > 2000)
-    notes = ["red: overflows in " + plural(int(over.sum()), "row")] * bool(over.any())
-    notes += [plural(log.total.redone, "chunk") + " reduced again"] * bool(
-        log.total.redone)
-    set_step_axis(np, ax, grid, ", ".join(notes))
+    set_step_axis(np, ax, grid, ", ".join(
+        note_overflows(np, ax, log, grid) + note_left(np, cells)))
     add_cell_tips(ax, labels, values, grid.name)
     return None
 
 
-def draw_error_dots(mpl, np, ax, series, labels):
+def draw_error_dots(mpl, np, ax, series, labels, value):
     """Draws the mean error by layer. series: (values, colour, marker, label) lists."""
+    ax.set_title(value.title)
     size = 30 if len(labels) <= ROWS_NAMED else 12
     limits = positive_limits(np, np.concatenate([s[0] for s in series]))
     if limits is None:
@@ -90,8 +161,9 @@ def draw_error_dots(mpl, np, ax, series, labels):
     for i, (values, colour, marker, label) in enumerate(series):
         rows = np.arange(len(values))
         # Equal values cover each other: the covered ones are larger and show.
-        ax.scatter(drawable(np, values), rows, s=size * (1 + 0.8 * (len(series) - 1 - i)),
-                   color=colour, marker=marker, zorder=3, label=label, linewidths=0)
+        ax.scatter(drawable(np, values), rows,
+                   s=size * (1 + 0.8 * (len(series) - 1 - i)), color=colour,
+                   marker=marker, zorder=3, label=label, linewidths=0)
         for rows_at, x, sign, meaning in (
                 (rows[values < limits[0]], 0, "<", "hollow, left: " + under),
                 (rows[values > limits[1]], 1, ">", "hollow, right: inf")):
@@ -109,16 +181,31 @@ def draw_error_dots(mpl, np, ax, series, labels):
     return None
 
 
-def draw_exponent_dots(mpl, np, ax, values):
-    ax.set_title("Scale exponent")
-    if np.isnan(values).all():
-        return say_nothing(ax, "no scale exponents in this log")
-    ax.grid(axis="both" if len(values) <= ROWS_NAMED else "x")
-    ax.scatter(values, np.arange(len(values)), color=ORANGE, zorder=3, linewidths=0,
-               s=30 if len(values) <= ROWS_NAMED else 12)
-    ax.set_xlim(np.nanmin(values) - 1, np.nanmax(values) + 1)
-    set_whole_axis(mpl, ax.xaxis)
-    ax.set_xlabel("scale exponent f: values are multiplied by 2^f")
+def draw_linear_dots(mpl, np, ax, series, labels, value):
+    """Draws a value by layer. series: as for draw_error_dots."""
+    every = np.concatenate([s[0] for s in series])
+    good = every[np.isfinite(every)]
+    ax.set_title(value.title)
+    if not good.size:
+        return say_nothing(ax, value.nothing)
+    few = len(labels) <= ROWS_NAMED
+    ax.grid(axis="both" if few else "x")
+    for i, (values, colour, marker, label) in enumerate(series):
+        # Equal values cover each other: the covered ones are larger and show.
+        ax.scatter(np.where(np.isfinite(values), values, NAN), np.arange(len(values)),
+                   s=(30 if few else 12) * (1 + 0.8 * (len(series) - 1 - i)),
+                   color=colour, marker=marker, zorder=3, label=label, linewidths=0)
+    for row, label in enumerate(labels):
+        add_tip(ax, "%s: %s" % (label, ", ".join(
+            ("%s %.3g" % (one[3] or "", one[0][row])).strip() for one in series)),
+            y=(row - .5, row + .5))
+    if value is EXPONENT:
+        ax.set_xlim(good.min() - 1, good.max() + 1)
+        set_whole_axis(mpl, ax.xaxis)
+    missing = ["no dot: no value"] * bool(
+        (np.isnan(every) | (every == INF)).any())
+    missing += ["no dot: INF or NaN in the sum"] * bool((every == -INF).any())
+    ax.set_xlabel("; ".join([value.label, *missing]))
     return None
 
 
@@ -168,25 +255,31 @@ def draw_bytes(mpl, np, ax, stats, total, labels):
     return None
 
 
+MAPS = {ERROR: draw_error_map, EXPONENT: draw_exponent_map}
+DOTS = {ERROR: draw_error_dots}
+
+
 def figure_one(mpl, np, log):
-    """Draws the errors, scale exponents and bytes of a log by layer."""
+    """Draws the values that say something about a log, and the bytes, by layer."""
     grid = Grid(np, log)
     keys = grid.keys
     stats = [log.layers[key] for key in keys]
     names = [one.name() for one in stats]
     full = layer_labels(keys, names, 10 ** 6)
+    shown = values_of(np, log)
     fig, axes = mpl.pyplot.subplots(
-        1, 3, figsize=(14, figure_height(len(keys))), sharey=True,
-        layout="constrained", gridspec_kw={"width_ratios": (1.15, 1.15, 1)})
-    if len(grid.run) > 1:
-        draw_error_map(mpl, np, fig, axes[0], log, grid, full)
-        draw_exponent_map(mpl, np, fig, axes[1], log, grid, full)
-    else:
-        axes[0].set_title("Mean round-off error")
-        draw_error_dots(mpl, np, axes[0], [
-            (grid.means(log.cells.err)[:, 0], BLUE, "o", None)], full)
-        draw_exponent_dots(mpl, np, axes[1], grid.means(log.cells.exp)[:, 0])
-    draw_bytes(mpl, np, axes[2], stats, log.total, full)
+        1, len(shown) + 1, figsize=(4 + 5 * len(shown), figure_height(len(keys))),
+        sharey=True, layout="constrained",
+        gridspec_kw={"width_ratios": [1.15] * len(shown) + [1]})
+    for ax, value in zip(axes, shown):
+        cells = cells_of(np, log, value)
+        if len(grid.run) > 1:
+            MAPS.get(value, draw_linear_map)(mpl, np, fig, ax, log, grid, full, value,
+                                             cells)
+        else:
+            DOTS.get(value, draw_linear_dots)(
+                mpl, np, ax, [(grid.means(cells)[:, 0], BLUE, "o", None)], full, value)
+    draw_bytes(mpl, np, axes[-1], stats, log.total, full)
     set_layer_axis(axes[0], layer_labels(keys, names))
     for ax in axes[1:]:
         ax.tick_params(axis="y", left=False, labelleft=False)
@@ -198,8 +291,22 @@ def figure_one(mpl, np, log):
     return fig
 
 
-def set_curve_axis(mpl, np, ax, means):
-    """Sets the axis of errors; returns what gaps in the curves mean, or ""."""
+def curve_of(np, means, value):
+    """Returns the means that a curve can show, and NaN for the others."""
+    return drawable(np, means) if value is ERROR else np.where(
+        np.isfinite(means), means, NAN)
+
+
+def set_curve_axis(mpl, np, ax, means, value):
+    """Sets the axis of a curve; returns what gaps in the curves mean, or ""."""
+    if value is RATIO:
+        if not np.isfinite(means).any():
+            say_nothing(ax, value.nothing)
+            return ""
+        ax.set_ylabel(value.label)
+        ax.grid()
+        return "gaps: no error, or INF or NaN in the sum" if not np.isfinite(
+            means).all() else ""
     limits = positive_limits(np, means)
     if limits is None:
         say_nothing(ax, "no error above 0")
@@ -215,24 +322,26 @@ def set_curve_axis(mpl, np, ax, means):
 
 
 def figure_steps(mpl, np, log):
-    """Draws the mean error of a log by step."""
+    """Draws the mean error of a log, or its mean ratio, by step."""
     grid = Grid(np, log)
-    means = grid.column_means(log.cells.err)
+    value = values_of(np, log)[0]
+    means = grid.column_means(cells_of(np, log, value))
     fig, ax = mpl.pyplot.subplots(figsize=(14, 3), layout="constrained")
-    good = drawable(np, means)
+    good = curve_of(np, means, value)
     for run in np.unique(grid.run):
         at = np.flatnonzero(grid.run == run)
         ax.plot(at, good[at], color=BLUE, linewidth=1.4, marker="o", markersize=3)
     for i, mean in enumerate(means):
         add_tip(ax, "%s: %.3g" % (grid.name(i, i), mean), (i - .5, i + .5))
     ax.set_xlim(-.5, len(means) - .5)
-    gaps = set_curve_axis(mpl, np, ax, means)
+    gaps = set_curve_axis(mpl, np, ax, means, value)
     set_step_axis(np, ax, grid, gaps)
     return fig
 
 
 def figure_compared(mpl, np, logs):
-    """Draws the errors and bytes of several logs."""
+    """Draws the errors, or the ratios, and the bytes of several logs."""
+    value = RATIO if shows_ratios(logs) else ERROR
     keys = sorted({key for log in logs for key in log.layers})
     names = [merge(log.layers[key] for log in logs if key in log.layers).name()
              for key in keys]
@@ -247,12 +356,12 @@ def figure_compared(mpl, np, logs):
     lines, bars = fig.add_subplot(spec[1, 0]), fig.add_subplot(spec[2, 0])
     dots = fig.add_subplot(spec[1:, 1])
 
-    lines.set_title("Mean round-off error by step")
+    lines.set_title(value.title + " by step")
     means = []
     for i, (log, (colour, marker)) in enumerate(zip(logs, styles)):
         grid = Grid(np, log)
-        means.append(grid.column_means(log.cells.err))
-        mean = drawable(np, means[-1])
+        means.append(grid.column_means(cells_of(np, log, value)))
+        mean = curve_of(np, means[-1], value)
         # The curves of two runs are not connected.
         at = np.flatnonzero(np.diff(grid.run)) + 1
         steps, mean = np.insert(grid.first, at, 0), np.insert(mean, at, NAN)
@@ -262,7 +371,7 @@ def figure_compared(mpl, np, logs):
         lines.plot(steps, mean, color=colour, marker=marker, markersize=4,
                    markevery=(i * every // len(logs), every), label=log.label,
                    linewidth=1.4 + 1.4 * min(len(logs) - 1 - i, 5))
-    gaps = set_curve_axis(mpl, np, lines, np.concatenate(means))
+    gaps = set_curve_axis(mpl, np, lines, np.concatenate(means), value)
     lines.set_xlabel("step (%s)" % gaps if gaps else "step")
     set_whole_axis(mpl, lines.xaxis)
 
@@ -290,12 +399,13 @@ def figure_compared(mpl, np, logs):
                       transform=bars.get_yaxis_transform(), va="center",
                       fontsize=8)
 
-    dots.set_title("Mean round-off error by layer")
-    draw_error_dots(mpl, np, dots, [
-        (np.array([log.layers[key].err_mean() if key in log.layers else NAN
+    mean_of = Stats.err_mean if value is ERROR else Stats.snr
+    DOTS.get(value, draw_linear_dots)(mpl, np, dots, [
+        (np.array([mean_of(log.layers[key]) if key in log.layers else NAN
                    for key in keys]), colour, marker, log.label)
         for log, (colour, marker) in zip(logs, styles)],
-        layer_labels(keys, names, 10 ** 6))
+        layer_labels(keys, names, 10 ** 6), value)
+    dots.set_title(value.title + " by layer")
     set_layer_axis(dots, layer_labels(keys, names))
     add_legend(fig.add_subplot(spec[0, :]), "center left",
                *lines.get_legend_handles_labels())

@@ -8,7 +8,7 @@ from apsmpi_log.text import UserError, plural
 
 from .format_changes import other_events
 from .line_figures import figure_residuals
-from .log_figures import figure_compared, figure_one, figure_steps
+from .log_figures import figure_compared, figure_one, figure_steps, shows_ratios
 from .page_candidates import candidate_sections
 from .page_formats import format_sections
 from .page_frame import frame
@@ -133,9 +133,11 @@ def section(log, by, several, figure):
             "reduce: auto in the policy it does."), class_="soft"))
     parts += [
         notes(log), trial_table(log, trials),
-        figure("Errors, scale exponents and bytes by layer",
+        figure("Ratios, residuals and bytes by layer" if shows_ratios([log])
+               else "Errors, scale exponents and bytes by layer",
                lambda mpl, np: figure_one(mpl, np, log)),
-        figure("Mean round-off error by step",
+        figure("Signal-to-noise ratio by step" if shows_ratios([log])
+               else "Mean round-off error by step",
                lambda mpl, np: figure_steps(mpl, np, log))]
     if total.residual_rows:
         parts.append(figure("What compressors leave out, by layer and step",

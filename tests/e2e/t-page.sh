@@ -154,6 +154,10 @@ redone=$(column redone backoff.csv | awk '{ s += $1 } END { print s }')
 check 'backoff: chunks were reduced again' test "$redone" -gt 0
 drawn '... as the page says' grep -q "$redone chunks reduced again" backoff.html
 drawn 'a page without overflows marks none' not grep -q 'red: ' plain.html
+drawn 'power: the ratio by layer and step' grep -q '>Signal-to-noise ratio<' power.html
+drawn '... and by step' grep -q 'aria-label="Signal-to-noise ratio by step"' power.html
+drawn '... no round-off error' not grep -q 'mean round-off error  |' power.html
+drawn '... and no exponents of full floats' not grep -q '>Scale exponent<' power.html
 drawn 'power: residuals' grep -q 'What compressors leave out' power.html
 check '... of compressors alone' not grep -q 'compressors' plain.html
 check '... its head names the compressor' grep -q 'UTC; .*powersgd rank 2.*; scale ' \

@@ -774,6 +774,24 @@ EOF
             grep -q -e "$text" "$tmp/residuals.svg"
     done
     ok "... and no layer without one" fails grep -q bias "$tmp/residuals.svg"
+    report --plot "$tmp/ratios.svg" "$tmp/residual.csv"
+    for text in 'Signal-to-noise ratio' '<!-- Residual -->' 'Bytes sent' \
+        'left out: 3 rows without a value'; do
+        ok "compressors are drawn by their ratios, with '$text'" \
+            grep -q -e "$text" "$tmp/ratios.svg"
+    done
+    for text in 'round-off error' 'Scale exponent'; do
+        ok "... and without '$text'" fails grep -q "$text" "$tmp/ratios.svg"
+    done
+    report --plot "$tmp/ratios.svg" "$tmp/residual.csv" "$log"
+    for text in 'Signal-to-noise ratio by step' 'Signal-to-noise ratio by layer' \
+        'gaps: no error, or INF or NaN in the sum' 'no dot: no value'; do
+        ok "... also among several logs, with '$text'" \
+            grep -q "$text" "$tmp/ratios.svg"
+    done
+    head -n 3 "$tmp/residual.csv" >"$tmp/first.csv"
+    report --plot "$tmp/ratios.svg" "$tmp/first.csv"
+    ok "... also of one step" grep -q 'norm given; no dot: no value' "$tmp/ratios.svg"
     report --plot-residuals "$tmp/residuals.svg" "$tmp/fed.csv"
     ok "... of a plain format with its name" grep -q 'fed: e8m23 ' \
         "$tmp/residuals.svg"
