@@ -304,6 +304,8 @@ void aps_context_note_stepless(struct aps_context *context, size_t count)
         aps_policy_steps(context->job->policy)->kind == APS_STEPS_TABLE;
 
     context->stepless++;
+    atomic_store(&aps_counters.repeats,
+                 (unsigned long long)aps_steps_repeats(context->steps));
     if (!(context->sizes & bit))
         context->fresh = context->calls;
     context->sizes |= bit;

@@ -98,7 +98,8 @@ void aps_context_write_step(struct aps_context *context);
 bool aps_context_note_desync(struct aps_context *context);
 
 /* Local. Counts an eligible call, of `count` elements, that passes because no step
- * is known. Reports once if the calls seem to have no step. */
+ * is known, and the equal steps so far. Reports once if the calls seem to have no
+ * step. */
 void aps_context_note_stepless(struct aps_context *context, size_t count);
 
 /* Local. Called when the communicator is freed. Reports the number of desyncs,

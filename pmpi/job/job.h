@@ -115,6 +115,8 @@ struct aps_counters {
     /* True if calls of one size were counted as one layer, whatever they carried,
      * during the measurement of layers. */
     atomic_bool layers_merged;
+    /* Equal steps that the latest calls made, while no step was known. */
+    atomic_ullong repeats;
     /* A step was found whose calls come in any order. */
     atomic_bool any_order;
 };

@@ -302,7 +302,9 @@ static char *summary_unmeasured(char *text, size_t size)
     else if (atomic_load(&aps_counters.passed[APS_PASSED_STEP]) > 0)
         snprintf(text, size,
                  "a step is known after three equal steps in a row, and the "
-                 "program has none in %llu calls (steps: none does without)",
+                 "program ended after %llu, with %llu calls (steps: none does "
+                 "without)",
+                 atomic_load(&aps_counters.repeats),
                  aps_counters_eligible(&aps_counters));
     else if (aps_counters_passed(&aps_counters, APS_PASSED_SMALL) > 0)
         snprintf(

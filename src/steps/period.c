@@ -77,6 +77,7 @@ struct aps_period {
     long demand;    /* a stretch must have at least this length */
     long searched;  /* calls since the last period, or drop of the demand */
     long fruitless; /* calls since the last period */
+    long repeats;   /* rounds of the longest stretch that is too short */
 };
 
 /* The ring holds four rounds of the longest period; three are needed. */
@@ -205,13 +206,14 @@ static long period_needed(const struct aps_period *period, long p)
     return need < most || period->stated ? need : most;
 }
 
-/* Returns the smallest period that has lasted for long enough, or 0. A period
- * that has not lasted rules out its multiples: a sequence that is periodic with
- * them is periodic with it. */
-static long period_shortest(const struct aps_period *period, long *stretch)
+/* Returns the smallest period that has lasted for long enough, or 0, and sets
+ * `repeats`. A period that has not lasted rules out its multiples: a sequence
+ * that is periodic with them is periodic with it. */
+static long period_shortest(struct aps_period *period, long *stretch)
 {
-    long p = period->stated ? period->stated : 1;
+    long p = period->stated ? period->stated : 1, longest = 0;
 
+    period->repeats = 1;
     while (p <= period->longest && p < period_held(period)) {
         long lasted;
 
@@ -224,6 +226,8 @@ static long period_shortest(const struct aps_period *period, long *stretch)
             *stretch = lasted;
             return p;
         }
+        if (lasted > longest)
+            period->repeats = (longest = lasted) / p;
         p = lasted >= 2 * p ? lasted - p + 1 : p + 1;
     }
     return 0;
@@ -282,13 +286,6 @@ static bool period_is_known(const struct aps_period *period)
     return true;
 }
 
-static int period_compare(const void *a, const void *b)
-{
-    const size_t *x = a, *y = b;
-
-    return (*x < *y) - (*x > *y);
-}
-
 static void period_use(struct aps_period *period, struct pattern *pattern)
 {
     period->now = pattern;
@@ -310,7 +307,7 @@ static void period_take_up(struct aps_period *period, long p, bool any,
         pattern->counts[i] = period_past(period, stretch - 1 - i);
     if (any) {
         pattern->sum = period_sum(period, 0, p);
-        qsort(pattern->counts, (size_t)p, sizeof(size_t), period_compare);
+        aps_sizes_sort(pattern->counts, (size_t)p);
     }
     period_use(period, pattern);
     period->cursor = stretch % p;
@@ -477,6 +474,11 @@ enum aps_follow aps_period_follow(struct aps_period *period, long cursor,
             period_trust(period);
     }
     return APS_FOLLOW_FITS;
+}
+
+long aps_period_repeats(const struct aps_period *period)
+{
+    return period->repeats;
 }
 
 long aps_period_length(const struct aps_period *period)

@@ -72,6 +72,10 @@ bool aps_period_is_between(struct aps_period *period, size_t count);
  * aps_period_search. */
 bool aps_period_watch(struct aps_period *period, size_t count, bool first);
 
+/* Returns how often the latest calls repeat what came before, while no period is
+ * known: the rounds of the longest stretch; 0 before any search. */
+long aps_period_repeats(const struct aps_period *period);
+
 /* Returns the calls of the period that is (or was last) known; 0: none yet. */
 long aps_period_length(const struct aps_period *period);
 

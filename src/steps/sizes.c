@@ -43,6 +43,18 @@ void aps_sizes_set(struct aps_sizes *sizes, const size_t *counts, size_t layers)
     qsort(sizes->list, layers, sizeof *sizes->list, sizes_compare);
 }
 
+static int sizes_compare_counts(const void *a, const void *b)
+{
+    const size_t *x = a, *y = b;
+
+    return (*x < *y) - (*x > *y);
+}
+
+void aps_sizes_sort(size_t *counts, size_t layers)
+{
+    qsort(counts, layers, sizeof *counts, sizes_compare_counts);
+}
+
 void aps_sizes_begin(struct aps_sizes *sizes)
 {
     for (size_t i = 0; i < sizes->layers; i++)

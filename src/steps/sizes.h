@@ -24,6 +24,9 @@ void aps_sizes_destroy(struct aps_sizes *sizes); /* NULL is allowed */
 void aps_sizes_set(struct aps_sizes *sizes, const size_t *counts,
                    size_t layers);
 
+/* Sorts `layers` counts, the largest first. */
+void aps_sizes_sort(size_t *counts, size_t layers);
+
 /* Begins a step: no layer has come. */
 void aps_sizes_begin(struct aps_sizes *sizes);
 

@@ -408,6 +408,11 @@ long aps_steps_layers(const struct aps_steps *steps)
     return steps->period ? aps_period_length(steps->period) : 0;
 }
 
+long aps_steps_repeats(const struct aps_steps *steps)
+{
+    return steps->period ? aps_period_repeats(steps->period) : 0;
+}
+
 size_t aps_steps_signature(const struct aps_steps *steps, long i)
 {
     return aps_period_count(steps->period, i);

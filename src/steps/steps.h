@@ -77,6 +77,10 @@ void aps_steps_segment(const struct aps_steps *steps,
 /* Returns the layers of a step; 0 while not known. */
 long aps_steps_layers(const struct aps_steps *steps);
 
+/* Returns the equal steps in a row that the latest calls make, while no step is
+ * known; 0 with a table. */
+long aps_steps_repeats(const struct aps_steps *steps);
+
 /* True if the calls of a step come in any order: by the policy, or as found. */
 bool aps_steps_are_any(const struct aps_steps *steps);
 
