@@ -14,7 +14,7 @@ from .candidates import Candidate, select
 from .choosing import (ALIKE, TIMES_ALIKE, Problem, best_single, choose_bound,
                        choose_budget, mean_ratio, totals)
 from .layers import Agreement, read_table
-from .policy import Policy, layer_name, show_ratio, window_name
+from .policy import Policy, layer_name, list_names, show_ratio, window_name
 from .samples import Samples
 from .targets import parse_margin, parse_target
 from .text import NAME, note, percent_above, show_db, show_percent, show_seconds
@@ -103,8 +103,8 @@ def parse_arguments(arguments):
 
 
 def read(options, say):
-    """Returns {layer: {candidate: {window: Sums}}}, and the first event of the run in
-    the last log."""
+    """Returns {layer: {candidate: {window: Sums}}}, the first event of the run in the
+    last log, and a description of the calls that are left out, or None."""
     samples, said, agreement = {}, {}, Agreement(options)
     for path in options.logs:
         log = Samples(path, options.run, options.comm, say)
@@ -122,16 +122,25 @@ def read(options, say):
     if options.table:
         agreement.check_table(options.table)
     known = {layer for layer in samples if layer.layer >= 0}
-    if known and len(known) < len(samples):
-        say("%s of steps that the library did not know are left out" % plural(
-            len(samples) - len(known), "kind of calls"))
+    left = describe_left(sorted({*samples} - known)) if known else None
+    if left:
         samples = {layer: samples[layer] for layer in known}
     if (any(layer.name for layer in samples)
             and not (options.table or said.get("table"))):
         raise UserError("the layers have names, hence the run had a layer table, which "
                         "the second run needs, too: name it by --table FILE")
     take_wanted(samples, options.candidates)
-    return samples, said
+    return samples, said, left
+
+
+def describe_left(layers):
+    """Describes calls of which only the size is known, in a log with layers, or returns
+    None. layers: by size."""
+    if not layers:
+        return None
+    return ("Calls of %s are left out, because the library knew no layer of them: the "
+            "rules are for the other layers. `steps: none` in the policy with the "
+            "candidates measures all calls by size." % list_names(layers))
 
 
 def take_wanted(samples, names):
@@ -322,7 +331,7 @@ def describe_times(problem, rules):
 
 def suggest(options, say=note):
     """Returns the policy as text. say(text) prints a note for the user."""
-    samples, said = read(options, say)
+    samples, said, left = read(options, say)
     target = options.target
     bound = target if target.kind != "bytes" else None
     times = read_times(options, samples, say)
@@ -336,9 +345,9 @@ def suggest(options, say=note):
     sent, part = policy.sent, policy.part = totals(problem, rules)
     few, busy = describe_few(samples, options.logs), describe_busy(times, options.measured)
     unmet = describe_unmet(problem, bound) if bound else None
-    for text in filter(None, (few, busy, unmet)):
+    for text in filter(None, (left, few, busy, unmet)):
         say(text)
-    policy.notes = [describe_run(samples, said), *([few] if few else ()),
+    policy.notes = [describe_run(samples, said), *filter(None, (left, few)),
                     describe_expected(problem, target, rules, sent, part),
                     unmet or (describe_bound(problem, target, sent) if bound
                               else describe_budget(problem, target, found)),

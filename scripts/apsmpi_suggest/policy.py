@@ -44,6 +44,14 @@ def layer_name(layer):
     return "layer %d" % layer.layer + (" (%s)" % layer.name if layer.name else "")
 
 
+def list_names(layers):
+    """Returns the names of the first layers, and the number of the others."""
+    names = [layer_name(layer) for layer in layers]
+    return ", ".join(names[:LAYERS_NAMED]) + (
+        " and %d more" % (len(names) - LAYERS_NAMED)
+        if len(names) > LAYERS_NAMED else "")
+
+
 def show_ratio(part):
     """Returns a part of the squared error in dB."""
     return "%.1f dB" % (-10 * math.log10(part)) if part > 0 else "no error"
@@ -88,9 +96,7 @@ class Policy:
         """Yields the sentences of a rule's comment."""
         bound = self.target if self.target.kind != "bytes" else None
         layers = [layer for layer, _ in rule.layers]
-        names = [layer_name(layer) for layer in layers]
-        head = "%s%s" % (", ".join(names[:LAYERS_NAMED]), "" if len(
-            names) <= LAYERS_NAMED else " and %d more" % (len(names) - LAYERS_NAMED))
+        head = list_names(layers)
         fp32 = sum(self.problem.fp32[layer] for layer in layers)
         share = show_percent(fp32 / self.problem.total)
         if rule.candidate is None:

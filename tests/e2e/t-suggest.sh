@@ -377,7 +377,18 @@ check 'a log without steps: rules by sizes' rules \
 check '... without steps' not has out steps:
 check '... with the least size' has out 'min_count: 64 '
 made large.csv layers=4096+2048
+{
+    cat large.csv
+    sed 1,2d sizes.csv
+} >mixed.csv
+suggested mixed.csv
+check 'calls of known and of unknown steps: rules for the layers' rules \
+    'layers 0-1>e4m3 aps; '
+check '... says which calls it leaves out' has err \
+    'Calls of 64 elements, 128 elements, 640 elements, 4096 elements are left out, because the library knew no layer'
+check '... in the policy, too' has told 'Calls of 64 elements, 128'
 suggested large.csv
+check 'no such calls' not has err 'are left out'
 check 'the default of min_count is left out' not has out min_count:
 check 'steps as the log says: auto' grep -qx 'steps: auto' out
 made steps.csv epochs=11 samples=11 candidates=e4m3/aps/8/60 \
