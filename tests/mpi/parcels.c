@@ -71,9 +71,10 @@ int aps_exchange_wait(struct aps_exchange *exchange)
 static void exchange_as(int rank, size_t most, unsigned char *parcels)
 {
     int outcome = MPI_SUCCESS;
+    int received = parts_sent > 0 ? (int)sent[0].size : 0;
     const struct aps_vcomm vcomm = {.rank = rank, .size = 2};
     struct aps_exchange exchange = {
-        .messages = {.vcomm = &vcomm, .outcome = &outcome}};
+        .messages = {.vcomm = &vcomm, .outcome = &outcome, .sizes = &received}};
     const struct aps_varlen_exchange what = {
         .exchange = &exchange,
         .most = most,

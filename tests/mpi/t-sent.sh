@@ -185,8 +185,9 @@ if sorted(sent) != sorted(logged):
 for (step, layer), size in sorted(sent.items()):
     plan, count = plans[layer], layers[layer]["count"]
     wire, copy = formula(plan, layers[layer])
-    # Messages of agreement before the data: one, or one for P and one for Q.
-    before = 4 * (ranks - 1) * (
+    # Messages of agreement before the data, a number and a checksum each: one, or one
+    # for P and one for Q.
+    before = 8 * (ranks - 1) * (
         (plan["scale"] == "aps") * (1 + ("powersgd" in (plan["compress"] or "")))
         + (plan["compress"] in ("ternary", "threshold")))
     # The mean bits of a block, if apsmpi explain does not know better.
