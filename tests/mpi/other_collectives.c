@@ -158,8 +158,8 @@ static void expect_summary(void)
                                              [ROOTED] = "MPI_Reduce"};
 
     for (int kind = 0; kind < KINDS && rank == 0; kind++)
-        printf("# summary: %lu eligible calls of %s, %lu rewritten\n", made[kind],
-               names[kind], made[kind]);
+        printf("# summary: %lu eligible calls of %s, %lu rewritten\n",
+               made[kind], names[kind], made[kind]);
 }
 
 /* --- the log ------------------------------------------------------------- */
