@@ -96,6 +96,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/native/error_text.h \
 	pmpi/native/elf_imports.c pmpi/native/elf_imports.h \
 	pmpi/native/foreign.c pmpi/native/foreign.h \
+	pmpi/native/mpi_symbols.c pmpi/native/mpi_symbols.h \
 	pmpi/native/sized.h \
 	pmpi/native/next_mpi.c pmpi/native/next_mpi.h \
 	pmpi/message/agree.c pmpi/message/agree.h \
@@ -147,15 +148,14 @@ libapsmpi_la_SOURCES = \
 	pmpi/group/shm_group.c pmpi/group/shm_group.h \
 	pmpi/group/topology.c pmpi/group/topology.h
 if MPI_OPENMPI
-libapsmpi_la_SOURCES += pmpi/entry/fortran.c
+libapsmpi_la_SOURCES += pmpi/entry/fortran.c pmpi/native/openmpi.h
+mpi_handles = -include native/openmpi.h
 else
 libapsmpi_la_SOURCES += pmpi/entry/f08.c
 endif
-libapsmpi_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi $(MPI_CFLAGS) \
-	$(HWLOC_CFLAGS)
-libapsmpi_la_LIBADD = libpolicy.la libcore.la $(MPI_LIBS) $(HWLOC_LIBS)
-libapsmpi_la_LDFLAGS = -module -avoid-version -shared -no-undefined \
-	$(LIBYAML_LIBS)
+libapsmpi_la_CPPFLAGS = $(pmpi_measure_apsmpi_measure_CPPFLAGS) $(mpi_handles)
+libapsmpi_la_LIBADD = libpolicy.la libcore.la $(HWLOC_LIBS)
+libapsmpi_la_LDFLAGS = -module -avoid-version -shared $(LIBYAML_LIBS)
 
 # What a user runs once on a cluster; `apsmpi measure` starts it.
 mpilib_PROGRAMS += pmpi/measure/apsmpi-measure
@@ -174,7 +174,8 @@ pmpi_measure_apsmpi_measure_SOURCES = \
 	pmpi/message/vcomm.c pmpi/message/vcomm.h \
 	pmpi/message/wait.c pmpi/message/wait.h \
 	pmpi/group/shm_group.c pmpi/group/shm_group.h
-pmpi_measure_apsmpi_measure_CPPFLAGS = $(libapsmpi_la_CPPFLAGS)
+pmpi_measure_apsmpi_measure_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi \
+	$(MPI_CFLAGS) $(HWLOC_CFLAGS)
 pmpi_measure_apsmpi_measure_LDADD = libpolicy.la libcore.la \
 	$(LIBYAML_ARCHIVE) $(MPI_LIBS) -lm
 

@@ -11,7 +11,6 @@
 #include "entry/export.h"
 #include "job/job.h"
 #include "job/thread_level.h"
-#include "native/foreign.h"
 #include "native/next_mpi.h"
 #include "world/lifecycle.h"
 #include "world/pcontrol.h"
@@ -22,12 +21,10 @@ EXPORT int MPI_Init(int *argc, char ***argv)
     const struct aps_next_mpi *next = aps_next_mpi();
     const int level = aps_thread_level_raise(MPI_THREAD_SINGLE);
     int provided;
-    int rc;
+    const int rc = level == MPI_THREAD_SINGLE
+                       ? next->Init(argc, argv)
+                       : next->Init_thread(argc, argv, level, &provided);
 
-    aps_foreign_check_caller(__builtin_return_address(0));
-    rc = level == MPI_THREAD_SINGLE
-             ? next->Init(argc, argv)
-             : next->Init_thread(argc, argv, level, &provided);
     if (rc == 0 && !aps_job()->foreign)
         aps_lifecycle_begin(MPI_THREAD_SINGLE);
     return rc;
@@ -35,11 +32,9 @@ EXPORT int MPI_Init(int *argc, char ***argv)
 
 EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    int rc;
-
-    aps_foreign_check_caller(__builtin_return_address(0));
-    rc = aps_next_mpi()->Init_thread(
+    const int rc = aps_next_mpi()->Init_thread(
         argc, argv, aps_thread_level_raise(required), provided);
+
     if (rc == 0 && !aps_job()->foreign) {
         *provided = aps_thread_level_shown(*provided);
         aps_lifecycle_begin(required);

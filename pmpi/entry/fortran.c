@@ -34,14 +34,11 @@ EXPORT nonblocking_fn mpi_iallreduce_;
 EXPORT nonblocking_fn mpi_iallreduce_f08_;
 
 /* The addresses of Fortran's MPI_IN_PLACE and MPI_BOTTOM identify them. */
-extern MPI_Fint mpi_fortran_in_place_ __attribute__((weak));
-extern MPI_Fint mpi_fortran_bottom_ __attribute__((weak));
-
 static void *entry_fortran_buffer_of(const void *buffer)
 {
-    if (buffer && buffer == &mpi_fortran_in_place_)
+    if (buffer && buffer == aps_to_mpi_fortran_in_place_)
         return MPI_IN_PLACE;
-    if (buffer && buffer == &mpi_fortran_bottom_)
+    if (buffer && buffer == aps_to_mpi_fortran_bottom_)
         return MPI_BOTTOM;
     return (void *)buffer;
 }

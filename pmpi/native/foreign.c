@@ -11,10 +11,9 @@
 
 #include "base/message.h"
 #include "native/abi.h"
+#include "native/mpi_symbols.h"
 
 #define EXIT_FOREIGN 2
-
-typedef int (*version_fn)(char *version, int *length);
 
 /* Text that what(1) and `apsmpi info` find in the file of the library. */
 static const char abi_what[] __attribute__((used)) =
@@ -72,12 +71,13 @@ static void foreign_end_process(void)
 
 static void foreign_look(void)
 {
-    const bool ends = sizeof(MPI_Comm) < sizeof(void *);
+    const bool found = aps_mpi_symbols_find();
+    const bool ends = !found || sizeof(MPI_Comm) < sizeof(void *);
     const bool standard = foreign_is_standard();
-    static char version[APS_ABI_VERSION_MAX];
+    static char version[APS_ABI_VERSION_MAX] = "an unknown MPI";
     int length;
 
-    if (PMPI_Get_library_version(version, &length) == MPI_SUCCESS &&
+    if (found && PMPI_Get_library_version(version, &length) == MPI_SUCCESS &&
         foreign_is_known(version) && !standard)
         return;
     foreign = true;
@@ -98,42 +98,4 @@ bool aps_foreign(void)
 {
     pthread_once(&once, foreign_look);
     return foreign;
-}
-
-/* Returns MPI_Get_library_version of the MPI that the object in this file
- * needs, or NULL if the object needs no MPI by itself. */
-static version_fn foreign_version_of(const char *file)
-{
-    void *object = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
-    version_fn version = NULL;
-    void *symbol;
-
-    if (!object)
-        return NULL;
-    symbol = dlsym(object, "PMPI_Get_library_version");
-    if (symbol)
-        memcpy(&version, &symbol, sizeof version);
-    dlclose(object); /* the object stays loaded, since it has called */
-    return version;
-}
-
-void aps_foreign_check_caller(const void *address)
-{
-    static char version[APS_ABI_VERSION_MAX];
-    version_fn get_version;
-    Dl_info object;
-    int length;
-
-    if (aps_foreign() || !dladdr(address, &object) || !object.dli_fname)
-        return;
-    get_version = foreign_version_of(object.dli_fname);
-    if (!get_version || get_version == PMPI_Get_library_version ||
-        get_version(version, &length) != MPI_SUCCESS ||
-        foreign_is_known(version) || aps_launch_rank() > 0)
-        return;
-    aps_message(-1,
-                "%s was built for '%.80s', but the library for %s, and its "
-                "calls go to the wrong MPI: take one that was built for %s, "
-                "or the launcher of that MPI",
-                object.dli_fname, version, APS_ABI_NAME, APS_ABI_NAME);
 }

@@ -14,19 +14,9 @@
 
 /* Local. True if the process runs with an MPI that the library was not built
  * for. Every call then passes through, and the first rank prints one line. If
- * MPI's handles are ints, ends the process with status 2 instead of returning
- * true. */
+ * MPI's handles are ints, ends the process with status 2 instead of
+ * returning true. */
 bool aps_foreign(void);
-
-/*
- * Local; before or after MPI_Init. Checks the object that calls MPI_Init from
- * `address`. If the object was linked with another MPI, and its calls reach the
- * MPI of the library, the first rank prints a line. This happens to a module
- * that is loaded later, such as that of mpi4py: the loader finds the MPI that
- * the library needs before that of the module. The library can only tell the
- * user.
- */
-void aps_foreign_check_caller(const void *address);
 
 /* Returns the rank from the launcher's environment variables, or -1 if the
  * launcher sets none. */

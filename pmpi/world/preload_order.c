@@ -20,6 +20,7 @@
 #include "job/job.h"
 #include "native/elf_imports.h"
 #include "native/foreign.h"
+#include "native/mpi_symbols.h"
 
 typedef int (*allreduce_fn)(const void *, void *, int, MPI_Datatype, MPI_Op,
                             MPI_Comm);
@@ -162,6 +163,7 @@ static bool unseen_is_static(struct unseen *unseen)
  * too; `is_rank`: the launcher has given this process a rank. */
 static const char *unseen_reason(bool is_rank, struct unseen *unseen)
 {
+    const int shared = aps_mpi_symbols_find() ? 1 : 0;
     int initialized = 0, finalized = 0;
 
     if ((PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized) ||
@@ -172,7 +174,7 @@ static const char *unseen_reason(bool is_rank, struct unseen *unseen)
     if (!is_rank)
         return NULL;
     unseen_find_copies(unseen);
-    if (unseen->copies > 1)
+    if (unseen->copies > shared)
         return "the program loaded another copy of MPI, by dlmopen or dlopen; "
                "link the program with MPI";
     unseen->path[0] = '\0';

@@ -168,6 +168,12 @@ has()
     grep -F -e "$2" "$1"
 }
 
+# library_of_mpi: the library of MPI that the programs need
+library_of_mpi()
+{
+    ldd "$probe" | awk '/libmpi(ch)?\.so/ { print $3; exit }'
+}
+
 # lines N FILE TEXT: N lines have the text
 lines()
 {

@@ -30,6 +30,7 @@ e2e_tests = \
 	tests/e2e/t-mpi4py.sh \
 	tests/e2e/t-native.sh \
 	tests/e2e/t-number.sh \
+	tests/e2e/t-own-mpi.sh \
 	tests/e2e/t-page.sh \
 	tests/e2e/t-report-formats.sh \
 	tests/e2e/t-pandas.sh \

@@ -142,7 +142,7 @@ else
 fi
 if command -v readelf >/dev/null; then
     readelf -d "$library" | grep NEEDED >needed
-    check 'MPI is needed' grep 'libmpi[.c]' needed
+    check 'no MPI is needed' not grep libmpi needed
     check '... and no libyaml' not grep yaml needed
     check '... and no CUDA' not grep -i cuda needed
     readelf -dW "$library" >dynamic

@@ -4,7 +4,7 @@
 # it at the end of the process, and nothing else changes.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
-mpi_library=$(ldd "$library" | awk '/libmpi(ch)?\.so/ { print $3; exit }')
+mpi_library=$(library_of_mpi)
 cat >caller.c <<'END'
 #include <mpi.h>
 int run(void);

@@ -303,9 +303,11 @@ check_LTLIBRARIES += tests/mpi/preload_before.la tests/mpi/preload_before-init.l
 tests_mpi_preload_before_la_SOURCES = tests/mpi/preload_before.c
 tests_mpi_preload_before_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_mpi_preload_before_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_mpi_preload_before_la_LIBADD = $(MPI_LIBS)
 tests_mpi_preload_before_init_la_SOURCES = tests/mpi/preload_before.c
 tests_mpi_preload_before_init_la_CPPFLAGS = $(tests_mpi_preload_before_la_CPPFLAGS) -DHAS_INIT
 tests_mpi_preload_before_init_la_LDFLAGS = $(tests_mpi_preload_before_la_LDFLAGS)
+tests_mpi_preload_before_init_la_LIBADD = $(MPI_LIBS)
 
 # A program at fixed addresses, which uses the address of MPI_Allreduce.
 check_PROGRAMS += tests/mpi/call_by_address
