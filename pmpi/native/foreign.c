@@ -13,7 +13,7 @@
 #include "native/abi.h"
 #include "native/mpi_symbols.h"
 
-#define EXIT_FOREIGN 2
+#define EXIT_FOREIGN 125
 
 /* Text that what(1) and `apsmpi info` find in the file of the library. */
 static const char abi_what[] __attribute__((used)) =
@@ -84,12 +84,15 @@ static void foreign_look(void)
     if (aps_launch_rank() <= 0)
         aps_message(-1,
                     "the library was built for %s, but the program runs with "
-                    "'%.80s'%s: %s; start the program with apsmpi-run, or "
-                    "preload the library for that MPI, which `apsmpi info` "
-                    "lists",
+                    "'%.80s'%s: %s; %s",
                     APS_ABI_NAME, version, standard ? " (libmpi_abi.so)" : "",
                     ends ? "the process ends before MPI_Init"
-                         : "every call passes through");
+                         : "every call passes through",
+                    standard ? "compile the program with mpicc instead of "
+                               "mpicc_abi"
+                             : "start the program with apsmpi-run, or preload "
+                               "the library for that MPI, which `apsmpi info` "
+                               "lists");
     if (ends)
         foreign_end_process();
 }

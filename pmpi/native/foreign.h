@@ -14,7 +14,7 @@
 
 /* Local. True if the process runs with an MPI that the library was not built
  * for. Every call then passes through, and the first rank prints one line. If
- * MPI's handles are ints, ends the process with status 2 instead of
+ * MPI's handles are ints, ends the process with status 125 instead of
  * returning true. */
 bool aps_foreign(void);
 

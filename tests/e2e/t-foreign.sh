@@ -19,14 +19,14 @@ told()
         has err "built for $ours, but the program runs with '$1"
 }
 
-# is_refused MPI: the result of a job that runs with that MPI
+# is_refused MPI [ADVICE]: the result of a job that runs with that MPI
 is_refused()
 {
     check '... is reported once' told "$1"
-    check '... and what to do' has err 'start the program with apsmpi-run'
+    check '... and what to do' has err "${2:-start the program with apsmpi-run}"
     check '... without a signal' not has err 'signal'
     if [ "$ours" = MPICH ]; then
-        check '... and ends' status_is 2
+        check '... and ends' status_is 125
         check '... before MPI_Init' empty out
     else
         check '... and ends well' status_is 0
@@ -64,7 +64,21 @@ $CC -shared -fPIC -Wl,-soname,$name -o $name standard.c &&
 timed env LD_PRELOAD="$library" LD_LIBRARY_PATH=. APSMPI_POLICY=aps.yaml \
     ./standard
 check 'a program of the standard ABI' has err '(libmpi_abi.so)'
-is_refused 'MPICH Version: 9.9'
+is_refused 'MPICH Version: 9.9' 'with mpicc instead'
+
+# An MPI with the standard ABI.
+prefix=$("$PYTHON3" -c 'import sys; print(sys.prefix)')
+# shellcheck disable=SC2086
+if [ -e "$prefix/lib/libmpi_abi.so.1" ]; then
+    $CC -o real main.c "$prefix/lib/libmpi_abi.so.1" || exit 1
+    timed env LD_PRELOAD="$library" LD_LIBRARY_PATH="$prefix/lib" \
+        APSMPI_POLICY=aps.yaml ./real
+    check 'a program of MPICH with the standard ABI' has err '(libmpi_abi.so)'
+    is_refused MPICH 'with mpicc instead'
+else
+    skip 'a program of MPICH with the standard ABI' \
+        "there is no $prefix/lib/libmpi_abi.so.1 (Python package mpich)"
+fi
 
 none=
 for command in mpicc.$other mpiexec.$other; do
