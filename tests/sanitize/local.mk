@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A build with sanitizers (scripts/check --sanitize), and its tests.
-EXTRA_DIST += tests/sanitize/leaks.txt
+EXTRA_DIST += tests/sanitize/leaks.txt tests/sanitize/races.txt
 
 # The library is preloaded before libasan. hwloc unloads pciaccess, which leaks, so that
 # no suppression can name it. UCX's hook of madvise is called in threads that the thread
@@ -12,7 +12,8 @@ AM_TESTS_ENVIRONMENT += \
 	ASAN_OPTIONS=verify_asan_link_order=0; export ASAN_OPTIONS; \
 	LSAN_OPTIONS=print_suppressions=0; \
 	LSAN_OPTIONS="$$LSAN_OPTIONS:suppressions=$$top_srcdir/tests/sanitize/leaks.txt"; \
-	export LSAN_OPTIONS; \
+	TSAN_OPTIONS="suppressions=$$top_srcdir/tests/sanitize/races.txt"; \
+	export LSAN_OPTIONS TSAN_OPTIONS; \
 	HWLOC_PLUGINS_PATH=; export HWLOC_PLUGINS_PATH; \
 	UCX_MEM_MMAP_HOOK_MODE=none; export UCX_MEM_MMAP_HOOK_MODE;
 endif
