@@ -68,6 +68,8 @@ static void write_scalar(FILE *stream, const char *text)
     fputc('"', stream);
 }
 
+static void write_pair(FILE *stream, const struct aps_yaml_node *key);
+
 static void write_node(FILE *stream, const struct aps_yaml_node *node)
 {
     const bool mapping = node->kind == APS_YAML_MAPPING;
@@ -81,13 +83,20 @@ static void write_node(FILE *stream, const struct aps_yaml_node *node)
          item = item->next) {
         if (item != node->first)
             fputs(", ", stream);
-        write_node(stream, item);
-        if (mapping) {
-            fputs(": ", stream);
-            write_node(stream, item->value);
-        }
+        if (mapping)
+            write_pair(stream, item);
+        else
+            write_node(stream, item);
     }
     fputc(mapping ? '}' : ']', stream);
+}
+
+/* Writes "scale: aps". */
+static void write_pair(FILE *stream, const struct aps_yaml_node *key)
+{
+    write_scalar(stream, key->text);
+    fputs(": ", stream);
+    write_node(stream, key->value);
 }
 
 /* --- one rule ------------------------------------------------------------- */
@@ -127,9 +136,7 @@ static void end_rule(FILE *stream, const struct group *group, enum part part,
         if (!is_written(key, part, plan))
             continue;
         fputs(", ", stream);
-        write_scalar(stream, key->text);
-        fputs(": ", stream);
-        write_node(stream, key->value);
+        write_pair(stream, key);
     }
     fputs("}\n", stream);
 }
@@ -375,9 +382,7 @@ static void write_any_order(FILE *stream, const struct aps_yaml_node *steps)
             if (strcmp(key->text, "order") == 0)
                 continue;
             fputs(", ", stream);
-            write_scalar(stream, key->text);
-            fputs(": ", stream);
-            write_node(stream, key->value);
+            write_pair(stream, key);
         }
     fputs("}\n", stream);
 }
@@ -411,9 +416,7 @@ int aps_chosen_write(FILE *stream, const struct aps_policy_source *source,
             fputs("table: ", stream);
             write_scalar(stream, table);
         } else {
-            write_scalar(stream, key->text);
-            fputs(": ", stream);
-            write_node(stream, key->value);
+            write_pair(stream, key);
         }
         fputc('\n', stream);
     }
