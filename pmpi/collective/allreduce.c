@@ -230,7 +230,7 @@ static bool allreduce_number(struct aps_call *call)
     }
     if (call->position.desync && aps_context_note_desync(context))
         allreduce_report_desync(call);
-    if (call->position.any && call->position.active &&
+    if (call->position.any && call->position.active && !context->any_told &&
         !aps_policy_layers(context->job->policy))
         allreduce_report_any(context);
     if (control.epoch >= 0)
