@@ -321,8 +321,8 @@ void aps_context_note_stepless(struct aps_context *context, size_t count)
                 "'order'; for a program whose calls come in an order that "
                 "varies, write 'steps: {order: any}'"
               : "they repeat no step of equal calls: for a program whose calls "
-                "vary, write 'steps: none', and rules by 'count' instead of "
-                "layers, steps and epochs");
+                "vary, write 'steps: none', and rules by 'min_count' and "
+                "'max_count' instead of layers, steps and epochs");
 }
 
 void aps_context_end_desyncs(struct aps_context *context)

@@ -23,9 +23,10 @@ struct aps_step_position {
      * The next step is known when it begins. */
     bool outside;
     bool desync; /* this call broke the sequence (then active is false) ... */
-    size_t expected; /* ... which expected this number of elements here (0: one
-                        of several), and by the */
-    long wanted;     /* table this layer, in forward order; -1: no table */
+    size_t expected; /* ... which expected this number of elements here; 0:
+                        several numbers would do */
+    long wanted;     /* the table's layer that was expected, in forward order;
+                        -1: no table */
     bool first;      /* the call is in the order of the table's first step */
     bool ends;       /* the call is the last of its step */
     bool any;        /* the calls of a step come in any order, and `layer` is

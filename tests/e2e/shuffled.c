@@ -15,7 +15,7 @@
 #include <mpi.h>
 
 #define LAYERS_MAX 16
-#define COLUMNS 32 /* of each layer's matrix */
+#define COLUMNS 32 /* columns of each layer's matrix */
 
 static unsigned state = 3;
 

@@ -399,7 +399,7 @@ static void test_first(void)
     aps_steps_destroy(steps);
 }
 
-/* Networks by turns: a and b, c and d, e. */
+/* Three networks alternately: a and b, c and d, e. */
 static void test_networks(void)
 {
     static const struct {
