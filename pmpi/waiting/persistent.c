@@ -302,8 +302,9 @@ int aps_persistent_startall(int count, MPI_Request requests[])
 }
 
 /* MPICH 4.0.2 completes a persistent collective, and may read it once more in
- * the progress thread while the program frees it (fixed by its pull request
- * 6255, in 4.0.3). A call that looks for messages waits for such a thread. */
+ * any other thread that is in MPI while the program frees it, and free it again
+ * (fixed by its pull request 6255, in 4.0.3). A call that looks for messages
+ * waits for such a thread. */
 static void persistent_let_threads_pass(void)
 {
     int initialized = 0, flag;
@@ -317,7 +318,7 @@ int aps_persistent_free(MPI_Request *request)
 {
     if (request)
         aps_persistent_forget(*request);
-    if (aps_queue_unfinished())
+    if (aps_counters_shared)
         persistent_let_threads_pass();
     return aps_next_mpi()->Request_free(request);
 }
