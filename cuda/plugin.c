@@ -221,11 +221,11 @@ static void plugin_host_magnitude(struct verb *verb, float *x, size_t i,
         verb->magnitude.finite = false;
 }
 
-static struct aps_magnitude plugin_cuda_magnitude(const float *x, size_t n)
+static struct aps_magnitude plugin_cuda_magnitude(const void *x, size_t n)
 {
     struct verb verb = {
         .name = "magnitude",
-        .x = (float *)(uintptr_t)x,
+        .x = (void *)(uintptr_t)x,
         .n = n,
         .magnitude = {.max = 0, .finite = true},
         .staged = plugin_staged_magnitude,
@@ -262,7 +262,7 @@ static void plugin_host_encode(struct verb *verb, float *x, size_t i,
 }
 
 static unsigned plugin_cuda_encode_stats(const struct aps_codec *codec,
-                                         const float *x, size_t n,
+                                         const void *x, size_t n,
                                          struct aps_scaling scaling,
                                          const struct aps_cast_options *options,
                                          void *wire,
@@ -275,7 +275,7 @@ static unsigned plugin_cuda_encode_stats(const struct aps_codec *codec,
         .scaling = scaling,
         .options = options ? *options : nearest,
         .counts = stats,
-        .x = (float *)(uintptr_t)x,
+        .x = (void *)(uintptr_t)x,
         .n = n,
         .host = wire,
         .bytes = aps_codec_bytes(codec, n),
@@ -290,9 +290,9 @@ static unsigned plugin_cuda_encode_stats(const struct aps_codec *codec,
     return verb.flags;
 }
 
-static unsigned plugin_cuda_encode(const struct aps_codec *codec,
-                                   const float *x, size_t n,
-                                   struct aps_scaling scaling, void *wire)
+static unsigned plugin_cuda_encode(const struct aps_codec *codec, const void *x,
+                                   size_t n, struct aps_scaling scaling,
+                                   void *wire)
 {
     return plugin_cuda_encode_stats(codec, x, n, scaling, NULL, wire, NULL);
 }
@@ -313,7 +313,7 @@ static void plugin_host_decode(struct verb *verb, float *x, size_t i,
 
 static void plugin_cuda_decode(const struct aps_codec *codec, const void *wire,
                                size_t n, struct aps_scaling scaling,
-                               unsigned flags, float *x)
+                               unsigned flags, void *x)
 {
     struct verb verb = {
         .name = "decode",
@@ -342,14 +342,14 @@ static void plugin_host_copy_out(struct verb *verb, float *x, size_t i,
     memcpy((unsigned char *)verb->host + i * sizeof *x, x, count * sizeof *x);
 }
 
-static void plugin_cuda_copy_out(void *host, const float *x, size_t n)
+static void plugin_cuda_copy_out(float *host, const void *x, size_t n)
 {
     struct verb verb = {
         .name = "copy_out",
-        .x = (float *)(uintptr_t)x,
+        .x = (void *)(uintptr_t)x,
         .n = n,
         .host = host,
-        .bytes = n * sizeof *x,
+        .bytes = n * sizeof *host,
         .staged = plugin_staged_copy_out,
         .on_host = plugin_host_copy_out,
         .reads = true,
@@ -370,7 +370,7 @@ static void plugin_host_copy_in(struct verb *verb, float *x, size_t i,
     memcpy(x, (unsigned char *)verb->host + i * sizeof *x, count * sizeof *x);
 }
 
-static void plugin_cuda_copy_in(float *x, const void *host, size_t n)
+static void plugin_cuda_copy_in(void *x, const float *host, size_t n)
 {
     struct verb verb = {
         .name = "copy_in",
@@ -437,6 +437,7 @@ const struct aps_cuda_plugin aps_cuda_plugin = {
     .memory =
         {
             .name = "cuda",
+            .element = sizeof(float),
             .magnitude = plugin_cuda_magnitude,
             .encode = plugin_cuda_encode,
             .encode_stats = plugin_cuda_encode_stats,

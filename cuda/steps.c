@@ -127,7 +127,8 @@ static bool steps_follows(const struct aps_device_step *step,
                           const struct aps_device_step *previous)
 {
     return !steps_is_of_bytes(previous) &&
-           (step->x == previous->x || step->x == previous->x + previous->n);
+           (step->x == previous->x ||
+            step->x == (float *)previous->x + previous->n);
 }
 
 /* True if kernels of the visited context can access the memory of a step. */

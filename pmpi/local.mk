@@ -23,6 +23,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/call/observe.c pmpi/call/observe.h \
 	pmpi/call/pass.c pmpi/call/pass.h \
 	pmpi/call/plan.c pmpi/call/plan.h \
+	pmpi/call/probe.c pmpi/call/probe.h \
 	pmpi/call/run.c pmpi/call/run.h \
 	pmpi/call/start.c pmpi/call/start.h \
 	pmpi/trial/format.c pmpi/trial/format.h \
@@ -70,7 +71,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/device/gpu_visit.c pmpi/device/gpu_visit.h \
 	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h \
 	pmpi/device/gpu_functions.h \
-	pmpi/device/memory_bounce.c pmpi/device/memory_bounce.h \
+	pmpi/device/memory_relay.c pmpi/device/memory_relay.h \
 	pmpi/device/pinned_pool.c pmpi/device/pinned_pool.h \
 	pmpi/entry/blocking.c pmpi/entry/blocking_table.h \
 	pmpi/entry/collectives.c \
@@ -93,6 +94,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/world/hidden_comm.c pmpi/world/hidden_comm.h \
 	pmpi/world/sessions.c pmpi/world/sessions.h \
 	pmpi/native/abi.h \
+	pmpi/native/element.c pmpi/native/element.h \
 	pmpi/native/error_text.h \
 	pmpi/native/elf_imports.c pmpi/native/elf_imports.h \
 	pmpi/native/foreign.c pmpi/native/foreign.h \

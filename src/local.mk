@@ -38,6 +38,7 @@ libcore_la_SOURCES = \
 	src/base/bucket.h \
 	src/base/clock.h \
 	src/base/cpu.c src/base/cpu.h \
+	src/base/element.c src/base/element.h \
 	src/base/error.c src/base/error.h \
 	src/base/print.c src/base/print.h \
 	src/base/failures.c src/base/failures.h \

@@ -67,7 +67,7 @@ void aps_cost_note(struct aps_cost *cost, int exponent)
 
 struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
                                          const struct aps_memory *memory,
-                                         const float *x, size_t n)
+                                         const void *x, size_t n)
 {
     const unsigned long failures = wire->device ? memory->failures(NULL, 0) : 0;
     const struct aps_magnitude magnitude = memory->magnitude(x, n);
@@ -255,9 +255,9 @@ int aps_block_encode(const struct aps_wire *wire, const struct aps_block *block,
         unsigned char *values = to + aps_block_header_bytes(wire) +
                                 aps_codec_bytes(&wire->codec, begin);
 
-        flags |=
-            block->memory->encode_stats(&wire->codec, block->x + begin, length,
-                                        meta.scaling, &options, values, NULL);
+        flags |= block->memory->encode_stats(
+            &wire->codec, aps_memory_at(block->memory, block->x, begin), length,
+            meta.scaling, &options, values, NULL);
         options.offset += length;
         if (watch)
             watch->see(watch->state, begin, length, values, meta.scaling);
@@ -279,7 +279,7 @@ struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
 
 void aps_block_decode(const struct aps_wire *wire,
                       const struct aps_memory *memory,
-                      const unsigned char *block, size_t n, float *x)
+                      const unsigned char *block, size_t n, void *x)
 {
     struct aps_scaling scaling;
     unsigned flags;
@@ -327,7 +327,7 @@ void aps_blocks_encode(struct aps_blocks *blocks, const struct aps_block *block,
                     (struct aps_device_step){
                         .verb = APS_DEVICE_ENCODE,
                         .codec = &wire->codec,
-                        .x = (float *)(uintptr_t)block->x,
+                        .x = (void *)(uintptr_t)block->x,
                         .n = block->n,
                         .wire = to + aps_block_header_bytes(wire),
                         .options = aps_block_options(wire, block),
@@ -373,7 +373,7 @@ static void blocks_run_encodes(struct aps_blocks *blocks)
 
 void aps_blocks_decode(struct aps_blocks *blocks,
                        const struct aps_memory *memory,
-                       const unsigned char *block, size_t n, float *x)
+                       const unsigned char *block, size_t n, void *x)
 {
     const struct aps_wire *wire = blocks->wire;
     struct aps_device_step step = {
@@ -394,7 +394,7 @@ void aps_blocks_decode(struct aps_blocks *blocks,
 void aps_blocks_decode_slices(struct aps_blocks *blocks,
                               const struct aps_memory *memory, int parts,
                               const unsigned char *from, size_t stride,
-                              size_t n, float *x)
+                              size_t n, void *x)
 {
     const size_t granule = aps_codec_granule(&blocks->wire->codec);
 
@@ -403,7 +403,8 @@ void aps_blocks_decode_slices(struct aps_blocks *blocks,
 
         if (slice.length > 0)
             aps_blocks_decode(blocks, memory, from + (size_t)i * stride,
-                              slice.length, x + slice.begin);
+                              slice.length,
+                              aps_memory_at(memory, x, slice.begin));
     }
 }
 

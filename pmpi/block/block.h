@@ -150,7 +150,7 @@ size_t aps_block_aligned(size_t bytes);
  * and the wire's blocks lie on a device, sets *wire->lost. */
 struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
                                          const struct aps_memory *memory,
-                                         const float *x, size_t n);
+                                         const void *x, size_t n);
 
 /*
  * A pass over x, part by part, during the encoding of a block. `see` gets n
@@ -169,7 +169,7 @@ struct aps_block_watch {
 /* Values of a block before they are encoded. */
 struct aps_block {
     const struct aps_memory *memory;
-    const float *x; /* [n] */
+    const void *x; /* [n] */
     size_t n;
 
     /* Random key: the values on which the random bits depend. `number` is equal
@@ -200,7 +200,7 @@ int aps_block_encode(const struct aps_wire *wire, const struct aps_block *block,
 /* Decodes a block in host memory to x[n], which is in `memory`. */
 void aps_block_decode(const struct aps_wire *wire,
                       const struct aps_memory *memory,
-                      const unsigned char *block, size_t n, float *x);
+                      const unsigned char *block, size_t n, void *x);
 
 /*
  * Blocks in host memory that are encoded together, or decoded together. Blocks
@@ -233,14 +233,14 @@ void aps_blocks_encode(struct aps_blocks *blocks, const struct aps_block *block,
  * run. */
 void aps_blocks_decode(struct aps_blocks *blocks,
                        const struct aps_memory *memory,
-                       const unsigned char *block, size_t n, float *x);
+                       const unsigned char *block, size_t n, void *x);
 
 /* Decodes one block of each of `parts` slices to x[n]. Block i lies at from + i
  * * stride. */
 void aps_blocks_decode_slices(struct aps_blocks *blocks,
                               const struct aps_memory *memory, int parts,
                               const unsigned char *from, size_t stride,
-                              size_t n, float *x);
+                              size_t n, void *x);
 
 /* Encodes or decodes all queued blocks. Waits for a GPU once, and once more if
  * the wire measures values before it encodes them. */

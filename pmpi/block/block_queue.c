@@ -71,7 +71,7 @@ void aps_block_queue_decode(struct aps_block_queue *queue,
                });
 }
 
-void aps_block_queue_measure(struct aps_block_queue *queue, const float *x,
+void aps_block_queue_measure(struct aps_block_queue *queue, const void *x,
                              size_t n, struct aps_magnitude *magnitude)
 {
     *magnitude = (struct aps_magnitude){0, false};

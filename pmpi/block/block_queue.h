@@ -46,7 +46,7 @@ void aps_block_queue_decode(struct aps_block_queue *queue,
 
 /* Queues the measurement of x[n]. *magnitude is valid after the run; {0,
  * false}: it could not be measured. */
-void aps_block_queue_measure(struct aps_block_queue *queue, const float *x,
+void aps_block_queue_measure(struct aps_block_queue *queue, const void *x,
                              size_t n, struct aps_magnitude *magnitude);
 
 /* Queue the writing of a header, complete as it is now, to the begin of its

@@ -9,7 +9,7 @@
 
 struct aps_magnitude_query {
     const struct aps_memory *memory;
-    const float *x; /* [n] */
+    const void *x; /* [n] */
     size_t n;
     struct aps_magnitude magnitude; /* output */
 };

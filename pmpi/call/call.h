@@ -17,12 +17,14 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "comm/communicator.h"
 #include "layer/layer.h"
 #include "device/bounce.h"
 #include "job/job.h"
 #include "native/abi.h"
+#include "native/element.h"
 #include "queue/request.h"
 #include "world/pcontrol.h"
 
@@ -53,6 +55,7 @@ struct aps_call_arguments {
 struct aps_call {
     struct aps_call_arguments arguments;
     struct aps_gpu_buffers gpu;
+    enum aps_element element;    /* type of the elements of arguments.type */
     struct aps_pcontrol control; /* level and epoch when the call was made */
     bool part; /* true if this is one of several parts of the program's call: a
                  failed copy of a buffer in GPU memory is then only counted,
@@ -87,14 +90,28 @@ struct aps_call {
     bool handler_called; /* the program's error handler was called with `rc` */
 };
 
-/* True if elements of the type are FP32. Without Fortran MPI_REAL is not a
- * type, and a Fortran built with 8-byte reals has another MPI_REAL. */
-static inline bool aps_call_is_float(const struct aps_job *job,
-                                     MPI_Datatype type)
+/* True if the policy has rules for elements of that type, or there is no policy and
+ * rules would be for them by default. */
+static inline bool aps_call_takes(const struct aps_job *job,
+                                  enum aps_element element)
 {
-    return type == MPI_FLOAT ||
-           (type != MPI_DATATYPE_NULL &&
-            ((type == MPI_REAL && job->real_is_float) || type == MPI_REAL4));
+    return (aps_policy_elements(job->policy) >> element & 1) != 0;
+}
+
+/* True if `type` is the predefined type of elements that the policy has rules
+ * for. */
+static inline bool aps_call_takes_type(const struct aps_job *job,
+                                       MPI_Datatype type)
+{
+    return aps_call_takes(job, aps_element_of(type));
+}
+
+/* Returns the address of element i of a buffer. */
+static inline void *aps_call_at(const void *buffer, enum aps_element element,
+                                size_t i)
+{
+    return (unsigned char *)(uintptr_t)buffer +
+           i * aps_element_types[element].bytes;
 }
 
 /* Local. True if a call with these arguments has no elements: its buffers may then be

@@ -233,6 +233,7 @@ static int fuse_run_batch(struct aps_context *context,
     aps_fpenv_enter(&environment);
     rc = aps_layers_reduce(&site, plan, count, keys, layers, &cost);
     aps_fpenv_leave(&environment);
+    aps_cost_in_type(&cost, layers[0].memory);
     aps_count_cost(&aps_counters, &cost);
     for (int i = 0; i < count; i++)
         aps_count(&aps_counters.rewritten_elements, layers[i].n);
@@ -292,7 +293,7 @@ static void fuse_run_alike(struct group *group,
     for (int i = first; i < group->count; i++) {
         struct aps_call *call = group->calls[i];
 
-        if (!call || !call->fusable ||
+        if (!call || !call->fusable || call->element != together.element ||
             !fuse_same_plan(&plan, fuse_choose(call)) ||
             fuse_follows_another(group, first, i))
             continue;

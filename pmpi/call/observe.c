@@ -36,11 +36,12 @@ void aps_sample_after(struct aps_call *call, const struct aps_layer *layer,
     ready = ready && rc == MPI_SUCCESS;
     aps_fpenv_enter(&environment);
     if (ready && (merges || context->rank == 0))
-        aps_sample_compare(&context->sample, layer->memory,
-                           gathers
-                               ? layer->out + (size_t)context->rank * layer->own
-                               : layer->out,
-                           layer->own, &measure);
+        aps_sample_compare(
+            &context->sample, layer->memory,
+            gathers ? aps_memory_at(layer->memory, layer->out,
+                                    (size_t)context->rank * layer->own)
+                    : layer->out,
+            layer->own, &measure);
     rc = merges ? aps_sample_merge(aps_comm_resources_vcomm(context->resources),
                                    &measure, &ready)
                 : MPI_SUCCESS;

@@ -98,8 +98,10 @@ static struct aps_call pass_part_of(const struct aps_call *call, size_t offset,
     struct aps_call part = *call;
 
     if (call->arguments.send != MPI_IN_PLACE)
-        part.arguments.send = (const float *)call->arguments.send + offset;
-    part.arguments.receive = (float *)call->arguments.receive + offset;
+        part.arguments.send =
+            aps_call_at(call->arguments.send, call->element, offset);
+    part.arguments.receive =
+        aps_call_at(call->arguments.receive, call->element, offset);
     part.arguments.count = (MPI_Count)count;
     part.part = true;
     return part;

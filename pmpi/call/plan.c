@@ -6,9 +6,11 @@
 #include <stdlib.h>
 
 #include "call/collective.h"
+#include "call/probe.h"
 #include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "comm/report.h"
+#include "device/memory_relay.h"
 #include "trial/format.h"
 #include "trial/trial.h"
 
@@ -17,6 +19,7 @@ struct aps_call aps_call_of(const struct aps_call_arguments *arguments)
     return (struct aps_call){
         .arguments = *arguments,
         .gpu = aps_gpu_buffers_of(arguments->send, arguments->receive),
+        .element = aps_element_of(arguments->type),
         .control = aps_pcontrol_now(),
         .may_pass = arguments->form == APS_BLOCKING,
     };
@@ -90,30 +93,50 @@ static bool plan_is_integer(MPI_Datatype type)
     return false;
 }
 
-/* True for double; without Fortran only the first type exists. */
-static bool plan_is_double(MPI_Datatype type)
-{
-    return type == MPI_DOUBLE ||
-           (type != MPI_DATATYPE_NULL &&
-            (type == MPI_DOUBLE_PRECISION || type == MPI_REAL8 ||
-             (type == MPI_REAL && !aps_job()->real_is_float)));
-}
-
 enum aps_reason
 aps_call_why_ineligible(const struct aps_call_arguments *arguments)
 {
     const bool sums = aps_counted_sums(arguments->collective->counted);
-    const bool is_double = plan_is_double(arguments->type);
 
     if (!aps_abi_is_communicator(arguments->comm))
         return APS_PASSED_OTHER;
     if (plan_is_integer(arguments->type))
         return APS_PASSED_INTEGER;
-    if (!is_double && !aps_call_is_float(aps_job(), arguments->type))
+    if (aps_element_of(arguments->type) == APS_ELEMENT_NONE)
         return APS_PASSED_TYPE;
     if (sums && arguments->op != MPI_SUM)
         return APS_PASSED_OPERATION;
-    return is_double ? APS_PASSED_DOUBLE : APS_PASSED_OTHER;
+    if (aps_call_takes_type(aps_job(), arguments->type))
+        return APS_PASSED_OTHER;
+    return aps_element_of(arguments->type) == APS_ELEMENT_DOUBLE
+               ? APS_PASSED_DOUBLE
+               : APS_PASSED_TYPE;
+}
+
+bool aps_call_is_sum(const struct aps_job *job,
+                     const struct aps_call_arguments *arguments)
+{
+    return (arguments->op == MPI_SUM &&
+            aps_call_takes_type(job, arguments->type)) ||
+           aps_probe_is_due(job, arguments);
+}
+
+/* COLLECTIVE. Probes the operation of a call that is not MPI_SUM. Returns false if the
+ * call passes. The conditions before the probe are equal on all ranks. */
+static bool plan_probe(struct aps_call *call)
+{
+    const struct aps_context *context = call->context;
+
+    if (!aps_counted_sums(call->arguments.collective->counted) ||
+        call->arguments.op == MPI_SUM)
+        return true;
+    call->reason = APS_PASSED_OPERATION;
+    return context->state == APS_CONTEXT_ACTIVE &&
+           (call->arguments.counts ||
+            (unsigned long long)call->arguments.count >= context->min_count) &&
+           aps_policy_names(context->job->policy,
+                            call->arguments.collective->which) &&
+           aps_probe_agree(call);
 }
 
 /* Finds out why the call passes, or its place among the calls. */
@@ -129,6 +152,8 @@ static bool plan_identify(struct aps_call *call)
         if (!plan_find_context(call))
             return false;
         plan_drain(call);
+        if (!plan_probe(call))
+            return false;
         if (collective->number(call))
             return !plan_lacks_tags(call) ||
                    plan_passes(call, APS_PASSED_RESOURCES);
@@ -168,8 +193,12 @@ static struct aps_layer *plan_reserve(struct aps_context *context, size_t count)
     return layers;
 }
 
-static const struct aps_memory *plan_memory(const struct aps_call *call)
+/* The plugin's kernels take FP32 alone. */
+static const struct aps_memory *plan_memory(const struct aps_call *call,
+                                            enum aps_element element)
 {
+    if (element != APS_ELEMENT_FLOAT)
+        return aps_memory_relay(element);
     return call->gpu.send || call->gpu.receive
                ? aps_context_gpu_memory(call->context)
                : &aps_memory_host;
@@ -230,7 +259,7 @@ static void plan_layer(const struct aps_call *call, struct aps_layer *layer)
         layer->plan.reduce = APS_REDUCE_DIRECT;
     layer->way = layer->plan.rewrite ? APS_WAY_REDUCE : APS_WAY_MPI;
     layer->sampled = plan_is_sampled(call->context, layer);
-    layer->memory = plan_memory(call);
+    layer->memory = plan_memory(call, layer->key.element);
 }
 
 enum aps_reason aps_call_why_passed(const struct aps_call *call)
@@ -270,6 +299,7 @@ bool aps_call_plan(struct aps_call *call)
         struct aps_layer *layer = &call->layers[i];
 
         call->arguments.collective->describe(call, i, offset, layer);
+        layer->offset = offset;
         plan_layer(call, layer);
         if (!aps_trials_make(call->context, layer))
             return plan_lacks_memory(call);

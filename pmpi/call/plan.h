@@ -16,6 +16,11 @@
  * present level and epoch of MPI_Pcontrol. */
 struct aps_call aps_call_of(const struct aps_call_arguments *arguments);
 
+/* Local. True if the call sums values that the policy has rules for, or may do so by an
+ * operation of the program (probe.h). */
+bool aps_call_is_sum(const struct aps_job *job,
+                     const struct aps_call_arguments *arguments);
+
 /* Local. Returns the reason for which a call passes that its collective does not
  * take (is_eligible). */
 enum aps_reason

@@ -37,11 +37,8 @@ static void call_note_passed(struct aps_call *call, int rc)
 static void call_pass_layer(struct aps_call *call,
                             const struct aps_layer *layer)
 {
-    const float *first = call->arguments.receive;
-
-    call_note_passed(
-        call,
-        aps_call_pass_part(call, (size_t)(layer->out - first), layer->count));
+    call_note_passed(call,
+                     aps_call_pass_part(call, layer->offset, layer->count));
 }
 
 static void call_report_choice(struct aps_context *context,
@@ -116,6 +113,7 @@ static int call_run_layer(struct aps_call *call, struct aps_layer *layer)
         aps_fpenv_enter(&environment);
         rc = call->arguments.collective->run(call, layer, &cost);
         aps_fpenv_leave(&environment);
+        aps_cost_in_type(&cost, layer->memory);
         aps_count_cost(aps_call_counters(call), &cost);
         layer->fp32_bytes = cost.fp32_bytes;
         rc = aps_context_fail(context, aps_call_function(call), rc);

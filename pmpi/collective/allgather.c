@@ -59,7 +59,7 @@ static bool gather_is_wrong(const struct aps_job *job,
         return true;
     return arguments->send != MPI_IN_PLACE &&
            (arguments->send_count < 0 ||
-            aps_signature_floats(job, arguments->send_type) == 0 ||
+            aps_signature_of(job, arguments->send_type).count == 0 ||
             (arguments->send_count > 0 &&
              aps_derived_is_missing(job, arguments->send,
                                     arguments->send_type)));
@@ -69,7 +69,7 @@ static bool gather_is_eligible(const struct aps_job *job,
                                const struct aps_call_arguments *arguments)
 {
     return aps_abi_is_communicator(arguments->comm) && arguments->count >= 0 &&
-           aps_signature_floats(job, arguments->type) > 0 &&
+           aps_signature_of(job, arguments->type).count > 0 &&
            !(arguments->form != APS_BLOCKING &&
              gather_is_wrong(job, arguments));
 }
@@ -79,27 +79,30 @@ static bool gather_is_eligible(const struct aps_job *job,
 static bool gather_measure(const struct aps_call *call, struct aps_layer *layer)
 {
     const struct aps_job *job = call->context->job;
-    const size_t floats = aps_signature_floats(job, call->arguments.type);
+    const struct aps_signature values =
+        aps_signature_of(job, call->arguments.type);
     const bool in_place = call->arguments.send == MPI_IN_PLACE;
-    float *place = NULL; /* position of this rank's block */
+    const void *place = NULL; /* position of this rank's block */
 
-    *layer = (struct aps_layer){.out = call->arguments.receive};
-    if (!aps_other_elements(call->arguments.count, (MPI_Count)floats,
+    *layer = (struct aps_layer){.key.element = values.element,
+                                .out = call->arguments.receive};
+    if (!aps_other_elements(call->arguments.count, (MPI_Count)values.count,
                             &layer->own) ||
         !aps_other_elements((MPI_Count)layer->own, call->context->size,
                             &layer->count))
         return false;
-    layer->good = aps_call_is_float(job, call->arguments.type) &&
+    layer->good = aps_call_takes_type(job, call->arguments.type) &&
                   call->arguments.send && call->arguments.receive &&
                   call->arguments.receive != MPI_IN_PLACE;
     if (layer->good)
-        place = (float *)call->arguments.receive +
-                (size_t)call->context->rank * layer->own;
+        place = aps_call_at(call->arguments.receive, values.element,
+                            (size_t)call->context->rank * layer->own);
     if (!in_place)
-        layer->good = layer->good &&
-                      call->arguments.send_count == call->arguments.count &&
-                      aps_call_is_float(job, call->arguments.send_type) &&
-                      call->arguments.send != place;
+        layer->good =
+            layer->good &&
+            call->arguments.send_count == call->arguments.count &&
+            aps_element_of(call->arguments.send_type) == values.element &&
+            call->arguments.send != place;
     layer->in = in_place ? place : call->arguments.send;
     return true;
 }
@@ -119,7 +122,7 @@ static int gather_run(struct aps_call *call, const struct aps_layer *layer,
 static int gather_hold(struct aps_call_arguments *arguments)
 {
     const struct aps_job *job = aps_job();
-    const bool holds = !aps_call_is_float(job, arguments->type);
+    const bool holds = !aps_call_takes_type(job, arguments->type);
     const void *receive = arguments->receive;
     int rc = holds ? aps_derived_hold(&receive, &arguments->type) : MPI_SUCCESS;
 
@@ -127,7 +130,7 @@ static int gather_hold(struct aps_call_arguments *arguments)
         return rc;
     arguments->receive = (void *)(uintptr_t)receive;
     if (arguments->send == MPI_IN_PLACE ||
-        aps_call_is_float(job, arguments->send_type))
+        aps_call_takes_type(job, arguments->send_type))
         return rc;
     rc = aps_derived_hold(&arguments->send, &arguments->send_type);
     if (rc != MPI_SUCCESS && holds)
@@ -139,10 +142,10 @@ static void gather_release(struct aps_call_arguments *arguments)
 {
     const struct aps_job *job = aps_job();
 
-    if (!aps_call_is_float(job, arguments->type))
+    if (!aps_call_takes_type(job, arguments->type))
         PMPI_Type_free(&arguments->type);
     if (arguments->send != MPI_IN_PLACE &&
-        !aps_call_is_float(job, arguments->send_type))
+        !aps_call_takes_type(job, arguments->send_type))
         PMPI_Type_free(&arguments->send_type);
 }
 
@@ -195,9 +198,9 @@ static int gather_run_unchanged(struct aps_call *call,
 {
     const struct aps_vcomm *vcomm =
         aps_comm_resources_vcomm(call->context->resources);
-    const size_t size = layer->own * sizeof(float);
+    const size_t size = layer->own * layer->memory->element;
     unsigned char *in = malloc(size);
-    unsigned char *out = malloc(layer->count * sizeof(float));
+    unsigned char *out = malloc(layer->count * layer->memory->element);
     struct aps_call packed = *call;
     struct aps_bounce bounce;
     int rc = aps_bounce_begin(

@@ -20,6 +20,7 @@
 #include "queue/queue.h"
 #include "call/run.h"
 #include "call/collective.h"
+#include "call/plan.h"
 #include "device/bounce.h"
 
 /* Cache of the calls that this thread recently passed through, indexed by
@@ -129,20 +130,21 @@ static bool allreduce_passes_by_count(struct aps_call *call, bool *apart)
     struct aps_context *context = call->context;
     const size_t count = (size_t)call->arguments.count;
     const struct aps_policy *policy = context->job->policy;
-    const struct aps_plan_key key = {.layer = -1, .count = count};
+    const struct aps_plan_key key = {
+        .element = call->element, .layer = -1, .count = count};
     struct aps_passed_count *kept;
 
     if (context->state != APS_CONTEXT_ACTIVE ||
         aps_policy_steps(policy)->kind != APS_STEPS_NONE)
         return false;
     kept = &context->passed_counts[aps_bucket(count, APS_CONTEXT_PASSED_BITS)];
-    if (kept->count != count) {
+    if (kept->count != count || kept->element != call->element) {
         aps_policy_resolve(policy, &key, &context->plan_by_count);
         call->planned = true;
         if (!allreduce_plan_passes(context, count, &context->plan_by_count,
                                    &call->reason, apart))
             return false;
-        *kept = (struct aps_passed_count){count, call->reason};
+        *kept = (struct aps_passed_count){count, call->element, call->reason};
     }
     call->reason = kept->reason;
     return true;
@@ -258,12 +260,13 @@ static void allreduce_describe(const struct aps_call *call, long i,
         .generation = position->generation,
         .drops = aps_call_control(call).drops,
     };
-    layer->out = (float *)call->arguments.receive + offset;
+    layer->out = aps_call_at(call->arguments.receive, call->element, offset);
     layer->in = call->arguments.send == MPI_IN_PLACE
                     ? layer->out
-                    : (const float *)call->arguments.send + offset;
+                    : aps_call_at(call->arguments.send, call->element, offset);
     *key = (struct aps_plan_key){
         .call = APS_CALL_ALLREDUCE,
+        .element = call->element,
         .layers = position->layers,
         .epoch = position->epoch,
         .step = position->step,
@@ -336,8 +339,7 @@ static int allreduce_reference(struct aps_call *call,
 static bool allreduce_is_eligible(const struct aps_job *job,
                                   const struct aps_call_arguments *arguments)
 {
-    return aps_call_is_float(job, arguments->type) &&
-           arguments->op == MPI_SUM &&
+    return aps_call_is_sum(job, arguments) &&
            aps_abi_is_communicator(arguments->comm) && arguments->count >= 0 &&
            (arguments->count == 0 || (arguments->send && arguments->receive &&
                                       arguments->receive != MPI_IN_PLACE &&

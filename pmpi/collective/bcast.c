@@ -70,7 +70,7 @@ static bool bcast_is_eligible(const struct aps_job *job,
     int size;
 
     return arguments->count >= 0 &&
-           aps_signature_floats(job, arguments->type) > 0 &&
+           aps_signature_of(job, arguments->type).count > 0 &&
            aps_abi_is_communicator(arguments->comm) &&
            PMPI_Comm_size(arguments->comm, &size) == MPI_SUCCESS &&
            arguments->root >= 0 && arguments->root < size &&
@@ -81,19 +81,21 @@ static bool bcast_is_eligible(const struct aps_job *job,
 static bool bcast_measure(const struct aps_call *call, struct aps_layer *layer)
 {
     const struct aps_job *job = call->context->job;
-    const size_t floats = aps_signature_floats(job, call->arguments.type);
+    const struct aps_signature values =
+        aps_signature_of(job, call->arguments.type);
     const bool root = call->context->rank == call->arguments.root;
 
-    *layer = (struct aps_layer){.in = call->arguments.receive,
+    *layer = (struct aps_layer){.key.element = values.element,
+                                .in = call->arguments.receive,
                                 .out = call->arguments.receive};
     if (call->arguments.root < 0 ||
         call->arguments.root >= call->context->size ||
-        !aps_other_elements(call->arguments.count, (MPI_Count)floats,
+        !aps_other_elements(call->arguments.count, (MPI_Count)values.count,
                             &layer->count))
         return false;
     layer->own = root ? layer->count : 0;
-    layer->good =
-        aps_call_is_float(job, call->arguments.type) && call->arguments.receive;
+    layer->good = aps_call_takes_type(job, call->arguments.type) &&
+                  call->arguments.receive;
     return true;
 }
 
@@ -102,8 +104,9 @@ static bool bcast_measure(const struct aps_call *call, struct aps_layer *layer)
 static void bcast_agree(struct aps_call *call, struct aps_layer *layer,
                         bool *good)
 {
-    if (layer->own > 0 && layer->good && layer->memory == &aps_memory_host &&
-        !aps_memory_is_writable(layer->out, layer->own * sizeof(float)))
+    if (layer->own > 0 && layer->good && !call->gpu.receive &&
+        !aps_memory_is_writable(layer->out,
+                                layer->own * layer->memory->element))
         layer->good = false;
     aps_other_agree_blocks(call, layer, good);
 }
@@ -125,7 +128,7 @@ static int bcast_hold(struct aps_call_arguments *arguments)
     const void *buffer = arguments->receive;
     int rc;
 
-    if (aps_call_is_float(aps_job(), arguments->type))
+    if (aps_call_takes_type(aps_job(), arguments->type))
         return MPI_SUCCESS;
     rc = aps_derived_hold(&buffer, &arguments->type);
     if (rc == MPI_SUCCESS)
@@ -135,7 +138,7 @@ static int bcast_hold(struct aps_call_arguments *arguments)
 
 static void bcast_release(struct aps_call_arguments *arguments)
 {
-    if (!aps_call_is_float(aps_job(), arguments->type))
+    if (!aps_call_takes_type(aps_job(), arguments->type))
         PMPI_Type_free(&arguments->type);
 }
 
@@ -148,7 +151,7 @@ static int bcast_run_unchanged(struct aps_call *call,
     const struct aps_vcomm *vcomm =
         aps_comm_resources_vcomm(call->context->resources);
     const bool root = call->context->rank == call->arguments.root;
-    const size_t size = layer->count * sizeof(float);
+    const size_t size = layer->count * layer->memory->element;
     unsigned char *bytes = malloc(size);
     struct aps_bounce bounce;
     int rc = aps_bounce_begin(

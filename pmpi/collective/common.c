@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/fpenv.h"
+#include "call/plan.h"
 #include "comm/context.h"
 #include "comm/report.h"
 #include "message/agree.h"
@@ -16,21 +17,22 @@
 bool aps_other_elements(MPI_Count a, MPI_Count b, size_t *product)
 {
     return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, product) &&
-           *product <= PTRDIFF_MAX / sizeof(float);
+           *product <= PTRDIFF_MAX / sizeof(double);
 }
 
 bool aps_other_is_sum(const struct aps_job *job,
                       const struct aps_call_arguments *arguments)
 {
     return aps_abi_is_communicator(arguments->comm) &&
-           aps_call_is_float(job, arguments->type) && arguments->op == MPI_SUM;
+           aps_call_is_sum(job, arguments);
 }
 
-static void other_key(const struct aps_call *call, size_t count,
-                      struct aps_plan_key *key)
+static void other_key(const struct aps_call *call, enum aps_element element,
+                      size_t count, struct aps_plan_key *key)
 {
     *key = (struct aps_plan_key){
         .call = call->arguments.collective->which,
+        .element = element,
         .layer = -1,
         .layers = call->position.layers,
         .count = count,
@@ -41,7 +43,8 @@ static void other_key(const struct aps_call *call, size_t count,
 
 /* Numbers a call that the policy names. Returns false if it passes at this
  * step. */
-static bool other_advance(struct aps_call *call, size_t count)
+static bool other_advance(struct aps_call *call, enum aps_element element,
+                          size_t count)
 {
     struct aps_context *context = call->context;
     struct aps_step_position *position = &call->position;
@@ -59,7 +62,7 @@ static bool other_advance(struct aps_call *call, size_t count)
     aps_steps_now(context->steps, &position->step, &position->epoch);
     if (epoch >= 0)
         position->epoch = epoch;
-    other_key(call, count, &key);
+    other_key(call, element, count, &key);
     aps_policy_resolve(policy, &key, &plan);
     if (!plan.rewrite)
         return false;
@@ -93,7 +96,7 @@ bool aps_other_number(struct aps_call *call)
         call->reason = APS_PASSED_OFF;
         return false;
     }
-    return other_advance(call, layer.count);
+    return other_advance(call, layer.key.element, layer.count);
 }
 
 void aps_other_describe(const struct aps_call *call, long i, size_t offset,
@@ -103,7 +106,7 @@ void aps_other_describe(const struct aps_call *call, long i, size_t offset,
     (void)offset;
     (void)call->arguments.collective->measure(call, layer);
     layer->number = call->position.number;
-    other_key(call, layer->count, &layer->key);
+    other_key(call, layer->key.element, layer->count, &layer->key);
 }
 
 bool aps_other_prepare(struct aps_call *call, const struct aps_plan *plan)

@@ -18,11 +18,11 @@ void aps_other_describe(const struct aps_call *call, long i, size_t offset,
 
 bool aps_other_prepare(struct aps_call *call, const struct aps_plan *plan);
 
-/* *product: a * b elements of FP32. Returns false if a or b is negative, or if their
- * bytes exceed PTRDIFF_MAX. */
+/* *product: a * b elements. Returns false if a or b is negative, or if their bytes as
+ * doubles exceed PTRDIFF_MAX. */
 bool aps_other_elements(MPI_Count a, MPI_Count b, size_t *product);
 
-/* True if the call sums FP32 values on a communicator. */
+/* True if the call sums values that the policy has rules for, on a communicator. */
 bool aps_other_is_sum(const struct aps_job *job,
                       const struct aps_call_arguments *arguments);
 

@@ -14,7 +14,7 @@ bool aps_derived_is_missing(const struct aps_job *job, const void *buffer,
     MPI_Count first = 0, length;
 
     return !buffer &&
-           (aps_call_is_float(job, type) ||
+           (aps_call_takes_type(job, type) ||
             PMPI_Type_get_true_extent_x(type, &first, &length) != MPI_SUCCESS ||
             first == 0);
 }

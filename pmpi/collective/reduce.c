@@ -54,6 +54,7 @@ static bool reduce_measure(const struct aps_call *call, struct aps_layer *layer)
     const bool in_place = root && call->arguments.send == MPI_IN_PLACE;
 
     *layer = (struct aps_layer){
+        .key.element = call->element,
         .good = true,
         .in = in_place ? call->arguments.receive : call->arguments.send,
         .out = root ? call->arguments.receive : NULL,

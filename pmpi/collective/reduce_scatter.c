@@ -94,10 +94,11 @@ static bool scatter_measure(const struct aps_call *call,
         const MPI_Count share = scatter_share(&call->arguments, i);
 
         if (share < 0 || __builtin_add_overflow(count, share, &count) ||
-            count > PTRDIFF_MAX / sizeof(float))
+            count > PTRDIFF_MAX / sizeof(double))
             return false;
     }
     *layer = (struct aps_layer){
+        .key.element = call->element,
         .count = count,
         .own = (size_t)own,
         .good = true,
@@ -173,7 +174,8 @@ static int scatter_reference(struct aps_call *call,
         int there = 1;
         const int now = aps_sample_reference(
             &call->context->sample, vcomm, i, layer->memory,
-            layer->in + bounds[i], bounds[i + 1] - bounds[i], &there);
+            aps_memory_at(layer->memory, layer->in, bounds[i]),
+            bounds[i + 1] - bounds[i], &there);
 
         *ready &= there;
         rc = rc == MPI_SUCCESS ? now : rc;

@@ -65,17 +65,15 @@ static bool signature_is_new_handle(int combiner)
            combiner != MPI_COMBINER_F90_INTEGER;
 }
 
-/* True for a named type of FP32 values. By MPI's definition MPI_2REAL is two
- * MPI_REALs. */
-static bool signature_is_named(const struct aps_job *job, MPI_Datatype type)
+/* Returns the type of the values in a named type. By MPI's definition MPI_2REAL is
+ * two MPI_REALs. */
+static enum aps_element signature_named(MPI_Datatype type)
 {
-    return aps_call_is_float(job, type) ||
-           (type != MPI_DATATYPE_NULL && type == MPI_2REAL &&
-            job->real_is_float);
+    return aps_element_of(
+        type != MPI_DATATYPE_NULL && type == MPI_2REAL ? MPI_REAL : type);
 }
 
-static bool signature_is_of_floats(const struct aps_job *job,
-                                   MPI_Datatype type);
+static bool signature_is_uniform(MPI_Datatype type, enum aps_element *element);
 
 /* True if part i of a type adds nothing to it: the part has no elements, or is
  * a member of a structure with count 0. */
@@ -97,10 +95,11 @@ static void *signature_allocate(MPI_Count count, size_t size)
     return malloc((size_t)count * size + 1);
 }
 
-/* True if the types that `type` was made from hold only FP32 values. */
-static bool signature_parts_are_floats(const struct aps_job *job,
-                                       MPI_Datatype type, int combiner,
-                                       const MPI_Count count[4])
+/* True if the types that `type` was made from hold values of one type alone, that of
+ * *element; *element is APS_ELEMENT_NONE before the first of them. */
+static bool signature_parts_are_uniform(MPI_Datatype type, int combiner,
+                                        const MPI_Count count[4],
+                                        enum aps_element *element)
 {
     int *integers = signature_allocate(count[0], sizeof *integers);
     MPI_Aint *addresses = signature_allocate(count[1], sizeof *addresses);
@@ -121,7 +120,7 @@ static bool signature_parts_are_floats(const struct aps_job *job,
             signature_adds_nothing(types[i], combiner, count, integers, large,
                                    i))
             continue;
-        good = signature_is_of_floats(job, types[i]);
+        good = signature_is_uniform(types[i], element);
         known = types[i];
     }
     for (MPI_Count i = 0; i < count[3]; i++) {
@@ -141,28 +140,35 @@ free_contents:
     return good;
 }
 
-static bool signature_is_of_floats(const struct aps_job *job, MPI_Datatype type)
+static bool signature_is_uniform(MPI_Datatype type, enum aps_element *element)
 {
+    const enum aps_element named = signature_named(type);
     MPI_Count count[4];
     int combiner;
 
-    if (signature_is_named(job, type))
-        return true;
+    if (named != APS_ELEMENT_NONE) {
+        if (*element == APS_ELEMENT_NONE)
+            *element = named;
+        return *element == named;
+    }
     return signature_get_envelope(type, count, &combiner) == MPI_SUCCESS &&
            combiner != MPI_COMBINER_NAMED &&
-           signature_parts_are_floats(job, type, combiner, count);
+           signature_parts_are_uniform(type, combiner, count, element);
 }
 
-size_t aps_signature_floats(const struct aps_job *job, MPI_Datatype type)
+struct aps_signature aps_signature_of(const struct aps_job *job,
+                                      MPI_Datatype type)
 {
+    static const struct aps_signature none = {APS_ELEMENT_NONE, 0};
+    enum aps_element element = signature_named(type);
     MPI_Count bytes;
 
-    if (aps_call_is_float(job, type))
-        return 1;
-    if (!signature_is_named(job, type) &&
-        !(aps_abi_may_be_derived(type) && signature_is_of_floats(job, type)))
-        return 0;
-    if (PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes <= 0)
-        return 0;
-    return (size_t)bytes / sizeof(float);
+    if (element == APS_ELEMENT_NONE &&
+        !(aps_abi_may_be_derived(type) && signature_is_uniform(type, &element)))
+        return none;
+    if (!aps_call_takes(job, element) ||
+        PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes <= 0)
+        return none;
+    return (struct aps_signature){
+        element, (size_t)bytes / aps_element_types[element].bytes};
 }

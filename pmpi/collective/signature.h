@@ -10,9 +10,19 @@
 #include <stddef.h>
 
 #include "job/job.h"
+#include "native/element.h"
 
-/* Local. Returns the number of FP32 values in an element of `type`, wherever
- * they lie; 0 if it holds other values or none, or is not a datatype. */
-size_t aps_signature_floats(const struct aps_job *job, MPI_Datatype type);
+/* Contents of an element of a datatype: `count` values of one type, wherever they
+ * lie. */
+struct aps_signature {
+    enum aps_element element;
+    size_t count;
+};
+
+/* Local. Returns {APS_ELEMENT_NONE, 0} if an element of `type` holds values that the
+ * policy has no rules for, values of several types, or none, or if it is not a
+ * datatype. */
+struct aps_signature aps_signature_of(const struct aps_job *job,
+                                      MPI_Datatype type);
 
 #endif

@@ -37,6 +37,7 @@ enum aps_context_state {
  * step. */
 struct aps_passed_count {
     size_t count; /* number of elements; 0: empty slot */
+    enum aps_element element;
     enum aps_reason reason;
 };
 

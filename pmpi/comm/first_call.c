@@ -43,7 +43,7 @@ static void first_call_write_reduction(const struct aps_context *context,
 /* Returns the text that follows the name of the instruction set. */
 static const char *first_call_kernels(const struct aps_memory *memory)
 {
-    if (memory == &aps_memory_host)
+    if (memory != aps_device_backend)
         return "kernels";
     return aps_device_complaint()[0] == '\0'
                ? "and GPU kernels"

@@ -47,6 +47,14 @@ unsigned long aps_context_failures(void);
 int aps_context_check(const struct aps_context *context, const char *call,
                       unsigned long failures, int rc);
 
+/* Local. Makes the bytes that FP32 would have sent those of elements in that
+ * memory: the program's own type. */
+static inline void aps_cost_in_type(struct aps_cost *cost,
+                                    const struct aps_memory *memory)
+{
+    cost->fp32_bytes = cost->fp32_bytes / sizeof(float) * memory->element;
+}
+
 /* Local. Adds the bytes that a reduction has sent to the counters. */
 static inline void aps_count_cost(struct aps_counters *counters,
                                   const struct aps_cost *cost)

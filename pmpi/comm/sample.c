@@ -64,7 +64,7 @@ static size_t sample_length_at(size_t begin, size_t n)
  * memory and returns the copy. */
 static const float *sample_on_host(const struct aps_sample *sample,
                                    const struct aps_memory *memory,
-                                   const float *x, size_t n)
+                                   const void *x, size_t n)
 {
     if (memory == &aps_memory_host)
         return x;
@@ -123,7 +123,7 @@ static void sample_add(void *mine, const void *theirs, size_t size)
 
 int aps_sample_reference(struct aps_sample *sample,
                          const struct aps_vcomm *vcomm, int root,
-                         const struct aps_memory *memory, const float *in,
+                         const struct aps_memory *memory, const void *in,
                          size_t n, int *ready)
 {
     const bool keeps = vcomm->rank == root;
@@ -134,8 +134,8 @@ int aps_sample_reference(struct aps_sample *sample,
         room = aps_sample_reserve(sample, n) == 0;
     for (size_t begin = 0; begin < n; begin += CHUNK) {
         const size_t length = sample_length_at(begin, n);
-        const float *values =
-            sample_on_host(sample, memory, in + begin, length);
+        const float *values = sample_on_host(
+            sample, memory, aps_memory_at(memory, in, begin), length);
         /* The root sums into the reference, or into the chunk if it has no
          * memory for the reference: the other ranks then send the same
          * messages. */
@@ -152,13 +152,13 @@ int aps_sample_reference(struct aps_sample *sample,
 }
 
 void aps_sample_keep(struct aps_sample *sample, const struct aps_memory *memory,
-                     const float *in, size_t n, int *ready)
+                     const void *in, size_t n, int *ready)
 {
     *ready = aps_sample_reserve(sample, n) == 0;
     for (size_t begin = 0; begin < n && *ready; begin += CHUNK) {
         const size_t length = sample_length_at(begin, n);
-        const float *values =
-            sample_on_host(sample, memory, in + begin, length);
+        const float *values = sample_on_host(
+            sample, memory, aps_memory_at(memory, in, begin), length);
 
         for (size_t i = 0; i < length; i++)
             sample->reference[begin + i] = values[i];
@@ -209,7 +209,7 @@ int aps_sample_merge(const struct aps_vcomm *vcomm, struct aps_measure *measure,
 }
 
 void aps_sample_compare(const struct aps_sample *sample,
-                        const struct aps_memory *memory, const float *out,
+                        const struct aps_memory *memory, const void *out,
                         size_t n, struct aps_measure *measure)
 {
     *measure = (struct aps_measure){0};
@@ -217,7 +217,9 @@ void aps_sample_compare(const struct aps_sample *sample,
         const size_t length = sample_length_at(begin, n);
 
         aps_measure_add(measure, sample->reference + begin,
-                        sample_on_host(sample, memory, out + begin, length),
+                        sample_on_host(sample, memory,
+                                       aps_memory_at(memory, out, begin),
+                                       length),
                         length);
     }
 }

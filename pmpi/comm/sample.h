@@ -46,12 +46,12 @@ int aps_sample_reserve(struct aps_sample *sample, size_t n);
  */
 int aps_sample_reference(struct aps_sample *sample,
                          const struct aps_vcomm *vcomm, int root,
-                         const struct aps_memory *memory, const float *in,
+                         const struct aps_memory *memory, const void *in,
                          size_t n, int *ready);
 
 /* Local. Keeps in[n] as the reference of an all-gather, which adds nothing. */
 void aps_sample_keep(struct aps_sample *sample, const struct aps_memory *memory,
-                     const float *in, size_t n, int *ready);
+                     const void *in, size_t n, int *ready);
 
 /* COLLECTIVE over vcomm. On rank 0 *measure becomes the measure of the parts of
  * all ranks, and *ready becomes 1 if no part is missing, otherwise 0. Returns
@@ -63,7 +63,7 @@ int aps_sample_merge(const struct aps_vcomm *vcomm, struct aps_measure *measure,
 /* Local, on the rank that keeps the reference, after the reduction. Compares
  * out[n] with the reference. */
 void aps_sample_compare(const struct aps_sample *sample,
-                        const struct aps_memory *memory, const float *out,
+                        const struct aps_memory *memory, const void *out,
                         size_t n, struct aps_measure *measure);
 
 #endif

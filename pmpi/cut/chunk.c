@@ -136,7 +136,7 @@ struct aps_block aps_piece_block(const struct aps_piece *piece,
 
     return (struct aps_block){
         .memory = vector->memory,
-        .x = aps_piece_in(piece) + slice.begin,
+        .x = aps_piece_in(piece, slice.begin),
         .n = slice.length,
         .number = vector->number,
         .first = vector->first + piece->begin + slice.begin,
@@ -282,7 +282,8 @@ void aps_chunk_decode(const struct aps_chunk *chunk,
                 continue;
         }
         aps_blocks_decode_slices(blocks, piece->vector->memory, parts, from,
-                                 chunk->stride, piece->n, aps_piece_out(piece));
+                                 chunk->stride, piece->n,
+                                 aps_piece_out(piece, 0));
     }
     aps_blocks_run(blocks);
 }

@@ -25,8 +25,8 @@
 
 /* A vector to reduce: in[n] to out[n], which may be the same array. */
 struct aps_vector {
-    const float *in;
-    float *out;
+    const void *in;
+    void *out;
     size_t n;
     const struct aps_memory *memory; /* memory of in[n] and out[n] */
     /* The random bits depend on `number`, which no other vector of the
@@ -66,14 +66,17 @@ struct aps_piece {
     size_t inner_offset;
 };
 
-static inline const float *aps_piece_in(const struct aps_piece *piece)
+/* Return the address of element i of a piece. */
+static inline const void *aps_piece_in(const struct aps_piece *piece, size_t i)
 {
-    return piece->vector->in + piece->begin;
+    return aps_memory_at(piece->vector->memory, piece->vector->in,
+                         piece->begin + i);
 }
 
-static inline float *aps_piece_out(const struct aps_piece *piece)
+static inline void *aps_piece_out(const struct aps_piece *piece, size_t i)
 {
-    return piece->vector->out + piece->begin;
+    return aps_memory_at(piece->vector->memory, piece->vector->out,
+                         piece->begin + i);
 }
 
 static inline struct aps_slice aps_piece_slice(const struct aps_piece *piece,

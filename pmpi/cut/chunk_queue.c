@@ -19,7 +19,7 @@ static void queue_measure(struct aps_block_queue *queue,
         const struct aps_slice slice =
             aps_piece_slice(piece, slices->owners, owner);
 
-        aps_block_queue_measure(queue, aps_piece_in(piece) + slice.begin,
+        aps_block_queue_measure(queue, aps_piece_in(piece, slice.begin),
                                 slice.length,
                                 &owners->magnitudes[owner - owners->first]);
     }

@@ -7,7 +7,7 @@
 #include "scale/exponent.h"
 
 int aps_exponent_agree(const struct aps_vcomm *vcomm,
-                       const struct aps_wire *wire, const float *x, size_t n,
+                       const struct aps_wire *wire, const void *x, size_t n,
                        int *exponent)
 {
     float max;

@@ -47,7 +47,7 @@ void aps_exponent_measure(const struct aps_wire *wire, int count,
 /* Agrees on the exponent of one vector in the memory of `wire`, like
  * aps_exponent_vectors. */
 int aps_exponent_agree(const struct aps_vcomm *vcomm,
-                       const struct aps_wire *wire, const float *x, size_t n,
+                       const struct aps_wire *wire, const void *x, size_t n,
                        int *exponent);
 
 /* Agrees on the exponents of vectors whose greatest finite magnitudes are

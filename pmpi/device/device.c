@@ -16,7 +16,7 @@
 #include "cuda/plugin.h"
 #include "message/fiber.h"
 #include "job/job.h"
-#include "device/memory_bounce.h"
+#include "device/memory_relay.h"
 
 const struct aps_memory *_Atomic aps_device_backend;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -99,7 +99,7 @@ static const struct aps_cuda_plugin *device_load(const char *path)
 static void device_open_plugin(void)
 {
     const char *named = aps_job()->options.cuda;
-    const struct aps_memory *backend = &aps_memory_bounce;
+    const struct aps_memory *backend = aps_memory_relay(APS_ELEMENT_FLOAT);
     const struct aps_cuda_plugin *plugin;
     char path[PATH_MAX], cause[256] = "";
 
@@ -124,6 +124,17 @@ const struct aps_memory *aps_device_open(void)
         return backend;
     pthread_once(&once, device_open_plugin);
     return atomic_load_explicit(&aps_device_backend, memory_order_acquire);
+}
+
+unsigned long aps_device_failures(char *cause, size_t size)
+{
+    const struct aps_memory *backend =
+        atomic_load_explicit(&aps_device_backend, memory_order_acquire);
+    unsigned long failures = aps_memory_relay_failures(cause, size);
+
+    if (backend && backend != aps_memory_relay(APS_ELEMENT_FLOAT))
+        failures += backend->failures(cause, size);
+    return failures + (backend ? aps_device_losses(cause, size) : 0);
 }
 
 const char *aps_device_complaint(void)

@@ -2,7 +2,7 @@
 /*
  * Memory backend for buffers in a GPU's memory: the plugin's (cuda/plugin.h),
  * or, if the plugin cannot work, the driver's copies to the host
- * (memory_bounce.h). They give the same wire bytes as the host's backend, so
+ * (memory_relay.h). They give the same wire bytes as the host's backend, so
  * each rank chooses by itself.
  */
 #ifndef APS_PMPI_DEVICE_DEVICE_H
@@ -56,17 +56,9 @@ bool aps_device_mpi_is_aware(void);
 /* Returns the number of calls of aps_device_note_loss. `cause` is as below. */
 unsigned long aps_device_losses(char *cause, size_t size);
 
-/* Returns the number of verbs of the backend that have failed so far. If it is
+/* Returns the number of verbs of the backends that have failed so far. If it is
  * not 0, `cause` (`size` bytes) says why the last one failed. */
-static inline unsigned long aps_device_failures(char *cause, size_t size)
-{
-    const struct aps_memory *backend =
-        atomic_load_explicit(&aps_device_backend, memory_order_acquire);
-
-    return backend && backend->failures
-               ? backend->failures(cause, size) + aps_device_losses(cause, size)
-               : 0;
-}
+unsigned long aps_device_failures(char *cause, size_t size);
 
 /* Notes that the device of another rank has lost values of a call of this rank.
  * Counts as a failure. */

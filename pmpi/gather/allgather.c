@@ -68,8 +68,8 @@ void aps_allgather_destroy(struct aps_allgather *gather)
 struct run {
     struct aps_allgather *gather;
     const struct aps_wire *wire;
-    const float *in;
-    float *out;
+    const void *in;
+    void *out;
     size_t n;
     size_t chunk; /* elements of each rank */
     int exponent;
@@ -87,7 +87,7 @@ static void allgather_send_values(void *state, size_t k)
     unsigned char *own = slot->blocks + (size_t)gather->rank * stride;
     const struct aps_block block = {
         .memory = run->wire->memory,
-        .x = run->in + k * run->chunk,
+        .x = aps_memory_at(run->wire->memory, run->in, k * run->chunk),
         .n = n,
         .number = run->wire->number,
         .first = k * run->chunk,
@@ -118,12 +118,13 @@ static void allgather_take_values(void *state, size_t k)
     for (int i = 0; i < gather->ranks; i++)
         aps_blocks_decode(&gather->waiting, run->wire->memory,
                           slot->blocks + (size_t)i * stride, n,
-                          run->out + (size_t)i * run->n + k * run->chunk);
+                          aps_memory_at(run->wire->memory, run->out,
+                                        (size_t)i * run->n + k * run->chunk));
     aps_blocks_run(&gather->waiting);
 }
 
 int aps_allgather_run(struct aps_allgather *gather, const struct aps_wire *wire,
-                      int outcome, int exponent, const float *in, float *out,
+                      int outcome, int exponent, const void *in, void *out,
                       size_t n, struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage stages[] = {

@@ -27,7 +27,7 @@ void aps_allgather_destroy(struct aps_allgather *gather); /* NULL is allowed */
  * Returns an MPI error code.
  */
 int aps_allgather_run(struct aps_allgather *gather, const struct aps_wire *wire,
-                      int outcome, int exponent, const float *in, float *out,
+                      int outcome, int exponent, const void *in, void *out,
                       size_t n, struct aps_cost *cost);
 
 /*

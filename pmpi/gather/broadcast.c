@@ -75,7 +75,7 @@ struct run {
     struct aps_broadcast *broadcast;
     const struct aps_wire *wire;
     int root;
-    float *x;
+    void *x;
     size_t n;
     size_t chunk; /* elements of all slices together */
     int exponent;
@@ -150,7 +150,7 @@ static void broadcast_encode_slice(const struct run *run, int owner, size_t k)
     const struct aps_slice slice = broadcast_slice(run, owner, k);
     const struct aps_block block = {
         .memory = run->wire->memory,
-        .x = run->x + slice.begin,
+        .x = aps_memory_at(run->wire->memory, run->x, slice.begin),
         .n = slice.length,
         .number = run->wire->number,
         .first = slice.begin,
@@ -249,8 +249,9 @@ static void broadcast_finish(void *state, size_t k)
         slice = broadcast_slice(run, owner, k);
         if (slice.length == 0)
             continue;
-        aps_blocks_decode(blocks, run->wire->memory, block, slice.length,
-                          run->x + slice.begin);
+        aps_blocks_decode(
+            blocks, run->wire->memory, block, slice.length,
+            aps_memory_at(run->wire->memory, run->x, slice.begin));
         memcpy(&header, block, sizeof header);
         aps_cost_note(run->cost, header.exponent);
     }
@@ -259,7 +260,7 @@ static void broadcast_finish(void *state, size_t k)
 
 int aps_broadcast_run(struct aps_broadcast *broadcast,
                       const struct aps_wire *wire, int root, int outcome,
-                      int exponent, float *x, size_t n, struct aps_cost *cost)
+                      int exponent, void *x, size_t n, struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage stages[] = {
         {broadcast_offer, 0},

@@ -31,7 +31,7 @@ void aps_broadcast_destroy(struct aps_broadcast *broadcast); /* NULL is
  */
 int aps_broadcast_run(struct aps_broadcast *broadcast,
                       const struct aps_wire *wire, int root, int outcome,
-                      int exponent, float *x, size_t n, struct aps_cost *cost);
+                      int exponent, void *x, size_t n, struct aps_cost *cost);
 
 /*
  * COLLECTIVE over vcomm. Copies bytes of the root, unchanged, to all ranks.

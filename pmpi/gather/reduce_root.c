@@ -77,8 +77,8 @@ struct run {
     const struct aps_wire *wire;
     struct aps_shares shares;
     int root;
-    const float *in;
-    float *out;
+    const void *in;
+    void *out;
     int exponent;
     struct aps_cost *cost;
 };
@@ -140,6 +140,7 @@ static void root_turn(void *state, size_t k)
     const struct aps_slice own = root_slice_of(&run->shares, rooted->rank, k);
     const bool measure = aps_wire_measures(wire);
     const struct shape shape = {run, k};
+    const float *values = NULL;
     unsigned char *block = slot->results + (size_t)rooted->rank * stride;
     struct aps_block sum = {
         .memory = &aps_memory_host,
@@ -158,7 +159,8 @@ static void root_turn(void *state, size_t k)
                              root_slice_bytes, &shape);
     root_note(rooted,
               aps_reduce_scatter_receive(rooted->scatter, wire, &run->shares, k,
-                                         &sum.x, measure ? &sum.known : NULL));
+                                         &values, measure ? &sum.known : NULL));
+    sum.x = values;
     if (own.length == 0)
         return;
     if (rooted->outcome == MPI_SUCCESS)
@@ -187,13 +189,14 @@ static void root_finish(void *state, size_t k)
     aps_blocks_decode_slices(
         &rooted->waiting, run->wire->memory, rooted->ranks, slot->results,
         aps_block_stride(run->wire, run->shares.longest),
-        aps_chunk_length(run->shares.n, chunk, k), run->out + k * chunk);
+        aps_chunk_length(run->shares.n, chunk, k),
+        aps_memory_at(run->wire->memory, run->out, k * chunk));
     aps_blocks_run(&rooted->waiting);
 }
 
 int aps_reduce_root_run(struct aps_reduce_root *rooted,
-                        const struct aps_wire *wire, int root, const float *in,
-                        float *out, size_t n, struct aps_cost *cost)
+                        const struct aps_wire *wire, int root, const void *in,
+                        void *out, size_t n, struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage stages[] = {
         {root_offer, 0},

@@ -25,7 +25,7 @@ void aps_reduce_root_destroy(
 /* COLLECTIVE over vcomm. Sums in[n] of all ranks in out[n] of `root`; `out` may
  * be `in`. Other ranks do not use `out`. Returns an MPI error code. */
 int aps_reduce_root_run(struct aps_reduce_root *rooted,
-                        const struct aps_wire *wire, int root, const float *in,
-                        float *out, size_t n, struct aps_cost *cost);
+                        const struct aps_wire *wire, int root, const void *in,
+                        void *out, size_t n, struct aps_cost *cost);
 
 #endif

@@ -89,7 +89,7 @@ struct offer {
     const struct aps_shares *shares;
     const struct slot *slot;
     size_t k;
-    const float *in;
+    const void *in;
     int exponent;
 };
 
@@ -113,7 +113,7 @@ static void scatter_encode_part(struct aps_reduce_scatter *scatter,
         offer->shares->part(offer->shares, owner, offer->k);
     const struct aps_block block = {
         .memory = wire->memory,
-        .x = offer->in + part.begin,
+        .x = aps_memory_at(wire->memory, offer->in, part.begin),
         .n = part.length,
         .number = wire->number,
         .first = part.begin,
@@ -131,8 +131,7 @@ static void scatter_encode_part(struct aps_reduce_scatter *scatter,
 int aps_reduce_scatter_send(struct aps_reduce_scatter *scatter,
                             const struct aps_wire *wire,
                             const struct aps_shares *shares, size_t k,
-                            const float *in, int exponent,
-                            struct aps_cost *cost)
+                            const void *in, int exponent, struct aps_cost *cost)
 {
     struct slot *slot = &scatter->slots[k % APS_EXCHANGE_DEPTH];
     const struct offer offer = {shares, slot, k, in, exponent};
@@ -199,8 +198,8 @@ struct run {
     struct aps_reduce_scatter *scatter;
     const struct aps_wire *wire;
     struct aps_shares shares;
-    const float *in;
-    float *out;
+    const void *in;
+    void *out;
     int exponent;
     struct aps_cost *cost;
 };
@@ -265,12 +264,14 @@ static void scatter_turn(void *state, size_t k)
                                    &sum, NULL) == MPI_SUCCESS &&
         own.length > 0)
         run->wire->memory->copy_in(
-            run->out + (own.begin - run->shares.bounds[rank]), sum, own.length);
+            aps_memory_at(run->wire->memory, run->out,
+                          own.begin - run->shares.bounds[rank]),
+            sum, own.length);
 }
 
 int aps_reduce_scatter_run(struct aps_reduce_scatter *scatter,
-                           const struct aps_wire *wire, const float *in,
-                           const size_t bounds[], float *out,
+                           const struct aps_wire *wire, const void *in,
+                           const size_t bounds[], void *out,
                            struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage stages[] = {

@@ -66,7 +66,7 @@ void aps_reduce_scatter_fail(struct aps_reduce_scatter *scatter, int rc);
 int aps_reduce_scatter_send(struct aps_reduce_scatter *scatter,
                             const struct aps_wire *wire,
                             const struct aps_shares *shares, size_t k,
-                            const float *in, int exponent,
+                            const void *in, int exponent,
                             struct aps_cost *cost);
 int aps_reduce_scatter_receive(struct aps_reduce_scatter *scatter,
                                const struct aps_wire *wire,
@@ -81,8 +81,8 @@ int aps_reduce_scatter_receive(struct aps_reduce_scatter *scatter,
  * Returns an MPI error code.
  */
 int aps_reduce_scatter_run(struct aps_reduce_scatter *scatter,
-                           const struct aps_wire *wire, const float *in,
-                           const size_t bounds[], float *out,
+                           const struct aps_wire *wire, const void *in,
+                           const size_t bounds[], void *out,
                            struct aps_cost *cost);
 
 #endif

@@ -266,13 +266,14 @@ static bool gpu_ipc_holds(const struct aps_gpu_ipc *peers)
 enum vote { READY, TO_MAKE, NOT_NOW, NEVER };
 
 static enum vote gpu_ipc_vote(const struct aps_gpu_ipc *peers,
-                              const struct aps_memory *memory, const float *in,
-                              const float *out)
+                              const struct aps_memory *memory, const void *in,
+                              const void *out)
 {
     int device;
 
     if (!aps_device_is_shared() || aps_shm_group_device_failed(peers->node) ||
-        (memory != &aps_memory_host && !memory->device))
+        (memory != &aps_memory_host && memory->element == sizeof(float) &&
+         !memory->device))
         return NEVER;
     if (!memory->device)
         return NOT_NOW;
@@ -287,8 +288,8 @@ static enum vote gpu_ipc_vote(const struct aps_gpu_ipc *peers,
 }
 
 bool aps_gpu_ipc_meet(struct aps_gpu_ipc *peers,
-                      const struct aps_memory *memory, const float *in,
-                      const float *out)
+                      const struct aps_memory *memory, const void *in,
+                      const void *out)
 {
     if (peers->refused)
         return false;

@@ -29,8 +29,8 @@ struct aps_gpu_ipc *aps_gpu_ipc_create(struct aps_shm_group *node,
  * no such verbs, if its GPU has failed, or after many calls without GPU memory.
  */
 bool aps_gpu_ipc_meet(struct aps_gpu_ipc *peers,
-                      const struct aps_memory *memory, const float *in,
-                      const float *out);
+                      const struct aps_memory *memory, const void *in,
+                      const void *out);
 
 /* Returns a rank's region, aligned to 16 bytes, for the verbs of
  * `memory->device`. */

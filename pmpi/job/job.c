@@ -160,7 +160,6 @@ static void job_read_texts(void)
 static void job_start(void)
 {
     struct aps_job *job = &the_job;
-    int real_size;
 
     job->pid = getpid();
     job->foreign = aps_foreign();
@@ -168,9 +167,6 @@ static void job_start(void)
         return;
     job_count_neighbours();
     aps_counters_shared = job_may_have_threads();
-    job->real_is_float = MPI_REAL != MPI_DATATYPE_NULL &&
-                         PMPI_Type_size(MPI_REAL, &real_size) == MPI_SUCCESS &&
-                         real_size == 4;
     pthread_once(&texts_read, job_read_texts);
 }
 

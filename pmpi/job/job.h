@@ -124,8 +124,7 @@ struct aps_counters {
 struct aps_job {
     pid_t pid;    /* process that made the job; a forked child has another */
     bool foreign; /* result of aps_foreign */
-    bool real_is_float; /* MPI_REAL has 4 bytes, as is usual in Fortran */
-    atomic_bool begun;  /* aps_lifecycle_begin has seen MPI_Init */
+    atomic_bool begun; /* aps_lifecycle_begin has seen MPI_Init */
     struct aps_options options;
     struct aps_errors warnings; /* unknown variables */
     struct aps_errors errors;   /* errors, and warnings of the policy */

@@ -25,8 +25,9 @@ struct aps_layer {
         APS_WAY_MPI,   /* MPI carries it out, with its neighbours of this way */
         APS_WAY_REDUCE /* the library carries it out by `plan` */
     } way;
-    const float *in;
-    float *out;                      /* receives all elements of this rank */
+    size_t offset; /* first element in the call of an all-reduce */
+    const void *in;
+    void *out;                       /* receives all elements of this rank */
     const struct aps_memory *memory; /* memory that `in` and `out` are in */
     size_t count; /* elements of the whole vector, the same on all ranks */
     size_t
@@ -53,6 +54,7 @@ aps_layer_key_of(const struct aps_layer *layer)
     return (struct aps_layer_key){
         .layer = layer->key.layer,
         .count = layer->count,
+        .element = layer->key.element,
         .rule = layer->plan.rule,
         .choice = layer->choice,
         .epoch = layer->key.epoch,

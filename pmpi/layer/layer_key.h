@@ -15,6 +15,7 @@
 struct aps_layer_key {
     long layer; /* -1: no step known; then the count identifies the layer */
     size_t count;
+    enum aps_element element;
     int rule;
     int choice; /* number of the chosen format among those of all rules; 0: the
                    rule has only one. A scale's state belongs to one format */
@@ -32,7 +33,8 @@ struct aps_layer_key {
 static inline bool aps_layer_key_same(const struct aps_layer_key *a,
                                       const struct aps_layer_key *b)
 {
-    return a->layer == b->layer && a->count == b->count;
+    return a->layer == b->layer && a->count == b->count &&
+           a->element == b->element;
 }
 
 /* Returns a hash that is equal for keys of the same layer. */

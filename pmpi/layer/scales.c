@@ -131,7 +131,8 @@ static struct aps_scale_moments scales_measure(const struct aps_vector *vector,
             vector->n - begin < PART ? vector->n - begin : (size_t)PART;
         struct aps_scale_moments here;
 
-        vector->memory->copy_out(part, vector->in + begin, n);
+        vector->memory->copy_out(
+            part, aps_memory_at(vector->memory, vector->in, begin), n);
         here = aps_scale_moments_of(part, n, question);
         aps_scale_moments_add(&moments, &here);
     }

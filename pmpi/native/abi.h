@@ -58,4 +58,41 @@ static inline bool aps_abi_may_be_derived(MPI_Datatype type)
 #endif
 }
 
+/* True if `op` is the handle of an operation that the program has made, as far as the
+ * ABI shows. */
+static inline bool aps_abi_is_own_op(MPI_Op op)
+{
+#ifdef APS_MPI_MPICH
+    const unsigned kind = 0xfu << 26, storage = 3u << 30;
+    const unsigned known = (unsigned)MPI_SUM, asked = (unsigned)op;
+
+    return op != MPI_OP_NULL && (asked & kind) == (known & kind) &&
+           (asked & storage) != (known & storage);
+#else
+    const MPI_Op predefined[] = {MPI_OP_NULL, MPI_SUM,     MPI_MAX,  MPI_MIN,
+                                 MPI_PROD,    MPI_LAND,    MPI_BAND, MPI_LOR,
+                                 MPI_BOR,     MPI_LXOR,    MPI_BXOR, MPI_MAXLOC,
+                                 MPI_MINLOC,  MPI_REPLACE, MPI_NO_OP};
+
+    for (int i = 0; i < (int)(sizeof predefined / sizeof *predefined); i++) {
+        if (op == predefined[i])
+            return false;
+    }
+    return op;
+#endif
+}
+
+/* True if `type` is, or may be, the handle of a predefined datatype. */
+static inline bool aps_abi_may_be_predefined(MPI_Datatype type)
+{
+#ifdef APS_MPI_MPICH
+    const unsigned fields = 0xfu << 26 | 3u << 30;
+
+    return type != MPI_DATATYPE_NULL &&
+           ((unsigned)type & fields) == ((unsigned)MPI_FLOAT & fields);
+#else
+    return type && type != MPI_DATATYPE_NULL;
+#endif
+}
+
 #endif

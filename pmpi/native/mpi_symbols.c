@@ -28,7 +28,8 @@
     ROW(PMPI_Info_free) ROW(PMPI_Info_get) ROW(PMPI_Initialized)               \
     ROW(PMPI_Iprobe) ROW(PMPI_Irecv) ROW(PMPI_Irsend) ROW(PMPI_Irsend_c)       \
     ROW(PMPI_Isend) ROW(PMPI_Isend_c) ROW(PMPI_Issend) ROW(PMPI_Issend_c)      \
-    ROW(PMPI_Mrecv) ROW(PMPI_Mrecv_c) ROW(PMPI_Op_f2c) ROW(PMPI_Pack)          \
+    ROW(PMPI_Mrecv) ROW(PMPI_Mrecv_c) ROW(PMPI_Op_commutative)                  \
+    ROW(PMPI_Op_f2c) ROW(PMPI_Pack) ROW(PMPI_Reduce_local)                     \
     ROW(PMPI_Pack_c) ROW(PMPI_Pack_size) ROW(PMPI_Pack_size_c)                 \
     ROW(PMPI_Query_thread) ROW(PMPI_Recv) ROW(PMPI_Recv_c)                     \
     ROW(PMPI_Request_c2f) ROW(PMPI_Request_free) ROW(PMPI_Request_get_status)  \
@@ -39,7 +40,8 @@
     ROW(PMPI_Type_free) ROW(PMPI_Type_get_contents)                            \
     ROW(PMPI_Type_get_contents_c) ROW(PMPI_Type_get_envelope)                  \
     ROW(PMPI_Type_get_envelope_c) ROW(PMPI_Type_get_extent)                    \
-    ROW(PMPI_Type_get_extent_x) ROW(PMPI_Type_get_true_extent)                 \
+    ROW(PMPI_Type_get_extent_x) ROW(PMPI_Type_get_name)                        \
+    ROW(PMPI_Type_get_true_extent)                                             \
     ROW(PMPI_Type_get_true_extent_x) ROW(PMPI_Type_size)                       \
     ROW(PMPI_Type_size_x) ROW(PMPI_Unpack) ROW(PMPI_Unpack_c)                  \
     ROW(PMPI_Waitall)

@@ -26,7 +26,11 @@
     ROW(ompi_mpi_int64_t) ROW(ompi_mpi_int8_t) ROW(ompi_mpi_integer)           \
     ROW(ompi_mpi_integer4) ROW(ompi_mpi_integer8) ROW(ompi_mpi_logical)        \
     ROW(ompi_mpi_long) ROW(ompi_mpi_long_long_int) ROW(ompi_mpi_offset)        \
-    ROW(ompi_mpi_op_band) ROW(ompi_mpi_op_max) ROW(ompi_mpi_op_sum)            \
+    ROW(ompi_mpi_op_band) ROW(ompi_mpi_op_bor) ROW(ompi_mpi_op_bxor)           \
+    ROW(ompi_mpi_op_land) ROW(ompi_mpi_op_lor) ROW(ompi_mpi_op_lxor)           \
+    ROW(ompi_mpi_op_max) ROW(ompi_mpi_op_maxloc) ROW(ompi_mpi_op_min)          \
+    ROW(ompi_mpi_op_minloc) ROW(ompi_mpi_op_no_op) ROW(ompi_mpi_op_null)       \
+    ROW(ompi_mpi_op_prod) ROW(ompi_mpi_op_replace) ROW(ompi_mpi_op_sum)        \
     ROW(ompi_mpi_packed) ROW(ompi_mpi_real) ROW(ompi_mpi_real4)                \
     ROW(ompi_mpi_real8) ROW(ompi_mpi_short) ROW(ompi_mpi_signed_char)          \
     ROW(ompi_mpi_uint16_t) ROW(ompi_mpi_uint32_t) ROW(ompi_mpi_uint64_t)       \

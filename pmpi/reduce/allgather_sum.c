@@ -138,7 +138,7 @@ static void gather_sum_sum_values(void *state, size_t k)
                                  &record))
                 continue;
         }
-        piece->vector->memory->copy_in(aps_piece_out(piece), gather->sum,
+        piece->vector->memory->copy_in(aps_piece_out(piece, 0), gather->sum,
                                        piece->n);
     }
 }

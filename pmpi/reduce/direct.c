@@ -178,8 +178,8 @@ static bool direct_allocate_on_device(struct aps_direct *direct,
  * its vectors. Ranks may decide differently, because the other ranks receive
  * the same bytes. */
 static bool direct_goes_by_device(struct aps_direct *direct,
-                                  const struct aps_wire *wire, const float *in,
-                                  const float *out)
+                                  const struct aps_wire *wire, const void *in,
+                                  const void *out)
 {
     int device;
 

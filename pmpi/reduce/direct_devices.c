@@ -167,7 +167,7 @@ void aps_direct_devices_decode(struct aps_direct_devices *devices,
             aps_block_queue_decode(queue, &devices->headers[i],
                                    chunk->blocks + (size_t)i * chunk->stride,
                                    slice.length, false,
-                                   aps_piece_out(piece) + slice.begin);
+                                   aps_piece_out(piece, slice.begin));
     }
     aps_block_queue_run(queue);
     *wire->lost = lost;

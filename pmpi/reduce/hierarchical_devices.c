@@ -119,7 +119,7 @@ void aps_hierarchical_devices_collect(struct aps_hierarchical_run *run,
             aps_block_queue_decode(
                 queue, aps_chunk_buffers_result_header(&h->host, c, owner),
                 aps_chunk_buffers_result(run->results, &run->layout, c, owner),
-                slice.length, false, aps_piece_out(piece) + slice.begin);
+                slice.length, false, aps_piece_out(piece, slice.begin));
     }
     aps_block_queue_run(queue);
     run->lost = lost;

@@ -88,12 +88,13 @@ static void stages_contribute_exact(struct aps_hierarchical_run *run,
                                     unsigned char *to)
 {
     const bool away = owner != aps_shm_group_rank(run->h->node);
-    const float *from = aps_piece_in(piece) + slice.begin;
+    const void *from = aps_piece_in(piece, slice.begin);
 
     if (away && piece->vector->memory == &aps_memory_host)
         aps_stage_copy(run, owner, to, from, slice.length);
     else
-        piece->vector->memory->copy_out(to, from, slice.length);
+        piece->vector->memory->copy_out((float *)(void *)to, from,
+                                        slice.length);
     if (away)
         stages_count_fp32(run, slice.length);
 }
@@ -268,7 +269,7 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
         aps_piece_sum(piece, &run->inside, slice, rank),
         aps_stage_sum(run, k) + piece->base,
         aps_store_selector_make(&h->handoff, APS_STORE_SELECTOR_ALL, to),
-        places ? aps_piece_out(piece) + slice.begin : NULL, &piece->placed);
+        places ? aps_piece_out(piece, slice.begin) : NULL, &piece->placed);
     aps_stage_pass(run, APS_STORE_SELECTOR_ALL, to, slice.length);
     piece->summed = true;
     aps_cost_add(run->cost, &run->inside, slice.length, 1);
@@ -440,14 +441,16 @@ static void stages_collect_piece(struct aps_hierarchical_run *run, size_t k,
 
         if (exact && slice.length > 0)
             piece->vector->memory->copy_in(
-                aps_piece_out(piece) + slice.begin,
-                result + aps_stage_slot_offset(run, piece), slice.length);
+                aps_piece_out(piece, slice.begin),
+                (const float *)(const void *)(result + aps_stage_slot_offset(
+                                                           run, piece)),
+                slice.length);
         else if (!exact &&
                  (owner != aps_shm_group_rank(h->node) || !piece->placed))
             aps_blocks_decode_slices(
                 &h->waiting, piece->vector->memory, h->groups.groups,
                 result + piece->inner_offset, run->layout.part_stride,
-                slice.length, aps_piece_out(piece) + slice.begin);
+                slice.length, aps_piece_out(piece, slice.begin));
     }
 }
 

@@ -178,7 +178,7 @@ static void master_decode_results(const struct run *run, struct slot *slot)
                             &record))
             aps_blocks_decode_slices(blocks, piece->vector->memory, groups,
                                      results, chunk->stride, piece->n,
-                                     aps_piece_out(piece));
+                                     aps_piece_out(piece, 0));
     }
     aps_blocks_run(blocks);
 }
@@ -222,7 +222,7 @@ static struct aps_magnitude master_sum_alone(const struct run *run,
     float *sum = slot->sum + piece->base;
 
     if (run->wire->accumulate == APS_ACCUMULATE_FP32)
-        piece->vector->memory->copy_out(sum, aps_piece_in(piece), piece->n);
+        piece->vector->memory->copy_out(sum, aps_piece_in(piece, 0), piece->n);
     else
         aps_block_decode(run->wire, &aps_memory_host,
                          slot->values + piece->offset, piece->n, sum);

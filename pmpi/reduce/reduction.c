@@ -330,8 +330,8 @@ static void again_add(struct again *again, const struct aps_vector *vector)
     for (; aps_redo_next(vector->state, vector->n, &begin, &length);
          begin += length) {
         again->vectors[again->count++] = (struct aps_vector){
-            .in = vector->in + begin,
-            .out = vector->out + begin,
+            .in = aps_memory_at(vector->memory, vector->in, begin),
+            .out = aps_memory_at(vector->memory, vector->out, begin),
             .n = length,
             .memory = vector->memory,
             .number = vector->number,
@@ -350,9 +350,9 @@ static void reduction_zero(const struct aps_vector *vector)
     const size_t most = sizeof zeros / sizeof *zeros;
 
     for (size_t begin = 0; begin < vector->n; begin += most)
-        vector->memory->copy_in(vector->out + begin, zeros,
-                                vector->n - begin < most ? vector->n - begin
-                                                         : most);
+        vector->memory->copy_in(
+            aps_memory_at(vector->memory, vector->out, begin), zeros,
+            vector->n - begin < most ? vector->n - begin : most);
 }
 
 /* COLLECTIVE over vcomm. Reduces again the pieces that overflowed. All ranks

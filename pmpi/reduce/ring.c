@@ -233,7 +233,8 @@ static void ring_begin_sum(const struct aps_ring *ring, struct slot *slot,
             ring_encode_own(ring, wire, piece, slice, to, cost);
             continue;
         }
-        piece->vector->memory->copy_out(to, aps_piece_in(piece) + slice.begin,
+        piece->vector->memory->copy_out((float *)(void *)to,
+                                        aps_piece_in(piece, slice.begin),
                                         slice.length);
         record = ring_record_own(wire, piece, (const float *)(const void *)to,
                                  slice.length);
@@ -258,7 +259,7 @@ ring_add_own(struct aps_ring *ring, struct slot *slot,
         struct aps_scale_record record;
 
         piece->vector->memory->copy_out(
-            ring->sum, aps_piece_in(piece) + slice.begin, slice.length);
+            ring->sum, aps_piece_in(piece, slice.begin), slice.length);
         record = ring_record_own(wire, piece, ring->sum, slice.length);
         for (size_t i = 0; i < slice.length; i++)
             ring->sum[i] = partial[i] + ring->sum[i];

@@ -11,6 +11,7 @@
 #include "codec/entropy.h"
 #include "comm/context.h"
 #include "comm/report.h"
+#include "device/memory_relay.h"
 #include "layer/layers.h"
 #include "message/agree.h"
 #include "queue/progress_thread.h"
@@ -126,7 +127,7 @@ static double trial_entropy(const struct aps_plan *plan,
  * the log. */
 static void trial_write(struct aps_subject *subject,
                         const struct aps_plan *plan, size_t i,
-                        const struct aps_cost *cost, int64_t taken)
+                        struct aps_cost *cost, int64_t taken)
 {
     struct aps_context *context = subject->context;
     const struct aps_layer *layer = &subject->layer;
@@ -137,6 +138,7 @@ static void trial_write(struct aps_subject *subject,
         .shadow = (int)i + 1,
     };
 
+    aps_cost_in_type(cost, aps_memory_relay(layer->key.element));
     subject->results[i] = (struct aps_trial){.measured = true,
                                              .bytes = cost->wire_bytes,
                                              .fp32_bytes = cost->fp32_bytes};

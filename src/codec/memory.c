@@ -7,13 +7,13 @@
 
 #include "codec/stream.h"
 
-static unsigned host_encode(const struct aps_codec *codec, const float *x,
+static unsigned host_encode(const struct aps_codec *codec, const void *x,
                             size_t n, struct aps_scaling scaling, void *wire)
 {
     return codec->encode(codec, x, n, scaling, NULL, wire);
 }
 
-static unsigned host_encode_stats(const struct aps_codec *codec, const float *x,
+static unsigned host_encode_stats(const struct aps_codec *codec, const void *x,
                                   size_t n, struct aps_scaling scaling,
                                   const struct aps_cast_options *options,
                                   void *wire, struct aps_encode_stats *stats)
@@ -25,7 +25,7 @@ static unsigned host_encode_stats(const struct aps_codec *codec, const float *x,
 
 static void host_decode(const struct aps_codec *codec, const void *wire,
                         size_t n, struct aps_scaling scaling, unsigned flags,
-                        float *x)
+                        void *x)
 {
     if (flags & APS_DECODE_STREAM)
         aps_stream_decode(codec, wire, n, scaling, flags, x);
@@ -33,14 +33,19 @@ static void host_decode(const struct aps_codec *codec, const void *wire,
         codec->decode(codec, wire, n, scaling, flags, x);
 }
 
-static void host_copy_out(void *host, const float *x, size_t n)
+static struct aps_magnitude host_magnitude(const void *x, size_t n)
 {
-    memcpy(host, x, n * sizeof *x);
+    return aps_magnitude_of(x, n);
 }
 
-static void host_copy_in(float *x, const void *host, size_t n)
+static void host_copy_out(float *host, const void *x, size_t n)
 {
-    memcpy(x, host, n * sizeof *x);
+    memcpy(host, x, n * sizeof *host);
+}
+
+static void host_copy_in(void *x, const float *host, size_t n)
+{
+    memcpy(x, host, n * sizeof *host);
 }
 
 bool aps_device_takes(const struct aps_format *format)
@@ -50,7 +55,8 @@ bool aps_device_takes(const struct aps_format *format)
 
 const struct aps_memory aps_memory_host = {
     .name = "host",
-    .magnitude = aps_magnitude_of,
+    .element = sizeof(float),
+    .magnitude = host_magnitude,
     .encode = host_encode,
     .encode_stats = host_encode_stats,
     .decode = host_decode,

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "codec/codec.h"
 
@@ -32,7 +33,7 @@ enum aps_device_verb {
 struct aps_device_step {
     enum aps_device_verb verb;
     const struct aps_codec *codec; /* unused for the magnitude */
-    float *x;                      /* written only by decode */
+    void *x;                       /* written only by decode */
     size_t n;
     void *wire; /* written by encode and put */
     struct aps_scaling scaling;
@@ -119,25 +120,26 @@ struct aps_device_memory {
  * of device memory must not be called with them. */
 bool aps_device_takes(const struct aps_format *format);
 
-/* x is in this backend's memory or in the host's. A verb is complete when it
- * returns; all are thread-safe. A verb that fails counts among `failures`, and
- * leaves zeros in its output, if it can. */
+/* x[n] is in this backend's memory or in the host's, in elements of `element` bytes. A
+ * verb is complete when it returns; all are thread-safe. A verb that fails counts
+ * among `failures`, and leaves zeros in its output, if it can. */
 struct aps_memory {
     const char *name; /* name for messages: "host", "cuda", ... */
+    size_t element;   /* size of an element, in bytes */
 
     /* Returns the greatest finite |x[i]|, and whether all are known to be
      * finite. */
-    struct aps_magnitude (*magnitude)(const float *x, size_t n);
+    struct aps_magnitude (*magnitude)(const void *x, size_t n);
 
     /* See struct aps_codec. */
-    unsigned (*encode)(const struct aps_codec *codec, const float *x, size_t n,
+    unsigned (*encode)(const struct aps_codec *codec, const void *x, size_t n,
                        struct aps_scaling scaling, void *wire);
     void (*decode)(const struct aps_codec *codec, const void *wire, size_t n,
-                   struct aps_scaling scaling, unsigned flags, float *x);
+                   struct aps_scaling scaling, unsigned flags, void *x);
 
     /* encode with `options` (NULL: to nearest), which adds to *stats (NULL: not
      * counted) unless it fails. */
-    unsigned (*encode_stats)(const struct aps_codec *codec, const float *x,
+    unsigned (*encode_stats)(const struct aps_codec *codec, const void *x,
                              size_t n, struct aps_scaling scaling,
                              const struct aps_cast_options *options, void *wire,
                              struct aps_encode_stats *stats);
@@ -151,9 +153,9 @@ struct aps_memory {
      */
     void (*run)(struct aps_device_step steps[], size_t count);
 
-    /* Copy to and from host memory. */
-    void (*copy_out)(void *host, const float *x, size_t n);
-    void (*copy_in)(float *x, const void *host, size_t n);
+    /* Copy to and from host memory, where the n values are FP32. */
+    void (*copy_out)(float *host, const void *x, size_t n);
+    void (*copy_in)(void *x, const float *host, size_t n);
 
     /* Locks host memory, whole pages, so that the driver's copies are fastest;
      * it stays ordinary memory. Returns 0, or -1 if it is not locked. May be
@@ -169,7 +171,14 @@ struct aps_memory {
     unsigned long (*failures)(char *cause, size_t size);
 };
 
-/* Ordinary memory. */
+/* Ordinary memory, of FP32 values. */
 extern const struct aps_memory aps_memory_host;
+
+/* Returns the address of x[i]. */
+static inline void *aps_memory_at(const struct aps_memory *memory,
+                                  const void *x, size_t i)
+{
+    return (unsigned char *)(uintptr_t)x + i * memory->element;
+}
 
 #endif

@@ -187,6 +187,29 @@ static const struct aps_hint call_hints[] = {
 const struct aps_keywords aps_keywords_call = {.known = calls,
                                                .hints = call_hints};
 
+static const char *const operations[] = {"sum", "probe", NULL};
+static const struct aps_hint operation_hints[] = {
+    {"mpi_sum", "did you mean 'sum'?"},
+    {"all", "did you mean 'probe'?"},
+    {NULL, NULL},
+};
+const struct aps_keywords aps_keywords_operations = {.known = operations,
+                                                     .hints = operation_hints};
+
+static const char *const types[] = {
+    [APS_ELEMENT_FLOAT] = "float", [APS_ELEMENT_BF16] = "bf16",
+    [APS_ELEMENT_FP16] = "fp16",   [APS_ELEMENT_DOUBLE] = "double",
+    [APS_ELEMENTS] = NULL,
+};
+static const struct aps_hint type_hints[] = {
+    {"fp32", "did you mean 'float'?"},     {"float32", "did you mean 'float'?"},
+    {"half", "did you mean 'fp16'?"},      {"float16", "did you mean 'fp16'?"},
+    {"bfloat16", "did you mean 'bf16'?"},  {"fp64", "did you mean 'double'?"},
+    {"float64", "did you mean 'double'?"}, {NULL, NULL},
+};
+const struct aps_keywords aps_keywords_type = {.known = types,
+                                               .hints = type_hints};
+
 #define OF_A_RULE "it belongs in a rule, as in rules: [{format: e4m3}]"
 const struct aps_hint aps_top_hints[] = {
     {"format", OF_A_RULE},

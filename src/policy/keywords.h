@@ -58,6 +58,8 @@ extern const struct aps_keywords aps_keywords_accumulate;
 /* Indexed by enum aps_rounding_word. */
 extern const struct aps_keywords aps_keywords_rounding;
 extern const struct aps_keywords aps_keywords_call;
+extern const struct aps_keywords aps_keywords_operations; /* sum, probe */
+extern const struct aps_keywords aps_keywords_type;       /* enum aps_element */
 extern const struct aps_keywords aps_keywords_progress;
 
 /* Roundings of a rule, and the rounding of aps.h that each word means. */

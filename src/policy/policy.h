@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/element.h"
 #include "number/format.h"
 #include "base/error.h"
 #include "compress/compressor.h"
@@ -176,10 +177,11 @@ static inline bool aps_plan_remembers(const struct aps_plan *plan)
 /* Layer and time for which a plan is resolved. */
 struct aps_plan_key {
     enum aps_call_kind call; /* other calls than an all-reduce have layer -1 */
-    long layer;              /* index; -1 if the policy needs no step */
-    long layers;             /* layers of a step, for `last`; 0: not known */
-    const char *name;        /* from the layer table, or NULL */
-    size_t count;            /* elements */
+    enum aps_element element;
+    long layer;       /* index; -1 if the policy needs no step */
+    long layers;      /* layers of a step, for `last`; 0: not known */
+    const char *name; /* from the layer table, or NULL */
+    size_t count;     /* elements */
     long epoch;
     long step;
 };
@@ -297,6 +299,14 @@ const struct aps_layers *aps_policy_layers(const struct aps_policy *);
 
 /* True if a rule is for that call of the program. */
 bool aps_policy_names(const struct aps_policy *policy, enum aps_call_kind call);
+
+/* Returns the types that rules are for: 1 << enum aps_element for each. `policy` may
+ * be NULL, or have no rules: the types of a rule that names none. */
+unsigned aps_policy_elements(const struct aps_policy *policy);
+
+/* True if operations of the program that prove to be sums of 16-bit values are taken
+ * for MPI_SUM. `policy` may be NULL. */
+bool aps_policy_probes(const struct aps_policy *policy);
 
 /* True if plans of such calls depend on the step (a rule has `steps`).
  * Otherwise they change only with the epoch. */

@@ -18,7 +18,7 @@
     "err_mean,err_max,err_l2,snr_db,underflow,overflow,nonfinite,skipped,"     \
     "wire_bytes,fp32_bytes,usec,run,call,rule,scale_value,group,node,"         \
     "accumulate,shadow,redone,overflowed,compress,density,rank,residual,"      \
-    "entropy,ref_l2"
+    "entropy,ref_l2,type"
 
 struct aps_log {
     int fd;        /* -1: closed */
@@ -44,6 +44,7 @@ struct aps_log_row {
     long layer;
     const char *name; /* name of the layer */
     size_t count;
+    const char *type; /* of the program's elements */
     const char *rule; /* its name, or its number as text */
     const char *format;
     const char *scale;

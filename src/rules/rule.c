@@ -19,10 +19,10 @@
 
 /* In the order of enum aps_rule_key. */
 static const char *const known[] = {
-    "name",      "calls",     "layers", "epochs",     "steps",
-    "min_count", "max_count", "format", "scale",      "aps",
-    "reduce",    "group",     "node",   "accumulate", "rounding",
-    "compress",  "feedback",  "shadow", NULL};
+    "name",     "calls",     "types",     "layers", "epochs",
+    "steps",    "min_count", "max_count", "format", "scale",
+    "aps",      "reduce",    "group",     "node",   "accumulate",
+    "rounding", "compress",  "feedback",  "shadow", NULL};
 #define OF_AUTO                                                                \
     "it belongs in 'format': format: {auto: [e4m3, e5m10], target: snr 20dB, " \
     "every: 500}"
@@ -168,6 +168,9 @@ static void read_conditions(struct reading *reading)
         aps_read_words(reading->reader, keys[APS_RULE_CALLS],
                        &aps_keywords_call, &rule->calls) < 0)
         rule->calls = 0;
+    if (keys[APS_RULE_TYPES])
+        (void)aps_read_words(reading->reader, keys[APS_RULE_TYPES],
+                             &aps_keywords_type, &rule->types);
     rule->by_layer = keys[APS_RULE_LAYERS] != NULL;
     rule->by_epoch = keys[APS_RULE_EPOCHS] != NULL;
     rule->by_step = keys[APS_RULE_STEPS] != NULL;
@@ -201,6 +204,7 @@ int aps_rule_read(const struct aps_reader *reader,
     rule->line = node->line;
     rule->column = node->column;
     rule->calls = ALLREDUCE;
+    rule->types = APS_ELEMENTS_DEFAULT;
     rule->max_count = SIZE_MAX;
     rule->plan.rule = index;
     if (aps_read_keys(reader, node, "a rule", &rule_words, keys.keys) < 0)
@@ -234,7 +238,8 @@ void aps_rule_clear(struct aps_rule *rule)
 bool aps_rule_matches(const struct aps_rule *rule,
                       const struct aps_plan_key *place)
 {
-    if (!(rule->calls & (1u << place->call)))
+    if (!(rule->calls & (1u << place->call)) ||
+        !(rule->types & (1u << place->element)))
         return false;
     if (place->count < rule->min_count || place->count > rule->max_count)
         return false;
@@ -250,7 +255,8 @@ bool aps_rule_matches(const struct aps_rule *rule,
 unsigned aps_rule_matches_all(const struct aps_rule *rule, size_t min_count)
 {
     if (rule->by_epoch || rule->by_step || rule->min_count > min_count ||
-        rule->max_count != SIZE_MAX)
+        rule->max_count != SIZE_MAX ||
+        (rule->types & APS_ELEMENTS_DEFAULT) != APS_ELEMENTS_DEFAULT)
         return 0;
     return rule->by_layer ? rule->calls & ~ALLREDUCE : rule->calls;
 }

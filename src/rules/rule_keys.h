@@ -18,6 +18,7 @@ struct aps_rule {
     char *name;     /* owned; NULL: none */
     unsigned calls; /* 1 << enum aps_call_kind for each kind; 0: the key is
                        wrong */
+    unsigned types; /* 1 << enum aps_element for each type of elements */
     bool by_layer, by_epoch, by_step; /* the rule has such a condition */
     struct aps_selection layers;
     struct aps_ranges epochs;
@@ -52,6 +53,7 @@ struct aps_rule_context {
 enum aps_rule_key {
     APS_RULE_NAME,
     APS_RULE_CALLS,
+    APS_RULE_TYPES,
     APS_RULE_LAYERS,
     APS_RULE_EPOCHS,
     APS_RULE_STEPS,

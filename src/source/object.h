@@ -19,6 +19,7 @@ struct aps_policy {
     bool has_gemm;
     struct aps_policy_gemm gemm; /* if has_gemm */
     bool pcontrol;
+    bool probes;
     double budget;
     size_t rule_count;
     /* [rule_count + 1]; the last one is for calls that no rule matches, and

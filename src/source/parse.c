@@ -43,15 +43,16 @@ enum top_key {
     KEY_FUSE,
     KEY_GEMM,
     KEY_PCONTROL,
+    KEY_OPERATIONS,
     KEY_SHADOW,
     KEY_BUDGET,
     KEY_RULES,
     KEYS
 };
 static const char *const known[] = {
-    "version",   "needs",  "steps",    "table", "layers", "log",
-    "min_count", "order",  "progress", "fuse",  "gemm",   "pcontrol",
-    "shadow",    "budget", "rules",    NULL};
+    "version",    "needs",  "steps",    "table", "layers", "log",
+    "min_count",  "order",  "progress", "fuse",  "gemm",   "pcontrol",
+    "operations", "shadow", "budget",   "rules", NULL};
 
 /* A policy during parsing. */
 struct reading {
@@ -109,6 +110,16 @@ static void read_pcontrol(const struct reading *reading)
     reading->policy->pcontrol = true;
     if (key)
         aps_read_switch(&reading->reader, key, &reading->policy->pcontrol);
+}
+
+static void read_operations(const struct reading *reading)
+{
+    const struct aps_yaml_node *key = reading->keys[KEY_OPERATIONS];
+    int word = 0;
+
+    if (key)
+        aps_read_word(&reading->reader, key, &aps_keywords_operations, &word);
+    reading->policy->probes = word == 1;
 }
 
 /* Reads the layer table, `table` or by its old name `layers`. Rules refer to
@@ -265,7 +276,8 @@ static void check_order(const struct reading *reading,
     for (const struct aps_yaml_node *node = first; node; node = node->next) {
         const unsigned all = aps_rule_matches_all(rule, policy->min_count);
 
-        check_reachable(reading, node, rule, &covers);
+        if ((rule->types & ~APS_ELEMENTS_DEFAULT) == 0)
+            check_reachable(reading, node, rule, &covers);
         for (int i = 0; i < APS_CALL_KINDS; i++) {
             if ((all >> i & 1) && !covers.of[i])
                 covers.of[i] = rule;
@@ -437,6 +449,7 @@ static void read_root(struct reading *reading, const struct aps_yaml_node *root)
     read_table(reading);
     read_gemm(reading);
     read_pcontrol(reading);
+    read_operations(reading);
     read_shadow(reading);
     read_rules(reading, root);
     settle_steps(reading);

@@ -84,6 +84,22 @@ bool aps_policy_names(const struct aps_policy *policy, enum aps_call_kind call)
     return false;
 }
 
+bool aps_policy_probes(const struct aps_policy *policy)
+{
+    return policy && policy->probes;
+}
+
+unsigned aps_policy_elements(const struct aps_policy *policy)
+{
+    unsigned types = 0;
+
+    if (!policy || policy->rule_count == 0)
+        return APS_ELEMENTS_DEFAULT;
+    for (size_t i = 0; i < policy->rule_count; i++)
+        types |= policy->rules[i].types;
+    return types;
+}
+
 bool aps_policy_pcontrol(const struct aps_policy *policy)
 {
     return policy->pcontrol;
@@ -123,6 +139,7 @@ bool aps_policy_chooses(const struct aps_policy *policy)
 struct aps_plan_key aps_plan_key_of(const struct aps_layers *table, size_t i)
 {
     return (struct aps_plan_key){.call = APS_CALL_ALLREDUCE,
+                                 .element = table->list[i].element,
                                  .layer = (long)i,
                                  .layers = (long)table->count,
                                  .name = table->list[i].name,
@@ -232,6 +249,13 @@ char *aps_policy_rule_when(const struct aps_policy *policy, int rule,
     if (size == 0)
         return buffer;
     buffer[0] = '\0';
+    if (r->types != APS_ELEMENTS_DEFAULT) {
+        char types[64];
+
+        aps_keywords_list(&aps_keywords_type, r->types, ", ", types,
+                          sizeof types);
+        snprintf(buffer, size, "types %s", types);
+    }
     if (r->by_layer && call == APS_CALL_ALLREDUCE)
         append_ranges(buffer, size, "layers", &r->layers.indices,
                       r->layers.last ? "last" : "");

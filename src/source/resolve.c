@@ -116,6 +116,7 @@ void aps_policy_layer_plan(const struct aps_policy *policy, int rule,
 {
     const struct aps_plan_key place = {
         .call = APS_CALL_ALLREDUCE,
+        .element = policy->layers->list[layer].element,
         .layer = (long)layer,
         .count = policy->layers->list[layer].count,
     };

@@ -24,12 +24,14 @@ enum column {
     SCALE,
     FIRST,
     NETWORK,
+    TYPE,
     COLUMNS,
     IGNORED = COLUMNS
 };
 #define NEEDED SHAPE /* number of columns before it */
 static const char *const column_names[COLUMNS + 1] = {
-    "layer", "name", "count", "shape", "scale", "first", "network", NULL};
+    "layer", "name",    "count", "shape", "scale",
+    "first", "network", "type",  NULL};
 
 /* Place of a layer's name in the file, for the message about a duplicate. */
 struct named {
@@ -252,6 +254,19 @@ static void layers_read_network(struct reading *reading,
     reading->table->list[index].begin = reading->begin;
 }
 
+static void layers_read_type(const struct aps_csv *csv,
+                             const struct aps_csv_field *field,
+                             struct aps_layer_row *layer)
+{
+    if (field->length == 0)
+        return;
+    layer->element = aps_element_find(field->text);
+    if (layer->element == APS_ELEMENT_NONE)
+        aps_csv_error(csv, field->column,
+                      "type '%.80s' is not float, bf16, fp16 or double",
+                      field->text);
+}
+
 /* The final policy, which is YAML, may have the name. */
 static void layers_check_name(const struct aps_csv *csv,
                               const struct aps_csv_field *field)
@@ -291,6 +306,8 @@ static void layers_read_fields(struct reading *reading, size_t index)
         layers_read_first(reading, fields[FIRST], layer);
     if (fields[NETWORK])
         layers_read_network(reading, fields[NETWORK], index);
+    if (fields[TYPE])
+        layers_read_type(csv, fields[TYPE], layer);
     if (fields[NAME]->length == 0)
         aps_csv_error(csv, fields[NAME]->column, "the layer has no name");
     else

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "base/element.h"
 #include "base/error.h"
 
 #define APS_LAYER_DIMENSIONS 8 /* most sizes in a shape */
@@ -19,7 +20,8 @@ struct aps_layer_row {
     size_t shape[APS_LAYER_DIMENSIONS]; /* their product is `count` */
     double scale; /* standard deviation of the gradient at initialisation, a
                      finite float > 0; 0: not known */
-    size_t first; /* place in the first step; see struct aps_layers */
+    enum aps_element element; /* type of its elements */
+    size_t first;      /* place in the first step; see struct aps_layers */
     size_t begin, end; /* rows of its network: from begin to end - 1 */
 };
 
@@ -45,6 +47,7 @@ struct aps_layers {
  *              may be missing
  *     network  the network of the layer, whose rows follow each other; may be
  *              missing, with `first` it must be
+ *     type     float (also if it is empty or missing), bf16, fp16 or double
  *     x-..., x_...  columns of the user; ignored
  *
  * Other columns are errors. Fields are quoted as in csv.h; `#` lines and empty

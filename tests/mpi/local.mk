@@ -199,6 +199,9 @@ check_PROGRAMS += tests/mpi/nonblocking
 tests_mpi_nonblocking_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_nonblocking_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/types
+tests_mpi_types_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_types_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/nonfinite
 tests_mpi_nonfinite_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_nonfinite_LDADD = $(MPI_TEST_LDADD)
@@ -360,6 +363,7 @@ mpi_tests = \
 	tests/mpi/t-measure.sh \
 	tests/mpi/t-nonblocking.sh \
 	tests/mpi/t-nonfinite.sh \
+	tests/mpi/t-types.sh \
 	tests/mpi/t-parts.sh \
 	tests/mpi/t-pcontrol.sh \
 	tests/mpi/t-persistent.sh \

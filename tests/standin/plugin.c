@@ -137,7 +137,7 @@ static struct aps_magnitude measure(const float *values, size_t n)
     return values ? aps_magnitude_of(values, n) : (struct aps_magnitude){0};
 }
 
-static struct aps_magnitude magnitude(const float *x, size_t n)
+static struct aps_magnitude magnitude(const void *x, size_t n)
 {
     return measure(at(x), n);
 }
@@ -155,7 +155,7 @@ static unsigned encode_values(const struct aps_codec *codec,
     return 0;
 }
 
-static unsigned encode_stats(const struct aps_codec *codec, const float *x,
+static unsigned encode_stats(const struct aps_codec *codec, const void *x,
                              size_t n, struct aps_scaling scaling,
                              const struct aps_cast_options *options, void *wire,
                              struct aps_encode_stats *stats)
@@ -165,14 +165,14 @@ static unsigned encode_stats(const struct aps_codec *codec, const float *x,
     return encode_values(codec, at(x), n, scaling, options, wire, stats);
 }
 
-static unsigned encode(const struct aps_codec *codec, const float *x, size_t n,
+static unsigned encode(const struct aps_codec *codec, const void *x, size_t n,
                        struct aps_scaling scaling, void *wire)
 {
     return encode_stats(codec, x, n, scaling, NULL, wire, NULL);
 }
 
 static void decode(const struct aps_codec *codec, const void *wire, size_t n,
-                   struct aps_scaling scaling, unsigned flags, float *x)
+                   struct aps_scaling scaling, unsigned flags, void *x)
 {
     float *values = at(x);
 
@@ -247,22 +247,22 @@ static void run(struct aps_device_step steps[], size_t count)
 
 /* --- copies ------------------------------------------------------------ */
 
-static void copy_out(void *host, const float *x, size_t n)
+static void copy_out(float *host, const void *x, size_t n)
 {
     const float *values = at(x);
 
     if (values)
-        memcpy(host, values, n * sizeof *x);
+        memcpy(host, values, n * sizeof *host);
     else
-        memset(host, 0, n * sizeof *x);
+        memset(host, 0, n * sizeof *host);
 }
 
-static void copy_in(float *x, const void *host, size_t n)
+static void copy_in(void *x, const float *host, size_t n)
 {
     float *values = at(x);
 
     if (values)
-        memcpy(values, host, n * sizeof *x);
+        memcpy(values, host, n * sizeof *host);
 }
 
 /* --- host memory -------------------------------------------------------- */
@@ -339,6 +339,7 @@ const struct aps_cuda_plugin aps_cuda_plugin = {
     .memory =
         {
             .name = "stand-in",
+            .element = sizeof(float),
             .magnitude = magnitude,
             .encode = encode,
             .encode_stats = encode_stats,

@@ -180,7 +180,7 @@ static int step_get(void *host, const void *from, size_t bytes)
 static int step_measure(struct aps_device_step *step)
 {
     const float *values =
-        device_at(step->x, step->n * sizeof *step->x,
+        device_at(step->x, step->n * sizeof(float),
                   "magnitude: the values are not in a device's memory");
 
     if (step->n == 0)

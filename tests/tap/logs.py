@@ -20,7 +20,7 @@ except ImportError as error:
     sys.exit(77)
 
 TEXTS = {"comm", "name", "format", "scale", "reduce", "run", "call", "rule",
-         "group", "node", "accumulate", "compress"}
+         "group", "node", "accumulate", "compress", "type"}
 
 
 def read_by_csv(path):

@@ -49,6 +49,7 @@ UNIT_TESTS = \
 	tests/unit/base/nearest \
 	tests/unit/pmpi/magnitude_batch \
 	tests/unit/base/options \
+	tests/unit/pmpi/memory_relay \
 	tests/unit/pmpi/pinned_pool \
 	tests/unit/policy/policy \
 	tests/unit/predict/predict \
@@ -472,6 +473,10 @@ tests_unit_pmpi_magnitude_batch_SOURCES = tests/unit/pmpi/magnitude_batch.c \
 	pmpi/block/magnitude_batch.c pmpi/block/magnitude_batch.h
 tests_unit_pmpi_magnitude_batch_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_magnitude_batch_LDADD = $(UNIT_LIBS)
+tests_unit_pmpi_memory_relay_SOURCES = tests/unit/pmpi/memory_relay.c \
+	pmpi/device/memory_relay.c pmpi/device/memory_relay.h
+tests_unit_pmpi_memory_relay_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_pmpi_memory_relay_LDADD = $(UNIT_LIBS) -lpthread
 tests_unit_pmpi_pinned_pool_SOURCES = tests/unit/pmpi/pinned_pool.c \
 	pmpi/device/pinned_pool.c pmpi/device/pinned_pool.h
 tests_unit_pmpi_pinned_pool_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi

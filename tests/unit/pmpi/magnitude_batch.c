@@ -17,7 +17,7 @@ static void run(struct aps_device_step steps[], size_t count)
         steps[i].magnitude = aps_magnitude_of(steps[i].x, steps[i].n);
 }
 
-static struct aps_magnitude magnitude(const float *x, size_t n)
+static struct aps_magnitude magnitude(const void *x, size_t n)
 {
     verbs++;
     return aps_magnitude_of(x, n);

@@ -73,7 +73,8 @@ static bool is_cut(struct aps_chunks all)
         for (int p = 0; p < chunk.count; p++) {
             const struct aps_piece *piece = &chunk.pieces[p];
 
-            right &= aps_piece_in(piece) == all.vectors[vector].in + begin;
+            right &= aps_piece_in(piece, 0) ==
+                     (const float *)all.vectors[vector].in + begin;
             right &= begin % granule == 0;
             for (int i = 0; i < all.parts; i++) {
                 const struct aps_slice slice =
@@ -105,8 +106,10 @@ static void test_pieces(void)
 
     for (size_t i = 0; i < LENGTHS; i++)
         if (lengths[i] > 0)
-            vectors[count++] = (struct aps_vector){
-                .in = values, .out = values, .n = lengths[i]};
+            vectors[count++] = (struct aps_vector){.in = values,
+                                                   .out = values,
+                                                   .n = lengths[i],
+                                                   .memory = &aps_memory_host};
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
         const struct aps_wire wire = {.codec = {.format = formats[f]}};
         bool right = true;

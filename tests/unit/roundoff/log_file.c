@@ -97,6 +97,7 @@ struct aps_log_row log_file_row(const char *name)
         .layer = 52,
         .name = name,
         .count = 2359296,
+        .type = "bf16",
         .format = "e5m2",
         .scale = "aps",
         .reduce = "direct",

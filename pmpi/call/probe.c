@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "call/probe.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "call/collective.h"
+#include "comm/context.h"
+#include "comm/report.h"
+#include "device/memory_relay.h"
+#include "message/agree.h"
+
+/* Codes of summands; the probe adds each to each. As bf16 and as fp16 they have zeros of
+ * both signs, subnormals, ones, neighbours whose sums carry or are halfway between two
+ * values, the greatest values, INF and NaN. */
+static const uint16_t codes[] = {
+    0x0000, 0x8000, 0x0001, 0x8001, 0x0003, 0x007f, 0x0080, 0x03ff, 0x0400,
+    0x3c00, 0xbc00, 0x3c01, 0x3c03, 0x3f80, 0xbf80, 0x3f81, 0x3f83, 0x4049,
+    0xc2f7, 0x4b7f, 0x3b80, 0x1234, 0x9234, 0x7bff, 0xfbff, 0x7c00, 0xfc00,
+    0x7e00, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0, 0x5555, 0xd5d5};
+#define CODES ((int)(sizeof codes / sizeof *codes))
+#define PAIRS (CODES * CODES)
+
+/* --- a candidate ------------------------------------------------------------ */
+
+static bool probe_has_two_bytes(MPI_Datatype type)
+{
+    MPI_Count size, low, extent;
+
+    return type != MPI_DATATYPE_NULL &&
+           PMPI_Type_size_x(type, &size) == MPI_SUCCESS && size == 2 &&
+           PMPI_Type_get_extent_x(type, &low, &extent) == MPI_SUCCESS &&
+           low == 0 && extent == 2;
+}
+
+bool aps_probe_is_due(const struct aps_job *job,
+                      const struct aps_call_arguments *arguments)
+{
+    int commutes = 0;
+
+    return aps_policy_probes(job->policy) && arguments->form == APS_BLOCKING &&
+           aps_abi_is_own_op(arguments->op) &&
+           probe_has_two_bytes(arguments->type) &&
+           PMPI_Op_commutative(arguments->op, &commutes) == MPI_SUCCESS &&
+           commutes;
+}
+
+/* --- the probe -------------------------------------------------------------- */
+
+/* True if the code is a NaN of the type; any NaN is as good. */
+static bool probe_is_nan(const struct aps_memory *memory, uint16_t code)
+{
+    float value;
+
+    memory->copy_out(&value, &code, 1);
+    return value != value;
+}
+
+/* Returns the sum of two codes, rounded to nearest even or toward zero. */
+static uint16_t probe_sum(const struct aps_memory *memory, uint16_t a,
+                          uint16_t b, bool truncates)
+{
+    const uint16_t pair[2] = {a, b};
+    float values[2], sum, rounded;
+    uint16_t code;
+
+    memory->copy_out(values, pair, 2);
+    sum = values[0] + values[1];
+    memory->copy_in(&code, &sum, 1);
+    memory->copy_out(&rounded, &code, 1);
+    /* the next code toward zero; that of INF is the greatest value */
+    if (truncates && __builtin_fabsf(rounded) > __builtin_fabsf(sum))
+        code--;
+    return code;
+}
+
+static bool probe_agrees(const struct aps_memory *memory, bool truncates,
+                         const uint16_t sums[PAIRS])
+{
+    for (int i = 0; i < PAIRS; i++) {
+        const uint16_t wanted =
+            probe_sum(memory, codes[i / CODES], codes[i % CODES], truncates);
+
+        if (probe_is_nan(memory, wanted) ? !probe_is_nan(memory, sums[i])
+                                         : sums[i] != wanted)
+            return false;
+    }
+    return true;
+}
+
+enum aps_element aps_probe(MPI_Datatype type, MPI_Op op, bool *truncates)
+{
+    static const enum aps_element candidates[] = {APS_ELEMENT_BF16,
+                                                  APS_ELEMENT_FP16};
+    uint16_t in[PAIRS], sums[PAIRS];
+
+    for (int i = 0; i < PAIRS; i++) {
+        in[i] = codes[i / CODES];
+        sums[i] = codes[i % CODES];
+    }
+    if (PMPI_Reduce_local(in, sums, PAIRS, type, op) != MPI_SUCCESS)
+        return APS_ELEMENT_NONE;
+    for (size_t i = 0; i < 2 * sizeof candidates / sizeof *candidates; i++) {
+        *truncates = i % 2;
+        if (probe_agrees(aps_memory_relay(candidates[i / 2]), *truncates, sums))
+            return candidates[i / 2];
+    }
+    return APS_ELEMENT_NONE;
+}
+
+/* Reports the first operation of each kind that is taken for a sum, and the first one
+ * that is not. */
+static void probe_report(struct aps_context *context, enum aps_element element,
+                         bool truncates)
+{
+    static atomic_flag told[2 * APS_ELEMENTS + 1];
+    const int kind = element == APS_ELEMENT_NONE ? 2 * APS_ELEMENTS
+                                                 : 2 * (int)element + truncates;
+
+    if (atomic_flag_test_and_set(&told[kind]))
+        return;
+    if (element == APS_ELEMENT_NONE)
+        aps_context_event(
+            context, "an operation of the program on elements of two bytes "
+                     "is no sum of bf16 or of fp16: MPI carries it out");
+    else
+        aps_context_event(context,
+                          "an operation of the program sums %s and rounds each "
+                          "addition %s: it is taken for MPI_SUM",
+                          aps_element_types[element].name,
+                          truncates ? "toward zero" : "to nearest even");
+}
+
+bool aps_probe_agree(struct aps_call *call)
+{
+    struct aps_context *context = call->context;
+    bool truncates = false;
+    int values[2], rc;
+
+    if (!aps_context_has_resources(context, call->arguments.comm))
+        return false;
+    values[0] =
+        (int)aps_probe(call->arguments.type, call->arguments.op, &truncates);
+    values[1] = -values[0];
+    rc = aps_agree_max(aps_comm_resources_vcomm(context->resources), 2, values);
+    call->rc = aps_context_fail(context, aps_call_function(call), rc);
+    if (call->rc != MPI_SUCCESS)
+        return false;
+    call->element = values[0] == -values[1] ? (enum aps_element)values[0]
+                                            : APS_ELEMENT_NONE;
+    probe_report(context, call->element, truncates);
+    return aps_call_takes(context->job, call->element);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory backends that relay values through a piece of FP32 in host memory, where the
+ * host's backend encodes and decodes them: for elements of other types than FP32, in
+ * the host's or a GPU's memory, and for FP32 in GPU memory without the plugin's
+ * kernels. The wire bytes are those of the FP32 values.
+ */
+#ifndef APS_PMPI_DEVICE_MEMORY_RELAY_H
+#define APS_PMPI_DEVICE_MEMORY_RELAY_H
+
+#include "codec/memory.h"
+#include "base/element.h"
+
+/* Returns the backend for elements of that type. Results are rounded to nearest
+ * even; those beyond fp16 become INF. Thread-safe. */
+const struct aps_memory *aps_memory_relay(enum aps_element element);
+
+/* Returns the number of failed verbs of all these backends, and the cause of the
+ * last, as struct aps_memory does. */
+unsigned long aps_memory_relay_failures(char *cause, size_t size);
+
+#endif

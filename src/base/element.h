@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Types of the elements that a program sums. Values of every type are converted to
+ * FP32 where they are encoded, summed in FP32, and results are rounded once to the
+ * program's type.
+ */
+#ifndef APS_BASE_ELEMENT_H
+#define APS_BASE_ELEMENT_H
+
+#include <stddef.h>
+
+enum aps_element {
+    APS_ELEMENT_FLOAT,
+    APS_ELEMENT_BF16,
+    APS_ELEMENT_FP16,
+    APS_ELEMENT_DOUBLE,
+    APS_ELEMENTS,
+    APS_ELEMENT_NONE = APS_ELEMENTS /* any other type */
+};
+
+struct aps_element_type {
+    const char *name;   /* in policies, logs and messages */
+    size_t bytes;       /* size of an element */
+    const char *format; /* format with the same values (family_float.c); NULL:
+                           float and double */
+};
+
+extern const struct aps_element_type aps_element_types[APS_ELEMENTS];
+
+/* Returns the type of that name, or APS_ELEMENT_NONE. */
+enum aps_element aps_element_find(const char *name);
+
+/* Sets of types: 1 << enum aps_element for each. By default rules are for the types
+ * of gradients; dot products of solvers are doubles. */
+#define APS_ELEMENTS_DEFAULT                                                   \
+    (1u << APS_ELEMENT_FLOAT | 1u << APS_ELEMENT_BF16 | 1u << APS_ELEMENT_FP16)
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sums of other types than FP32: each call is made once with elements of a type and once
+ * with the same values in FP32, and gives the FP32 result, rounded once to the type.
+ * With the argument `own` the program brings its own operations and types of two bytes,
+ * which the policy may probe; with `double` it sums doubles alone.
+ */
+#include "config.h"
+
+#include <mpi.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpitap.h"
+
+#define COUNT 5003 /* not a multiple of a granule or of the ranks */
+#define ROUNDS 3
+
+/* --- types ------------------------------------------------------------------ */
+
+static void bf16_set(void *x, size_t i, float value)
+{
+    uint32_t bits;
+    uint16_t *codes = x;
+
+    memcpy(&bits, &value, sizeof bits);
+    codes[i] =
+        (uint16_t)(value != value ? 0x7fc0
+                                  : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+static float bf16_get(const void *x, size_t i)
+{
+    const uint32_t bits = (uint32_t)((const uint16_t *)x)[i] << 16;
+    float value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void fp16_set(void *x, size_t i, float value)
+{
+    ((_Float16 *)x)[i] = (_Float16)value;
+}
+
+static float fp16_get(const void *x, size_t i)
+{
+    return (float)((const _Float16 *)x)[i];
+}
+
+static void double_set(void *x, size_t i, float value)
+{
+    ((double *)x)[i] = value;
+}
+
+static float double_get(const void *x, size_t i)
+{
+    return (float)((const double *)x)[i];
+}
+
+static struct type {
+    const char *name;
+    size_t bytes;
+    void (*set)(void *x, size_t i, float value);
+    float (*get)(const void *x, size_t i);
+    MPI_Datatype mpi; /* MPI_DATATYPE_NULL: the MPI has none */
+    MPI_Op op;
+} types[] = {
+    {.name = "bf16", .bytes = 2, .set = bf16_set, .get = bf16_get},
+    {.name = "fp16", .bytes = 2, .set = fp16_set, .get = fp16_get},
+    {.name = "double", .bytes = 8, .set = double_set, .get = double_get},
+};
+#define TYPES (sizeof types / sizeof *types)
+
+/* --- operations of the program ---------------------------------------------- */
+
+static void add(const struct type *type, const void *in, void *sum, int n)
+{
+    for (int i = 0; i < n; i++)
+        type->set(sum, (size_t)i,
+                  type->get(in, (size_t)i) + type->get(sum, (size_t)i));
+}
+
+static void add_bf16(void *in, void *sum, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    add(&types[0], in, sum, *n);
+}
+
+static void add_fp16(void *in, void *sum, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    add(&types[1], in, sum, *n);
+}
+
+/* No sum: MPI's, whatever the policy says. */
+static void greatest(void *in, void *result, int *n, MPI_Datatype *type)
+{
+    const uint16_t *a = in;
+    uint16_t *b = result;
+
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        b[i] = a[i] > b[i] ? a[i] : b[i];
+}
+
+static MPI_Datatype two_bytes(void)
+{
+    MPI_Datatype type;
+
+    MPI_Type_contiguous(2, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+static void make_types(bool own, bool doubles)
+{
+    for (size_t i = 0; i < TYPES; i++) {
+        types[i].mpi = MPI_DATATYPE_NULL;
+        types[i].op = MPI_SUM;
+    }
+    if (own) {
+        types[0].mpi = types[1].mpi = two_bytes();
+        MPI_Op_create(add_bf16, 1, &types[0].op);
+        MPI_Op_create(add_fp16, 1, &types[1].op);
+        return;
+    }
+    types[2].mpi = MPI_DOUBLE;
+    if (doubles)
+        return;
+#ifdef MPIX_BFLOAT16
+    types[0].mpi = MPIX_BFLOAT16;
+#endif
+#ifdef MPIX_C_FLOAT16
+    types[1].mpi = MPIX_C_FLOAT16;
+#endif
+}
+
+/* --- calls ------------------------------------------------------------------ */
+
+static int rank, size;
+static const struct type plain = {.bytes = 4, .mpi = MPI_FLOAT, .op = MPI_SUM};
+
+enum how { ALLREDUCE, IN_PLACE, LATER, REDUCE, SCATTER, GATHER, BCAST, HOWS };
+static const char *const how_names[HOWS] = {
+    "MPI_Allreduce",  "in place",      "MPI_Iallreduce", "MPI_Reduce",
+    "reduce-scatter", "MPI_Allgather", "MPI_Bcast"};
+
+/* Makes a call with in[COUNT], whose result is out[COUNT]. Returns the number of
+ * elements of the result on this rank. */
+static size_t make(enum how how, const struct type *type, const void *in,
+                   void *out)
+{
+    const MPI_Comm comm = MPI_COMM_WORLD;
+    const int share = COUNT / size;
+    MPI_Request request;
+
+    switch (how) {
+    case ALLREDUCE:
+        MPI_Allreduce(in, out, COUNT, type->mpi, type->op, comm);
+        return COUNT;
+    case IN_PLACE:
+        memcpy(out, in, COUNT * type->bytes);
+        MPI_Allreduce(MPI_IN_PLACE, out, COUNT, type->mpi, type->op, comm);
+        return COUNT;
+    case LATER:
+        MPI_Iallreduce(in, out, COUNT, type->mpi, type->op, comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        return COUNT;
+    case REDUCE:
+        MPI_Reduce(in, out, COUNT, type->mpi, type->op, size - 1, comm);
+        return rank == size - 1 ? COUNT : 0;
+    case SCATTER:
+        MPI_Reduce_scatter_block(in, out, share, type->mpi, type->op, comm);
+        return (size_t)share;
+    case GATHER:
+        MPI_Allgather(in, share, type->mpi, out, share, type->mpi, comm);
+        return (size_t)(share * size);
+    default:
+        memcpy(out, in, COUNT * type->bytes);
+        MPI_Bcast(out, COUNT, type->mpi, 1, comm);
+        return COUNT;
+    }
+}
+
+/* Gradients of this rank, exactly those of the type; some of them special. */
+static void fill(const struct type *type, int round, void *x, float *values)
+{
+    for (size_t i = 0; i < COUNT; i++) {
+        const int k = (int)(i * 37 + (size_t)(rank * 11 + round * 101)) % 509;
+        float value = (float)(k - 254) / (float)(1 << (i % 11));
+
+        if (i % 997 == 3)
+            value = rank == 0 ? 60000.0f : 30000.0f; /* beyond fp16 */
+        if (i == 1000 && rank == 0)
+            value = 1e30f * 1e30f; /* INF */
+        if (i == 2000 && rank == size - 1)
+            value = 1e30f * 1e30f * 0; /* NaN */
+        type->set(x, i, value);
+        values[i] = type->get(x, i);
+    }
+}
+
+static void test(const struct type *type, enum how how)
+{
+    static double in[COUNT], out[COUNT], wanted[COUNT];
+    static float values[COUNT], sums[COUNT];
+    bool right = true;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        size_t n;
+
+        fill(type, round, in, values);
+        make(how, type, in, out);
+        n = make(how, &plain, values, sums);
+        for (size_t i = 0; i < n; i++) {
+            const bool nan = sums[i] != sums[i];
+
+            type->set(wanted, i, sums[i]);
+            right &= nan ? type->get(out, i) != type->get(out, i)
+                         : memcmp((char *)out + i * type->bytes,
+                                  (char *)wanted + i * type->bytes,
+                                  type->bytes) == 0;
+        }
+    }
+    ok_all(right, "%s, %s: the sum in FP32, rounded once", type->name,
+           how_names[how]);
+}
+
+static void test_greatest(void)
+{
+    uint16_t in[COUNT], out[COUNT];
+    MPI_Datatype type = two_bytes();
+    bool right = true;
+    MPI_Op op;
+
+    MPI_Op_create(greatest, 1, &op);
+    for (size_t i = 0; i < COUNT; i++)
+        in[i] = (uint16_t)(i + (size_t)rank);
+    MPI_Allreduce(in, out, COUNT, type, op, MPI_COMM_WORLD);
+    for (size_t i = 0; i < COUNT; i++)
+        right &= out[i] == i + (size_t)size - 1;
+    ok_all(right, "an operation that is no sum is carried out by MPI");
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+}
+
+int main(int argc, char **argv)
+{
+    const bool own = argc > 1 && strcmp(argv[1], "own") == 0;
+
+    MPI_Init(&argc, &argv);
+    mpitap_begin();
+    rank = mpitap_rank();
+    size = mpitap_size();
+    make_types(own, argc > 1 && strcmp(argv[1], "double") == 0);
+    for (size_t i = 0; i < TYPES; i++) {
+        for (int how = 0; how < HOWS; how++) {
+            if (types[i].mpi == MPI_DATATYPE_NULL)
+                continue;
+            /* MPI has no datatype for them but bytes. An operation may be freed before a
+             * nonblocking call runs: it is left to MPI, which rounds each addition. */
+            if (!own || how == ALLREDUCE || how == IN_PLACE || how == REDUCE ||
+                how == SCATTER)
+                test(&types[i], (enum how)how);
+        }
+    }
+    if (own)
+        test_greatest();
+    {
+        const int status = mpitap_end();
+
+        MPI_Finalize();
+        return status;
+    }
+}
