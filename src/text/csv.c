@@ -11,7 +11,6 @@ struct line {
     struct aps_csv *csv;
     const char *start;
     const char *end;
-    char *free; /* the next free byte of the storage */
 };
 
 static int csv_column_of(const struct line *line, const char *at)
@@ -40,7 +39,7 @@ static const char *csv_copy_quoted(struct line *line, const char *at)
                 return at + 1;
             at++;
         }
-        *line->free++ = *at;
+        *line->csv->free++ = *at;
     }
     return NULL;
 }
@@ -50,32 +49,34 @@ static const char *csv_copy_quoted(struct line *line, const char *at)
 static const char *csv_read_field(struct line *line, const char *at,
                                   struct aps_csv_field *field)
 {
+    struct aps_csv *csv = line->csv;
+
     at = csv_skip_blanks(at, line->end);
-    field->text = line->free;
+    field->text = csv->free;
     field->column = csv_column_of(line, at);
     if (at < line->end && *at == '"') {
         at = csv_copy_quoted(line, at);
         if (!at) {
-            aps_csv_error(line->csv, field->column, "the quote does not end");
+            aps_csv_error(csv, field->column, "the quote does not end");
             return NULL;
         }
         at = csv_skip_blanks(at, line->end);
         if (at < line->end && *at != ',') {
-            aps_csv_error(line->csv, csv_column_of(line, at),
+            aps_csv_error(csv, csv_column_of(line, at),
                           "a comma must follow the closing quote");
             return NULL;
         }
     } else {
         while (at < line->end && *at != ',')
-            *line->free++ = *at++;
-        while (line->free > field->text &&
-               (line->free[-1] == ' ' || line->free[-1] == '\t'))
-            line->free--;
+            *csv->free++ = *at++;
+        while (csv->free > field->text &&
+               (csv->free[-1] == ' ' || csv->free[-1] == '\t'))
+            csv->free--;
     }
-    field->length = (size_t)(line->free - field->text);
+    field->length = (size_t)(csv->free - field->text);
     /* This fits: the storage has room for the comma or newline that ends the
      * field. */
-    *line->free++ = '\0';
+    *csv->free++ = '\0';
     return at;
 }
 
@@ -113,13 +114,13 @@ void aps_csv_begin(struct aps_csv *csv, const char *path, const char *text,
     csv->next =
         length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? text + 3 : text;
     csv->end = text + length;
-    csv->kept = storage;
+    csv->free = storage;
 }
 
 int aps_csv_next(struct aps_csv *csv)
 {
     while (csv->next < csv->end) {
-        struct line line = {.csv = csv, .start = csv->next, .free = csv->kept};
+        struct line line = {.csv = csv, .start = csv->next};
         const char *newline =
             memchr(csv->next, '\n', (size_t)(csv->end - csv->next));
         const char *first;
@@ -134,13 +135,4 @@ int aps_csv_next(struct aps_csv *csv)
             return csv_read_fields(&line);
     }
     return 0;
-}
-
-const char *aps_csv_keep(struct aps_csv *csv, const struct aps_csv_field *field)
-{
-    char *kept = csv->kept;
-
-    memmove(kept, field->text, field->length + 1);
-    csv->kept += field->length + 1;
-    return kept;
 }

@@ -29,7 +29,7 @@ struct aps_csv {
     /* Private. */
     const char *next; /* next line */
     const char *end;  /* end of the text */
-    char *kept;       /* first byte of the storage that is not kept */
+    char *free;       /* next free byte of the storage */
 };
 
 /* Begins to read `text` of `length` bytes. `storage` has at least length + 1
@@ -42,11 +42,6 @@ void aps_csv_begin(struct aps_csv *csv, const char *path, const char *text,
  * after an error, which is reported: `fields` and `count` are then not set, and
  * the next line can be read. */
 int aps_csv_next(struct aps_csv *csv);
-
-/* Keeps the text of a field in the storage, and discards the other fields of
- * the line. */
-const char *aps_csv_keep(struct aps_csv *csv,
-                         const struct aps_csv_field *field);
 
 /* Adds an error at a column of the current line. */
 #define aps_csv_error(csv, column, ...)                                        \

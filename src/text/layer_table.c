@@ -248,7 +248,7 @@ static void layers_read_network(struct reading *reading,
         aps_csv_error(csv, field->column,
                       "a table with a column 'network' has no column 'first'");
     if (!reading->network || strcmp(reading->network, field->text) != 0) {
-        reading->network = aps_csv_keep(csv, field);
+        reading->network = field->text;
         reading->begin = index;
     }
     reading->table->list[index].begin = reading->begin;
@@ -313,7 +313,7 @@ static void layers_read_fields(struct reading *reading, size_t index)
     else
         layers_check_name(csv, fields[NAME]);
     reading->named[index].column = fields[NAME]->column;
-    layer->name = aps_csv_keep(csv, fields[NAME]);
+    layer->name = fields[NAME]->text;
     reading->named[index].name = layer->name;
 }
 

@@ -215,6 +215,32 @@ static void test_columns(void)
     aps_layers_destroy(layers);
 }
 
+/* Names stay what they are next to a column of texts, before or after them. */
+static void test_networks(void)
+{
+    static const char *const texts[] = {
+        "layer,name,count,network\n0,pi.0,4,actor\n1,pi.1,4,actor\n"
+        "2,v.0,4,critic\n",
+        "network,layer,name,count\nactor,0,pi.0,4\nactor,1,pi.1,4\n"
+        "critic,2,v.0,4\n"};
+
+    for (int i = 0; i < 2; i++) {
+        struct aps_layers *layers = NULL;
+
+        if (!ok(parse(texts[i], &layers) == 0, "two networks are read")) {
+            diag("%s", all_errors());
+            continue;
+        }
+        is(layers->list[0].name, "pi.0", "the first layer has its name");
+        is(layers->list[1].name, "pi.1", "... and the second");
+        is(layers->list[2].name, "v.0", "... and that of the other network");
+        ok(layers->list[1].begin == 0 && layers->list[1].end == 2 &&
+               layers->list[2].begin == 2 && layers->list[2].end == 3,
+           "the networks begin and end");
+        aps_layers_destroy(layers);
+    }
+}
+
 /* The sample table, read from the source tree. */
 static struct aps_layers *read_sample(void)
 {
@@ -313,6 +339,7 @@ int main(void)
     test_many_errors();
     test_good();
     test_columns();
+    test_networks();
     test_resnet50();
     test_truncated();
     return done_testing();
