@@ -194,17 +194,30 @@ static void allreduce_report_desync(const struct aps_call *call)
         aps_plural(call->arguments.count), wanted, count);
 }
 
-/* Reports that a step was found whose calls come in any order. */
-static void allreduce_report_any(struct aps_context *context)
+/* Reports once that a step was found whose calls come in any order, and once that
+ * a call is not one of its layers. */
+static void allreduce_report_any(const struct aps_call *call)
 {
+    struct aps_context *context = call->context;
     const long layers = aps_steps_layers(context->steps);
 
-    atomic_store(&aps_counters.any_order, true);
-    aps_context_event_once(context, &context->any_told,
-                           "order any: the order of the %ld call%s of a step "
-                           "changes: each call is "
-                           "the layer of its size, and layer 0 the largest",
-                           layers, aps_plural(layers));
+    if (call->position.layer < 0) {
+        aps_context_event_once(
+            context, &context->unknown_told,
+            "order any: no layer has the %lld element%s of this call: rules "
+            "for layers do not apply to such calls; check the layer table, or "
+            "let the program sum each layer by itself (Horovod: "
+            "HOROVOD_FUSION_THRESHOLD=0)",
+            (long long)call->arguments.count,
+            aps_plural(call->arguments.count));
+    } else if (!aps_policy_layers(context->job->policy)) {
+        atomic_store(&aps_counters.any_order, true);
+        aps_context_event_once(context, &context->any_told,
+                               "order any: the order of the %ld call%s of a "
+                               "step changes: each call is "
+                               "the layer of its size, and layer 0 the largest",
+                               layers, aps_plural(layers));
+    }
 }
 
 static bool allreduce_number(struct aps_call *call)
@@ -232,9 +245,8 @@ static bool allreduce_number(struct aps_call *call)
     }
     if (call->position.desync && aps_context_note_desync(context))
         allreduce_report_desync(call);
-    if (call->position.any && call->position.active && !context->any_told &&
-        !aps_policy_layers(context->job->policy))
-        allreduce_report_any(context);
+    if (call->position.any && call->position.active)
+        allreduce_report_any(call);
     if (control.epoch >= 0)
         call->position.epoch = control.epoch;
     if (!call->position.active)

@@ -88,7 +88,8 @@ struct aps_context {
     unsigned long long fresh;    /* last of them with a size not seen before */
     uint64_t sizes;              /* buckets of the sizes seen */
     bool stepless_reported;
-    bool any_told; /* a step in any order was reported */
+    bool any_told;     /* a step in any order was reported, */
+    bool unknown_told; /* and a call in it whose size no layer has */
     struct aps_discovery discovery;
     struct aps_other_state other_collectives; /* for other collectives */
     unsigned warned_rules; /* rules whose "cannot run" was printed */

@@ -347,7 +347,7 @@ static void steps_advance(struct aps_steps *steps, size_t count, long *numbers,
         steps_advance_calls(steps, count, position);
         break;
     }
-    position->any = aps_steps_are_any(steps);
+    position->any = by_size || aps_steps_are_any(steps);
     position->ends = position->active && position->layer >= 0 &&
                      steps->cursor == steps->walk.begin;
     if (!position->active && by_size)

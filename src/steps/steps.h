@@ -30,7 +30,7 @@ struct aps_step_position {
     bool first;      /* the call is in the order of the table's first step */
     bool ends;       /* the call is the last of its step */
     bool any;        /* the calls of a step come in any order, and `layer` is
-                        the layer itself */
+                        the layer itself, or -1 */
     long segments;   /* layers that this call carries, > 0 when active */
     long layer;      /* first segment's layer, in the order of the calls; -1:
                         only the size of the call is known */

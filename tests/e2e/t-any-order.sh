@@ -55,6 +55,10 @@ check '... the right ones' equal "$(distinct name named.csv)" 'head hidden'
 check '... by their sizes' equal \
     "$(column count named.csv 'v["name"] == "head"' | sort -u)" 2048
 check '... and the sums are right' error_below 0.05
+check '... and all calls are layers' not has err 'no layer has'
+job 2 APSMPI_POLICY=named.yaml $sums 3000
+check 'a call of another size is reported once' lines 1 err \
+    'order any: no layer has the 3000 elements of this call'
 
 policy lowrank.yaml -t 'table: layers.csv' -t 'steps: {order: any}' \
     'compress: {powersgd: {rank: 1}}'
