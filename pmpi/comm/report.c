@@ -318,12 +318,14 @@ void aps_context_note_stepless(struct aps_context *context, size_t count)
         context, &context->stepless_reported,
         "%llu of %llu eligible calls passed through unchanged, because %s",
         context->stepless, context->calls,
-        table ? "they do not follow the layer table: check the table and "
-                "'order'; for a program whose calls come in an order that "
-                "varies, write 'steps: {order: any}'"
+        table ? "they do not follow the layer table: check its rows and "
+                "'order'; write 'steps: {order: any}' if each layer has a "
+                "call, in an order that varies, and give several networks the "
+                "column 'network'"
               : "they repeat no step of equal calls: for a program whose calls "
-                "vary, write 'steps: none', and rules by 'min_count' and "
-                "'max_count' instead of layers, steps and epochs");
+                "vary, name a layer table, or write 'steps: none', and rules "
+                "by 'min_count' and 'max_count' instead of layers, steps and "
+                "epochs");
 }
 
 void aps_context_end_desyncs(struct aps_context *context)

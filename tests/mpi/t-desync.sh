@@ -126,8 +126,8 @@ varied()
         }
     }'
 }
-why="they repeat no step of equal calls: for a program whose calls vary, write"
-why="calls passed through unchanged, because $why 'steps: none'"
+why="they repeat no step of equal calls: for a program whose calls vary, name a"
+why="calls passed through unchanged, because $why layer table, or write 'steps: none'"
 policy 'steps: auto' "layers: 0-, $rounded"
 # shellcheck disable=SC2046 # each size is an argument
 calls "auto: calls that vary" $(varied 300)
@@ -140,8 +140,8 @@ printf 'layer,name,count\n0,conv1,100\n1,conv2,50\n' >"$tmp/other.csv"
 policy 'layers: other.csv' "layers: 0-, $rounded"
 # shellcheck disable=SC2046 # each size is an argument
 calls "table: of another program" $(varied 300)
-why="they do not follow the layer table: check the table and 'order'; for "
-says "$why.* write 'steps: {order: any}'" 1 \
+why="they do not follow the layer table: check its rows and 'order'; write "
+says "$why'steps: {order: any}' .* the column 'network'" 1 \
     "table: of another program: said, with what to write"
 
 policy "$fused" 'layers: bn, format: fp32' 'layers: first, format: fp32' \
