@@ -346,7 +346,7 @@ static void summary_print_shadow(const struct aps_job *job)
                     log);
 }
 
-/* Writes the number of layers with each format at the end: "e4m3 12, fp32 3".
+/* Writes the number of layers with each format at the end: "12 in e4m3, 3 in fp32".
  * Returns `text`. */
 static char *summary_list_formats(const struct aps_job *job, char *text,
                                   size_t size)
@@ -370,8 +370,8 @@ static char *summary_list_formats(const struct aps_job *job, char *text,
             layers += same;
         }
         if (!told && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%s %zu",
-                                     used > 0 ? ", " : "", name, layers);
+            used += (size_t)snprintf(text + used, size - used, "%s%zu in %s",
+                                     used > 0 ? ", " : "", layers, name);
     }
     free(list);
     return text;

@@ -75,7 +75,7 @@ policy formats.yaml -t 'layers: layers.csv' -t "log: {file: $log, every: 20}" \
 job 2 APSMPI_POLICY=formats.yaml $digits --epochs 3
 check 'digits trains' trained
 check '... and the summary says how many layers have which format' \
-    grep -q 'format: auto: .* layers at the end: e' err
+    grep -q 'format: auto: .* layers at the end: [0-9]* in e' err
 report --html page.html
 check 'the report says which' has out 'formats chosen while the program ran'
 check '... on a page, too' about shape

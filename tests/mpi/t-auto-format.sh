@@ -324,7 +324,7 @@ check $? "where no format meets the target, sums are MPI's own"
     grep -q 'to=fp32 .* best=e5m10 snr=' auto.csv
 check $? "which the log says once a layer, with the best format"
 grep -q '(left to MPI by format: auto)' stderr &&
-    grep -q 'format: auto: 12 measurements took .* s and 49.2 KB of memory, .* changed 0 times; .* end: fp32 3$' stderr
+    grep -q 'format: auto: 12 measurements took .* s and 49.2 KB of memory, .* changed 0 times; .* end: 3 in fp32$' stderr
 check $? "and the summary"
 
 # Nonblocking calls are queued, whatever their format: the library reduces FP32, too.
