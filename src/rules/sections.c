@@ -84,6 +84,31 @@ bool aps_policy_steps_read(const struct aps_reader *reader,
     return inside[PER_EPOCH] != NULL;
 }
 
+void aps_networks_check(const struct aps_reader *reader,
+                        const struct aps_yaml_node *key,
+                        const struct aps_policy_steps *steps,
+                        const struct aps_layers *layers)
+{
+    const struct aps_layer_row *list = layers->list;
+
+    for (size_t i = list->end; i < layers->count; i = list[i].end) {
+        const size_t last = steps->backward ? i - 1 : list[i - 1].begin;
+        const size_t next = steps->backward ? list[i].end - 1 : i;
+
+        if (!steps->any && list[last].count != list[next].count)
+            continue;
+        aps_reader_warn(reader, key, "%s",
+                        steps->any
+                            ? "order: any takes all networks of the table for "
+                              "one step: layers of one size get each other's "
+                              "names and rules unless all networks take turns"
+                            : "networks of the table begin with layers of one "
+                              "size: until a size differs, calls count as "
+                              "those of the network before");
+        return;
+    }
+}
+
 /* --- log ------------------------------------------------------------------ */
 
 #define DEFAULT_EVERY 100

@@ -19,6 +19,13 @@ bool aps_policy_steps_read(const struct aps_reader *reader,
                            const struct aps_yaml_node *order,
                            struct aps_policy_steps *steps);
 
+/* Warns at `key` of networks of the table that the sizes of their calls do not tell
+ * apart at once. */
+void aps_networks_check(const struct aps_reader *reader,
+                        const struct aps_yaml_node *key,
+                        const struct aps_policy_steps *steps,
+                        const struct aps_layers *layers);
+
 /* Reads FILE, or {file: FILE, every: N}. `key` may be NULL: no log. Reports
  * errors. The caller frees log->file. */
 void aps_policy_log_read(const struct aps_reader *reader,

@@ -159,6 +159,7 @@ static void read_table(struct reading *reading)
     layers->blind = false;
     layers->table = policy->layers;
     layers->count = (long)policy->layers->count;
+    aps_networks_check(&reading->reader, key, &policy->steps, policy->layers);
     if (policy->steps.calls > layers->count)
         aps_reader_error(
             &reading->reader, reading->keys[KEY_STEPS],
@@ -358,8 +359,8 @@ static bool plan_needs_steps(const struct aps_plan *plan, bool written)
 
 static void settle_steps(const struct reading *reading)
 {
-    const bool written =
-        reading->keys[KEY_STEPS] && !reading->policy->steps.none;
+    const struct aps_yaml_node *key = reading->keys[KEY_STEPS];
+    const bool written = key && !reading->policy->steps.none;
     struct aps_policy *policy = reading->policy;
     bool needed = (aps_policy_shadows(policy) || aps_policy_chooses(policy)) &&
                   !policy->steps.none;
@@ -374,9 +375,9 @@ static void settle_steps(const struct reading *reading)
     }
     if (policy->steps.any && !reading->context.layers.table &&
         !reading->context.layers.blind && by_layer)
-        aps_reader_warn(&reading->reader, reading->keys[KEY_STEPS],
+        aps_reader_warn(&reading->reader, key ? key : reading->keys[KEY_ORDER],
                         "order: any numbers layers by their size, the largest "
-                        "first, unless a table gives them other numbers");
+                        "first; name a 'table' for other numbers and names");
     if (policy->layers)
         policy->steps.kind = APS_STEPS_TABLE;
     else if (policy->steps.calls > 0)

@@ -115,6 +115,24 @@ timed "$apsmpi" check numbered.yaml
 check '... and says how layers are numbered without a table' has err \
     'order: any numbers layers by their size'
 
+sed '1s/$/,network/; 2,3s/$/,actor/; 4s/$/,critic/' layers.csv >networks.csv
+policy networks.yaml -t 'table: networks.csv' -t 'steps: {order: any}' 'format: e4m3'
+timed "$apsmpi" check networks.yaml
+check '... and warns of several networks' has err \
+    'networks.yaml:3:1: warning: order: any takes all networks of the table'
+policy first.yaml -t 'table: networks.csv' 'format: e4m3'
+timed "$apsmpi" check first.yaml
+check 'networks that begin with other sizes need no warning' empty err
+policy first.yaml -t 'table: networks.csv' -t 'steps: {order: backward}' 'format: e4m3'
+sed -i 's/hidden,4096,128x32/hidden,2048,64x32/' networks.csv
+timed "$apsmpi" check first.yaml
+check '... others do, by their first call' has err \
+    'begin with layers of one size'
+printf 'version: 1\norder: any\nrules:\n  - {layers: 0, format: e4m3}\n' >old.yaml
+timed "$apsmpi" check old.yaml
+check "... and the old word 'order' has its warnings" has err \
+    'old.yaml:2:1: warning: order: any numbers layers by their size'
+
 sed 's/hidden,4096,128x32/hidden,2048,64x32/' layers.csv >equal.csv
 policy equal.yaml -t 'table: equal.csv' -t 'steps: {order: any}' 'format: e4m3'
 timed "$apsmpi" explain equal.yaml
