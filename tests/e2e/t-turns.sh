@@ -48,6 +48,28 @@ check '... without desync' not has err desync
 check '... and each network has its layers' equal \
     "$(distinct layer roundoff.csv)" '0 2 3 5'
 
+# The table of apsmpi-recipes(7): names, and a network for each of them.
+"$PYTHON3" - <<'END'
+import numpy as np
+
+shapes = {"0.weight": (64, 64), "0.bias": 64}
+np.savez("ppo.npz", **{n + "." + w: np.zeros(shape, np.float32)
+                       for n, more in (("actor", 32), ("critic", 16)) for w, shape
+                       in {**shapes, "2.weight": (more, 64)}.items()})
+END
+awk '/^\.Sh / { inside = /SEVERAL/ }
+    inside && /^\.Ed/ { exit }
+    inside && copying
+    /^\.Bd/ { copying = inside }' "$top_srcdir/pmpi/apsmpi-recipes.7" >recipe.sh
+PATH="$top_srcdir/scripts:$PATH" sh recipe.sh
+policy named.yaml -t 'table: layers.csv' -t 'log: {file: named.csv, every: 1}' \
+    'layers: ["*.bias"], format: fp32' 'format: e4m3'
+# shellcheck disable=SC2086
+job 2 APSMPI_POLICY=named.yaml "$PYTHON3" sums.py $turns
+check 'the table of the recipe has names and networks' rewritten 200
+check '... for all layers but those of a rule' equal "$(distinct name named.csv)" \
+    'actor.0.weight actor.2.weight critic.0.weight critic.2.weight'
+
 # --- mirrors --------------------------------------------------------------------
 
 job 2 "$PYTHON3" sums.py 4096,2048,1024,1024,2048,4096x20
