@@ -10,6 +10,12 @@ struct group {
     size_t outputs; /* elements of each bias; 0: there is none */
 };
 
+/* True if the weights can have that bias: it has one element for each output. */
+static int order_is_bias(size_t bias, size_t weights)
+{
+    return bias > 0 && bias < weights && weights % bias == 0;
+}
+
 /* Reads the group that begins with call i; returns the start of the next
  * one. */
 static long order_group(const size_t *counts, long calls, long i,
@@ -19,7 +25,7 @@ static long order_group(const size_t *counts, long calls, long i,
 
     *group = (struct group){.weights = counts[i]};
     i++;
-    if (bias == 0 || bias >= group->weights || group->weights % bias != 0)
+    if (!order_is_bias(bias, group->weights))
         return i;
     group->outputs = bias;
     while (i < calls && counts[i] == bias)
@@ -42,8 +48,9 @@ static int order_of_ends(const size_t *counts, long calls)
 {
     const size_t *last = &counts[calls - 1];
 
-    return (counts[0] > counts[1]) - (counts[0] < counts[1]) +
-           (last[0] < last[-1]) - (last[0] > last[-1]);
+    return order_is_bias(counts[1], counts[0]) -
+           order_is_bias(counts[0], counts[1]) +
+           order_is_bias(last[0], last[-1]) - order_is_bias(last[-1], last[0]);
 }
 
 enum aps_layer_order aps_layer_order_of(const size_t *counts, long calls)

@@ -47,6 +47,7 @@ int main(void)
                (const size_t[]){9408, 64, 64, 4096, 64, 64, 16384, 256, 256,
                                 512000 / 2, 1000},
                11);
+    check("two buckets", (const size_t[]){1418, 49408}, 2, "unknown");
     check("one call", (const size_t[]){1000}, 1, "unknown");
     check("calls of one size", (const size_t[]){64, 64, 64}, 3, "unknown");
     check("convolutions without biases", (const size_t[]){1000, 500, 1000, 500},
