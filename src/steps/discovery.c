@@ -9,6 +9,7 @@
 #include "base/plural.h"
 #include "steps/discovery_files.h"
 #include "steps/period.h"
+#include "steps/sizes.h"
 #include "steps/tiling.h"
 
 /* Steps after which the sequence that was found is accepted as the step:
@@ -93,20 +94,13 @@ void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
         return;
     }
     for (long i = 0; i < layers; i++)
-        counts[i] = aps_steps_signature(steps, i);
+        counts[i] = aps_steps_layer_count(steps, i);
     found = (struct aps_found){
         .kind = aps_steps_are_any(steps) ? APS_FOUND_ANY : APS_FOUND_CALLS,
         .counts = counts,
         .layers = layers};
     aps_discovery_write_layers(&found, prefix, said, size);
     free(counts);
-}
-
-static int discovery_compare(const void *a, const void *b)
-{
-    const size_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
 }
 
 /* Returns the number of different sizes; the largest go to `text`, as "4096, 64
@@ -118,11 +112,9 @@ static long discovery_list(struct aps_discovery *discovery, char *text,
     long kinds = 0;
 
     text[0] = '\0';
-    qsort(discovery->sizes, (size_t)discovery->recorded,
-          sizeof *discovery->sizes, discovery_compare);
-    for (long i = discovery->recorded - 1; i >= 0; i--) {
-        if (i + 1 < discovery->recorded &&
-            discovery->sizes[i] == discovery->sizes[i + 1])
+    aps_sizes_sort(discovery->sizes, (size_t)discovery->recorded);
+    for (long i = 0; i < discovery->recorded; i++) {
+        if (i > 0 && discovery->sizes[i] == discovery->sizes[i - 1])
             continue;
         if (kinds++ < NAMED_MAX && used < size)
             used +=

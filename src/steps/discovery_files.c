@@ -177,53 +177,33 @@ static size_t found_smallest(const struct found *found)
     return least;
 }
 
-static void found_write_order(const struct found *found, FILE *file)
+/* Returns the comment of the policy about the order of the calls. */
+static const char *found_order_comment(const struct found *found)
 {
-    if (found->is.kind == APS_FOUND_TURNS) {
-        fputs(
-            "# The program trains several networks alternately. A step is one "
-            "pass over the rows\n"
-            "# of one of them. Their names are in the column `network`.\n",
-            file);
-        return;
-    }
-    if (found->mirror) {
-        fputs(
-            "# The second half of the calls mirrors the first: the first half "
-            "may carry the\n"
-            "# weights of a forward pass, and the second one their gradients. "
-            "Weights should\n"
-            "# not be rounded.\n",
-            file);
-        return;
-    }
-    if (found->is.kind == APS_FOUND_ANY) {
-        fputs(
-            "# Each call is the layer of its size. Layers of one size are told "
-            "apart by the\n"
-            "# order of their calls among themselves.\n",
-            file);
-        return;
-    }
-    switch (found->order) {
-    case APS_LAYER_ORDER_FORWARD:
-        fputs("# By the sizes of its calls the program reduces its first layer "
-              "first.\n",
-              file);
-        break;
-    case APS_LAYER_ORDER_BACKWARD:
-        fputs("# By the sizes of its calls the program reduces its last layer "
-              "first. The table\n"
-              "# has the first layer first, and so the last call.\n",
-              file);
-        break;
-    case APS_LAYER_ORDER_UNKNOWN:
-        fputs("# The sizes of its calls do not tell whether the program "
-              "reduces its first or\n"
-              "# its last layer first. This policy says: the first.\n",
-              file);
-        break;
-    }
+    if (found->is.kind == APS_FOUND_TURNS)
+        return "# The program trains several networks alternately. A step is "
+               "one pass over the rows\n"
+               "# of one of them. Their names are in the column `network`.\n";
+    if (found->mirror)
+        return "# The second half of the calls mirrors the first: the first "
+               "half may carry the\n"
+               "# weights of a forward pass, and the second one their "
+               "gradients. Weights should\n"
+               "# not be rounded.\n";
+    if (found->is.kind == APS_FOUND_ANY)
+        return "# Each call is the layer of its size. Layers of one size are "
+               "told apart by the\n"
+               "# order of their calls among themselves.\n";
+    if (found->order == APS_LAYER_ORDER_FORWARD)
+        return "# By the sizes of its calls the program reduces its first "
+               "layer first.\n";
+    if (found->order == APS_LAYER_ORDER_BACKWARD)
+        return "# By the sizes of its calls the program reduces its last layer "
+               "first. The table\n"
+               "# has the first layer first, and so the last call.\n";
+    return "# The sizes of its calls do not tell whether the program reduces "
+           "its first or\n"
+           "# its last layer first. This policy says: the first.\n";
 }
 
 /* Returns the policy's word for the order of the calls: as found, or the
@@ -277,8 +257,7 @@ static void found_write_policy(const struct found *found,
 
     fprintf(file, headings[found->is.kind], found->is.layers,
             aps_plural(found->is.layers));
-    fputs("version: 1\n", file);
-    found_write_order(found, file);
+    fprintf(file, "version: 1\n%s", found_order_comment(found));
     if (found->is.layers == 1)
         fprintf(file,
                 "# If a step of the program has several calls of %zu "
@@ -330,8 +309,9 @@ static void found_write_policy(const struct found *found,
                 "rule\n"
                 "    format: fp32\n",
                 found->is.layers / 2 - 1);
-    fprintf(file, "  - format: e4m3  # all others: 8 bits\n"
-                  "    scale: aps\n");
+    fputs("  - format: e4m3  # all others: 8 bits\n"
+          "    scale: aps\n",
+          file);
 }
 
 /* True if the second half of the calls mirrors the first, which has several

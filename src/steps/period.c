@@ -361,7 +361,6 @@ static bool period_find(struct aps_period *period)
 
 bool aps_period_search(struct aps_period *period, size_t count)
 {
-
     period_push(period, count);
     period->fruitless++;
     /* No stretch is longer than the one that broke: the demand was too high. */

@@ -413,7 +413,7 @@ long aps_steps_repeats(const struct aps_steps *steps)
     return steps->period ? aps_period_repeats(steps->period) : 0;
 }
 
-size_t aps_steps_signature(const struct aps_steps *steps, long i)
+size_t aps_steps_layer_count(const struct aps_steps *steps, long i)
 {
     return aps_period_count(steps->period, i);
 }

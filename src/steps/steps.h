@@ -59,9 +59,9 @@ void aps_steps_destroy(struct aps_steps *steps); /* NULL is allowed */
 void aps_steps_advance(struct aps_steps *steps, size_t count,
                        struct aps_step_position *position);
 
-/* Advances like aps_steps_advance, for a call that the caller will not number
- * any more once it has measured something. Without steps it is numbered apart
- * from others of its class, whose numbers then do not depend on that. */
+/* Advances like aps_steps_advance. Without steps the call has a number of its
+ * own sequence. Calls that do not come here any more once `reduce: auto` has left
+ * them to MPI then change no numbers of other calls. */
 void aps_steps_advance_apart(struct aps_steps *steps, size_t count,
                              struct aps_step_position *position);
 
@@ -78,8 +78,8 @@ void aps_steps_segment(const struct aps_steps *steps,
 /* Returns the layers of a step; 0 while not known. */
 long aps_steps_layers(const struct aps_steps *steps);
 
-/* Returns the equal steps in a row that the latest calls make, while no step is
- * known; 0 with a table. */
+/* Returns how many equal steps the latest calls make, one after another, while no
+ * step is known; 0 with a table. */
 long aps_steps_repeats(const struct aps_steps *steps);
 
 /* True if the calls of a step come in any order: by the policy, or as found. */
@@ -88,6 +88,6 @@ bool aps_steps_are_any(const struct aps_steps *steps);
 /* Returns the elements of layer `i` of the known step (not for tables), in the
  * order of the calls, or the largest first if they come in any order; for
  * discovery. */
-size_t aps_steps_signature(const struct aps_steps *steps, long i);
+size_t aps_steps_layer_count(const struct aps_steps *steps, long i);
 
 #endif

@@ -131,10 +131,10 @@ void trace_call(struct trace *trace, size_t count)
     if (last->active) {
         trace->active++;
         aps_steps_segment(trace->steps, last, 0, count, &layer, &segment);
-        trace->wrong += last->desync || last->segments != 1 ||
-                        segment != count || last->layer < 0 ||
-                        last->layer >= aps_steps_layers(trace->steps) ||
-                        aps_steps_signature(trace->steps, last->layer) != count;
+        trace->wrong +=
+            last->desync || last->segments != 1 || segment != count ||
+            last->layer < 0 || last->layer >= aps_steps_layers(trace->steps) ||
+            aps_steps_layer_count(trace->steps, last->layer) != count;
         trace->misplaced +=
             trace->length > 0 &&
             (last->layer != since % trace->length ||

@@ -82,7 +82,8 @@ static void test_networks(void)
     ok(trace.active >= 12 * step.length && trace.wrong == 0,
        "auto: ResNet-50 in any order (%ld of %ld calls, %ld desyncs)",
        trace.active, trace.calls, trace.desyncs);
-    ok(aps_steps_signature(trace.steps, 0) == 2359296 && trace.last.step == 19,
+    ok(aps_steps_layer_count(trace.steps, 0) == 2359296 &&
+           trace.last.step == 19,
        "... its layers by size, its steps counted");
     aps_steps_destroy(trace.steps);
 
@@ -158,7 +159,7 @@ static void test_stated(void)
                     by_layer &=
                         trace.last.layer >= 0 && trace.last.ends == (i == 2) &&
                         trace.last.step == round &&
-                        aps_steps_signature(trace.steps, trace.last.layer) ==
+                        aps_steps_layer_count(trace.steps, trace.last.layer) ==
                             step.counts[i];
             }
         }
