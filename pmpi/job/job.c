@@ -174,36 +174,37 @@ static void job_start(void)
  * imports. */
 static bool job_defers_others(const struct aps_job *job)
 {
-    static const char *const scatters[] = {
-        "MPI_Ireduce_scatter", "MPI_Ireduce_scatter_c",
-        "MPI_Ireduce_scatter_block", "MPI_Ireduce_scatter_block_c",
-        /* Fortran */
-        "mpi_ireduce_scatter_", "mpi_ireduce_scatter_block_",
-        "mpi_ireduce_scatter_f08ts_", "mpi_ireduce_scatter_block_f08ts_"};
-    static const char *const reduces[] = {"MPI_Ireduce", "MPI_Ireduce_c",
-                                          "mpi_ireduce_", "mpi_ireduce_f08ts_"};
+    static const struct {
+        enum aps_call_kind kind;
+        size_t count;
+        const char *names[8]; /* the first one is Fortran's */
+    } forms[] = {
+        {APS_CALL_REDUCE_SCATTER,
+         8,
+         {"mpi_ireduce_scatter_", "mpi_ireduce_scatter_block_",
+          "mpi_ireduce_scatter_f08ts_", "mpi_ireduce_scatter_block_f08ts_",
+          "MPI_Ireduce_scatter", "MPI_Ireduce_scatter_c",
+          "MPI_Ireduce_scatter_block", "MPI_Ireduce_scatter_block_c"}},
+        {APS_CALL_REDUCE,
+         4,
+         {"mpi_ireduce_", "mpi_ireduce_f08ts_", "MPI_Ireduce",
+          "MPI_Ireduce_c"}},
+        {APS_CALL_ALLGATHER,
+         4,
+         {"mpi_iallgather_", "mpi_iallgather_f08ts_", "MPI_Iallgather",
+          "MPI_Iallgather_c"}},
+        {APS_CALL_BCAST,
+         4,
+         {"mpi_ibcast_", "mpi_ibcast_f08ts_", "MPI_Ibcast", "MPI_Ibcast_c"}},
+    };
 
-    static const char *const gathers[] = {"MPI_Iallgather", "MPI_Iallgather_c",
-                                          "mpi_iallgather_",
-                                          "mpi_iallgather_f08ts_"};
-    static const char *const broadcasts[] = {
-        "MPI_Ibcast", "MPI_Ibcast_c", "mpi_ibcast_", "mpi_ibcast_f08ts_"};
-
-    if (job->held != APS_HELD_GOOD)
-        return false;
-    return (aps_policy_names(job->policy, APS_CALL_BCAST) &&
-            aps_elf_imports_any(broadcasts,
-                                sizeof broadcasts / sizeof *broadcasts,
-                                "mpi_ibcast_")) ||
-           (aps_policy_names(job->policy, APS_CALL_ALLGATHER) &&
-            aps_elf_imports_any(gathers, sizeof gathers / sizeof *gathers,
-                                "mpi_iallgather_")) ||
-           (aps_policy_names(job->policy, APS_CALL_REDUCE_SCATTER) &&
-            aps_elf_imports_any(scatters, sizeof scatters / sizeof *scatters,
-                                "mpi_ireduce_scatter_")) ||
-           (aps_policy_names(job->policy, APS_CALL_REDUCE) &&
-            aps_elf_imports_any(reduces, sizeof reduces / sizeof *reduces,
-                                "mpi_ireduce_"));
+    for (size_t i = 0;
+         job->held == APS_HELD_GOOD && i < sizeof forms / sizeof *forms; i++)
+        if (aps_policy_names(job->policy, forms[i].kind) &&
+            aps_elf_imports_any(forms[i].names, forms[i].count,
+                                forms[i].names[0]))
+            return true;
+    return false;
 }
 
 bool aps_job_asks_for_threads(void)

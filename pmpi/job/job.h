@@ -53,7 +53,7 @@ enum aps_reason {
     APS_PASSED_BAD,       /* the policy is bad, and APSMPI_ON_ERROR is pass */
     APS_PASSED_RESOURCES, /* MPI lacked a communicator or tags for it */
     /* Nonblocking and persistent calls. */
-    APS_PASSED_EARLY,      /* no blocking call has made its world yet */
+    APS_PASSED_EARLY,      /* its hidden communicator is not made yet */
     APS_PASSED_THREADS,    /* no thread can continue the call */
     APS_PASSED_PERSISTENT, /* the order of starts is not known */
     APS_PASSED_REASONS,
