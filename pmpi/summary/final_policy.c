@@ -31,6 +31,15 @@ static struct {
     struct stat found;
 } before;
 
+/* Returns the extension of a path, with its dot, or its end. */
+static const char *final_extension(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(path, '.');
+
+    return dot && dot > (slash ? slash + 1 : path) ? dot : path + strlen(path);
+}
+
 /* Returns the path: the named file, or a file next to the log. The caller frees
  * it. Returns NULL if there is no path, or memory is missing. */
 static char *final_path(const struct aps_job *job)
@@ -38,10 +47,8 @@ static char *final_path(const struct aps_job *job)
     const char *named = job->options.final_policy;
     const char *log =
         job->options.log ? job->options.log : aps_policy_log(job->policy)->file;
-    const char *slash, *dot;
     struct stat found;
     char *path;
-    int stem;
 
     if (named)
         return strdup(named);
@@ -49,11 +56,10 @@ static char *final_path(const struct aps_job *job)
      * to it. */
     if (!log || (stat(log, &found) == 0 && !S_ISREG(found.st_mode)))
         return NULL;
-    slash = strrchr(log, '/');
-    dot = strrchr(log, '.');
-    stem = dot && dot > (slash ? slash + 1 : log) ? (int)(dot - log)
-                                                  : (int)strlen(log);
-    return asprintf(&path, "%.*s-policy.yaml", stem, log) < 0 ? NULL : path;
+    return asprintf(&path, "%.*s-policy.yaml",
+                    (int)(final_extension(log) - log), log) < 0
+               ? NULL
+               : path;
 }
 
 /* Returns the policy as text, which the caller frees, or NULL with errno. */
@@ -259,12 +265,9 @@ static bool final_is_others(const char *path)
  * NULL if memory is missing. */
 static char *final_own_path(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(path, '.');
+    const char *dot = final_extension(path);
     char run[APS_RUN_ID], *own;
 
-    if (!dot || dot <= (slash ? slash + 1 : path))
-        dot = path + strlen(path);
     aps_run_get(run);
     return asprintf(&own, "%.*s-%s%s", (int)(dot - path), path, run, dot) < 0
                ? NULL
@@ -276,9 +279,9 @@ static char *final_own_path(const char *path)
 static void final_say_source(const char *path)
 {
     aps_message(-1,
-                "%s is the policy of this run, and is left as it is: "
-                "APSMPI_FINAL_POLICY=FILE names another file for the "
-                "formats that its layers have got",
+                "%s is the policy of this run and is not overwritten; set "
+                "APSMPI_FINAL_POLICY=FILE to write the chosen formats to "
+                "another file",
                 path);
 }
 
