@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "base/message.h"
-#include "base/plural.h"
 #include "base/quiet_write.h"
 #include "base/utf8.h"
 #include "summary/chosen_formats.h"
@@ -30,15 +29,6 @@ static struct {
     bool there;
     struct stat found;
 } before;
-
-/* Returns the extension of a path, with its dot, or its end. */
-static const char *final_extension(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(path, '.');
-
-    return dot && dot > (slash ? slash + 1 : path) ? dot : path + strlen(path);
-}
 
 /* Returns the path: the named file, or a file next to the log. The caller frees
  * it. Returns NULL if there is no path, or memory is missing. */
@@ -56,8 +46,7 @@ static char *final_path(const struct aps_job *job)
      * to it. */
     if (!log || (stat(log, &found) == 0 && !S_ISREG(found.st_mode)))
         return NULL;
-    return asprintf(&path, "%.*s-policy.yaml",
-                    (int)(final_extension(log) - log), log) < 0
+    return asprintf(&path, "%.*s-policy.yaml", (int)aps_log_stem(log), log) < 0
                ? NULL
                : path;
 }
@@ -265,11 +254,11 @@ static bool final_is_others(const char *path)
  * NULL if memory is missing. */
 static char *final_own_path(const char *path)
 {
-    const char *dot = final_extension(path);
+    const size_t stem = aps_log_stem(path);
     char run[APS_RUN_ID], *own;
 
     aps_run_get(run);
-    return asprintf(&own, "%.*s-%s%s", (int)(dot - path), path, run, dot) < 0
+    return asprintf(&own, "%.*s-%s%s", (int)stem, path, run, path + stem) < 0
                ? NULL
                : own;
 }

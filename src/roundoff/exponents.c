@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "roundoff/field.h"
@@ -16,10 +15,7 @@
 int aps_exponents_open(struct aps_log *file, const char *path,
                        struct aps_error *error)
 {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    const char *dot = strrchr(base, '.');
-    const size_t stem = dot && dot > base ? (size_t)(dot - path) : strlen(path);
+    const size_t stem = aps_log_stem(path);
     char *beside;
     int rc;
 

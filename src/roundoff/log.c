@@ -109,23 +109,27 @@ static void lock(int fd)
  * that are tried. */
 #define TRIES 100
 
-/* Returns NAME.csv, NAME-1.csv, NAME-2.csv ...; malloc'ed, or NULL. */
-static char *log_number_path(const char *path, int number)
+size_t aps_log_stem(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
     const char *dot = strrchr(base, '.');
-    const size_t size = strlen(path) + 16;
-    const size_t stem = dot && dot > base ? (size_t)(dot - path) : strlen(path);
+
+    return dot && dot > base ? (size_t)(dot - path) : strlen(path);
+}
+
+/* Returns NAME.csv, NAME-1.csv, NAME-2.csv ...; malloc'ed, or NULL. */
+static char *log_number_path(const char *path, int number)
+{
+    const size_t stem = aps_log_stem(path);
     char *numbered;
 
     if (number == 0)
         return strdup(path);
-    numbered = malloc(size);
-    if (numbered)
-        snprintf(numbered, size, "%.*s-%d%s", (int)stem, path, number,
-                 path + stem);
-    return numbered;
+    return asprintf(&numbered, "%.*s-%d%s", (int)stem, path, number,
+                    path + stem) < 0
+               ? NULL
+               : numbered;
 }
 
 /* Opens one file, and locks it while its beginning is read and written. Returns

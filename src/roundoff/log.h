@@ -81,6 +81,10 @@ struct aps_log_row {
 int aps_log_open(struct aps_log *log, const char *path,
                  struct aps_error *error);
 
+/* Returns the length of a path without its extension. Files of a run are named after
+ * its log. */
+size_t aps_log_stem(const char *path);
+
 /* Opens a file of other rows, whose header is this line, like aps_log_open. */
 int aps_log_open_with(struct aps_log *log, const char *path, const char *header,
                       struct aps_error *error);

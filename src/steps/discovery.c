@@ -193,7 +193,7 @@ bool aps_discovery_explain(struct aps_discovery *discovery, const char *prefix,
     size_t *layers;
     long kinds;
 
-    if (discovery->times > 0 || discovery->recorded == 0)
+    if (discovery->recorded == 0)
         return false;
     layers = malloc(APS_PERIOD_MAX * sizeof *layers);
     if (layers)
