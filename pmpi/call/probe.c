@@ -13,9 +13,9 @@
 #include "device/memory_relay.h"
 #include "message/agree.h"
 
-/* Codes of summands; the probe adds each to each. As bf16 and as fp16 they have zeros of
- * both signs, subnormals, ones, neighbours whose sums carry or are halfway between two
- * values, the greatest values, INF and NaN. */
+/* Codes of summands; the probe adds each to each. As bf16 and as fp16 they have
+ * zeros of both signs, subnormals, ones, neighbours whose sums carry or are halfway
+ * between two values, the greatest values, INF and NaN. */
 static const uint16_t codes[] = {
     0x0000, 0x8000, 0x0001, 0x8001, 0x0003, 0x007f, 0x0080, 0x03ff, 0x0400,
     0x3c00, 0xbc00, 0x3c01, 0x3c03, 0x3f80, 0xbf80, 0x3f81, 0x3f83, 0x4049,

@@ -202,51 +202,26 @@ static void check_reachable(const struct reading *reading,
             line);
 }
 
-/* A rule with a name, and the value of its key `name`. */
-struct named {
-    const struct aps_rule *rule;
-    const struct aps_yaml_node *value;
-};
-
-/* Orders by name, and rules of one name by their places. */
-static int by_name(const void *a, const void *b)
-{
-    const struct named *x = a, *y = b;
-    const int order = strcmp(x->rule->name, y->rule->name);
-
-    return order != 0 ? order : (x->rule > y->rule) - (x->rule < y->rule);
-}
-
 /* Reports rules whose names earlier rules have. Names that differ in a hyphen
  * and an underscore differ, because the log shows them as written. */
 static void check_names(const struct reading *reading,
                         const struct aps_yaml_node *first)
 {
-    const struct aps_rule *rule = reading->policy->rules;
-    struct named *list =
-        malloc((reading->policy->rule_count + 1) * sizeof *list);
-    size_t count = 0, head = 0;
+    const struct aps_rule *rules = reading->policy->rules;
+    size_t i = 0, j;
 
-    if (!list) {
-        aps_errors_add(reading->reader.errors, reading->reader.path, 0, 0,
-                       "out of memory");
-        return;
-    }
-    for (const struct aps_yaml_node *node = first; node;
-         node = node->next, rule++)
-        if (rule->name)
-            list[count++] =
-                (struct named){rule, aps_yaml_find(node, "name")->value};
-    qsort(list, count, sizeof *list, by_name);
-    for (size_t i = 1; i < count; i++) {
-        if (strcmp(list[i].rule->name, list[head].rule->name) != 0)
-            head = i;
-        else
-            aps_reader_error(&reading->reader, list[i].value,
+    for (const struct aps_yaml_node *node = first; node; node = node->next) {
+        for (j = 0; rules[i].name && j < i; j++) {
+            if (rules[j].name && strcmp(rules[j].name, rules[i].name) == 0)
+                break;
+        }
+        if (rules[i].name && j < i)
+            aps_reader_error(&reading->reader,
+                             aps_yaml_find(node, "name")->value,
                              "the rule in line %d has the name '%s', too",
-                             list[head].rule->line, list[i].rule->name);
+                             rules[j].line, rules[i].name);
+        i++;
     }
-    free(list);
 }
 
 static void read_rule_list(const struct reading *reading,
