@@ -35,6 +35,10 @@ tests_bench_allreduce_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS) \
 	-DRESNET50_LAYERS='"$(abs_top_srcdir)/config/layers/resnet50-layers.csv"'
 tests_bench_allreduce_LDADD = libaps.la $(MPI_LIBS) -lm
 
+EXTRA_PROGRAMS += tests/bench/types
+tests_bench_types_CPPFLAGS = $(MPI_CFLAGS)
+tests_bench_types_LDADD = $(MPI_LIBS) -lm
+
 check_PROGRAMS += tests/bench/nonblocking
 TESTS += tests/bench/t-nonblocking.sh
 dist_check_SCRIPTS += tests/bench/t-nonblocking.sh

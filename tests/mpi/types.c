@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums of other types than FP32: each call is made once with elements of a type and once
- * with the same values in FP32, and gives the FP32 result, rounded once to the type.
+ * Sums of other types than FP32: each call is made once with elements of a type and
+ * once with the same values in FP32, and gives the FP32 result, rounded once to the type.
  * With the argument `own` the program brings its own operations and types of two bytes,
  * which the policy may probe; with `double` it sums doubles alone.
  */
