@@ -46,6 +46,7 @@ include tests/fuzz/local.mk
 include tests/soak/local.mk
 include tests/long/local.mk
 include tests/sanitize/local.mk
+include tests/programs/local.mk
 
 # Tests that measure times, or that make in the build directory: each runs alone.
 # All others run at the same time, as many as there are cores. Ranks that wait yield

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Frameworks as they are published, under the library. A test installs its framework
+# with Debian's packages and in programs/ of the build directory, or is skipped with the
+# reason. They are no part of `make check`: they install gigabytes, and take an hour.
+program_tests = \
+	tests/programs/t-averaging.sh \
+	tests/programs/t-chainer.sh \
+	tests/programs/t-coarrays.sh \
+	tests/programs/t-jax.sh \
+	tests/programs/t-libtorch.sh
+dist_check_SCRIPTS += $(program_tests)
+EXTRA_DIST += tests/programs/lib.sh tests/programs/training.py \
+	tests/programs/averaging.py \
+	tests/programs/chainer_train.py \
+	tests/programs/coarrays.f90 \
+	tests/programs/jax.sh tests/programs/jax_train.py \
+	tests/programs/libtorch.cpp
+
+.PHONY: check-programs clean-programs
+check-programs: all tests/apps/digits tests/e2e/probe tests/tap/yield.la
+	$(MAKE) $(AM_MAKEFLAGS) -j1 check-TESTS TESTS='$(program_tests)'
+clean-programs:
+	rm -rf programs
+clean-local: clean-programs
