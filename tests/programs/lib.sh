@@ -11,7 +11,8 @@ limit=${limit:-600}
 images=/usr/share/datasets/fashion-mnist
 OMP_NUM_THREADS=1
 OPENBLAS_NUM_THREADS=1
-export OMP_NUM_THREADS OPENBLAS_NUM_THREADS
+GLOO_SOCKET_IFNAME=eth0 # of the hosts of apsmpi-lab
+export OMP_NUM_THREADS OPENBLAS_NUM_THREADS GLOO_SOCKET_IFNAME
 
 # debian PACKAGE...: installs those that are missing, as root or with sudo
 debian()
@@ -118,8 +119,9 @@ by_layers()
         e4m3) rule='format: e4m3, scale: aps' ;;
         powersgd) rule='compress: {powersgd: {rank: 4}}' ;;
         esac
-        policy $kind.yaml -t 'table: layers.csv' -t "log: {file: $kind.csv, every: 10}" \
-            "layers: $last, format: fp32" "$rule"
+        policy $kind.yaml -t 'table: layers.csv' \
+            -t "log: {file: $kind.csv, every: 10}" "layers: $last, format: fp32" \
+            "$rule"
         job 2 APSMPI_POLICY=$kind.yaml "$@"
         check "$kind: learns" learned 70
         diag "$kind: $(accuracy) %"

@@ -6,6 +6,7 @@ program_tests = \
 	tests/programs/t-averaging.sh \
 	tests/programs/t-chainer.sh \
 	tests/programs/t-coarrays.sh \
+	tests/programs/t-horovod.sh \
 	tests/programs/t-jax.sh \
 	tests/programs/t-libtorch.sh
 dist_check_SCRIPTS += $(program_tests)
@@ -13,11 +14,14 @@ EXTRA_DIST += tests/programs/lib.sh tests/programs/training.py \
 	tests/programs/averaging.py \
 	tests/programs/chainer_train.py \
 	tests/programs/coarrays.f90 \
+	tests/programs/horovod.sh tests/programs/horovod_keras.py \
+	tests/programs/horovod_torch.py tests/programs/torch_network.py \
 	tests/programs/jax.sh tests/programs/jax_train.py \
 	tests/programs/libtorch.cpp
 
 .PHONY: check-programs clean-programs
-check-programs: all tests/apps/digits tests/e2e/probe tests/tap/yield.la
+programs_need = all tests/apps/digits tests/e2e/probe tests/tap/yield.la
+check-programs: $(programs_need)
 	$(MAKE) $(AM_MAKEFLAGS) -j1 check-TESTS TESTS='$(program_tests)'
 clean-programs:
 	rm -rf programs
