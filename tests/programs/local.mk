@@ -14,15 +14,20 @@ EXTRA_DIST += tests/programs/lib.sh tests/programs/training.py \
 	tests/programs/averaging.py \
 	tests/programs/chainer_train.py \
 	tests/programs/coarrays.f90 \
+	tests/programs/ddp_gloo.py \
 	tests/programs/horovod.sh tests/programs/horovod_keras.py \
 	tests/programs/horovod_torch.py tests/programs/torch_network.py \
 	tests/programs/jax.sh tests/programs/jax_train.py \
-	tests/programs/libtorch.cpp
+	tests/programs/libtorch.cpp \
+	tests/programs/seconds.py tests/programs/seconds.sh
 
-.PHONY: check-programs clean-programs
+.PHONY: check-programs table-programs clean-programs
 programs_need = all tests/apps/digits tests/e2e/probe tests/tap/yield.la
 check-programs: $(programs_need)
 	$(MAKE) $(AM_MAKEFLAGS) -j1 check-TESTS TESTS='$(program_tests)'
+# Seconds of a step between two hosts at 1 Gbit/s: a quarter of an hour.
+table-programs: $(programs_need)
+	@$(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/tests/programs/seconds.sh
 clean-programs:
 	rm -rf programs
 clean-local: clean-programs
