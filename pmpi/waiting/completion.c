@@ -175,7 +175,7 @@ int aps_completion_waitall(int count, MPI_Request *requests,
     const bool ignored = statuses == MPI_STATUSES_IGNORE;
     int rc = MPI_SUCCESS;
 
-    if (count < 0 || (count > 0 && (!requests || !statuses)))
+    if (count < 0 || (count > 0 && (!requests || (!statuses && !ignored))))
         return PMPI_Waitall(count, requests, statuses);
     for (int i = 0; i < count; i++) {
         int one = aps_completion_wait(&requests[i], ignored ? MPI_STATUS_IGNORE
