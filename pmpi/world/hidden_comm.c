@@ -150,7 +150,7 @@ void aps_hidden_comm_release(struct aps_hidden_comm *world)
         world->forget(world);
     if (world->group != MPI_GROUP_NULL)
         PMPI_Group_free(&world->group);
-    if (world->comm != MPI_COMM_NULL)
+    if (world->comm != MPI_COMM_NULL && !world->kept)
         PMPI_Comm_free(&world->comm);
     pthread_mutex_destroy(&world->lock);
     free(world->nodes);

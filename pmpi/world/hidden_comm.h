@@ -30,6 +30,8 @@ struct aps_comm_resources; /* comm/resources.h */
 struct aps_hidden_comm {
     atomic_int holders; /* number of contexts, and the job, that hold it */
     MPI_Comm comm;
+    bool kept; /* true in MPI_Finalize: MPICH 5 does not free a communicator in
+                  which messages wait that no rank will receive */
     MPI_Group group;
     struct aps_vcomm vcomm; /* all ranks of comm */
     int *nodes;             /* [vcomm.size]: vcomm.nodes */

@@ -98,6 +98,8 @@ static int lifecycle_end_callback(MPI_Comm comm, int key, void *value,
     }
     /* The context of MPI_COMM_WORLD also holds the world, and is freed
      * later. */
+    if (aps_hidden_comm_of_job())
+        aps_hidden_comm_of_job()->kept = true;
     aps_hidden_comm_release(aps_hidden_comm_of_job());
     aps_hidden_comm_set_job(NULL);
     return MPI_SUCCESS;
