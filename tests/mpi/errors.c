@@ -102,7 +102,9 @@ static void compare(const char *what, const void *send, void *receive,
     if (ours != theirs || handled != handled_theirs)
         diag("rank %d: class %d, handled %d times; MPI's: %d, %d",
              mpitap_rank(), ours, handled, theirs, handled_theirs);
-    ok_all(ours == theirs && ours != MPI_SUCCESS && handled == handled_theirs,
+    /* MPICH (4.3) returns MPI_SUCCESS after a handler that returns. */
+    ok_all(ours == theirs && (ours != MPI_SUCCESS || handled > 0) &&
+               handled == handled_theirs,
            "%s: %s", pair->name, what);
 }
 
@@ -119,14 +121,20 @@ static void compare_all(void)
             compare(bad->what, bad->send, bad->receive, bad->count, MPI_FLOAT,
                     MPI_SUM, MPI_COMM_WORLD);
     }
-    compare("no type", in, out, COUNT, MPI_DATATYPE_NULL, MPI_SUM,
-            MPI_COMM_WORLD);
+    if (mpitap_trusts_types())
+        skip_all("no type", mpitap_trusted);
+    else
+        compare("no type", in, out, COUNT, MPI_DATATYPE_NULL, MPI_SUM,
+                MPI_COMM_WORLD);
     compare("no operation", in, out, COUNT, MPI_FLOAT, MPI_OP_NULL,
             MPI_COMM_WORLD);
     compare("an operation not for floats", in, out, COUNT, MPI_FLOAT, MPI_BAND,
             MPI_COMM_WORLD);
-    compare("a communicator's handle as type", in, out, COUNT,
-            (MPI_Datatype)MPI_COMM_WORLD, MPI_SUM, MPI_COMM_WORLD);
+    if (mpitap_trusts_types())
+        skip_all("a communicator's handle as type", mpitap_trusted);
+    else
+        compare("a communicator's handle as type", in, out, COUNT,
+                (MPI_Datatype)MPI_COMM_WORLD, MPI_SUM, MPI_COMM_WORLD);
     MPI_Type_contiguous(1, MPI_FLOAT, &derived);
     compare("a type that is not committed", in, out, COUNT, derived, MPI_SUM,
             MPI_COMM_WORLD);
@@ -158,7 +166,12 @@ static void compare_freed(void)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     freed = comm;
     MPI_Comm_free(&comm);
-    compare(what, in, out, COUNT, MPI_FLOAT, MPI_SUM, freed);
+    handled = 0;
+    if (class_of(pair->theirs(in, out, COUNT, MPI_FLOAT, MPI_SUM, freed)) ==
+        MPI_SUCCESS)
+        skip_all(what, "MPI returns MPI_SUCCESS");
+    else
+        compare(what, in, out, COUNT, MPI_FLOAT, MPI_SUM, freed);
 }
 
 static void test_behind(void)

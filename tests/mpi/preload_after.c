@@ -72,7 +72,7 @@ void mpi_session_init_f08_(void *info, void *handler, void *session,
 {
     (void)info, (void)handler, (void)session;
     if (error)
-        *(MPI_Fint *)error = MPI_ERR_OTHER;
+        *(int *)error = MPI_ERR_OTHER;
 }
 
 __attribute__((visibility("default"))) void
@@ -82,5 +82,5 @@ void mpi_session_finalize_f08_(void *session, void *error)
 {
     (void)session;
     if (error)
-        *(MPI_Fint *)error = MPI_ERR_OTHER;
+        *(int *)error = MPI_ERR_OTHER;
 }

@@ -19,7 +19,7 @@ int main(void)
 {
     void (*begin)(void *, void *, void *, void *) = NULL;
     void (*end)(void *, void *) = NULL;
-    MPI_Fint words[3] = {0}, errors[2] = {MPI_SUCCESS, MPI_SUCCESS};
+    int words[3] = {0}, errors[2] = {MPI_SUCCESS, MPI_SUCCESS};
     MPI_Session session;
     MPI_Group group;
     MPI_Comm comm;

@@ -314,8 +314,7 @@ static int class_of(int code)
         handled_theirs = handled;                                              \
         handled = 0;                                                           \
         ours = class_of(MPI_##name(__VA_ARGS__, &request));                    \
-        ok_all(ours == theirs && ours != MPI_SUCCESS &&                        \
-                   handled == handled_theirs,                                  \
+        ok_all(ours == theirs && handled == 1 && handled_theirs == 1,          \
                "%s: %s", #name, what);                                         \
     } while (0)
 
@@ -334,7 +333,10 @@ static void test_errors(void)
 
     MPI_Comm_create_errhandler(handler, &errhandler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
-    COMPARE_SUMS("no type", MPI_DATATYPE_NULL, MPI_SUM, MPI_COMM_WORLD);
+    if (mpitap_trusts_types())
+        skip_all("no type", mpitap_trusted);
+    else
+        COMPARE_SUMS("no type", MPI_DATATYPE_NULL, MPI_SUM, MPI_COMM_WORLD);
     COMPARE_SUMS("no operation", MPI_FLOAT, MPI_OP_NULL, MPI_COMM_WORLD);
     COMPARE_SUMS("an operation not for floats", MPI_FLOAT, MPI_BAND,
                  MPI_COMM_WORLD);

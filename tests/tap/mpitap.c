@@ -118,6 +118,15 @@ bool ok_all(bool pass, const char *format, ...)
     return all;
 }
 
+bool mpitap_trusts_types(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int major = 0, length;
+
+    MPI_Get_library_version(version, &length);
+    return sscanf(version, "MPICH Version: %d", &major) == 1 && major >= 5;
+}
+
 void skip_all(const char *name, const char *reason)
 {
     if (rank == 0)
