@@ -117,7 +117,7 @@ check 'the installed apsmpi-run names the installed library' \
 policy good.yaml 'format: e4m3'
 timed "$bin/apsmpi-run" -p good.yaml $MPIEXEC -n 2 "$probe" sums 2
 check '... and starts a job with it' rewritten 2
-check '... without a word, because there is no choice' lines 0 err 'belongs to'
+check '... without a word, because there is no choice' lines 0 err 'apsmpi-run: '
 policy bad.yaml 'format: e9m9'
 timed "$bin/apsmpi-run" -p bad.yaml $MPIEXEC -n 2 "$probe" sums 2
 check '... after a check of the policy' status_is 125
@@ -125,7 +125,7 @@ rm "$(where libapsmpi.so)"
 timed "$bin/apsmpi-run" -p good.yaml $MPIEXEC -n 2 "$probe" sums 2
 check '... and says which library is missing' \
     has err "cannot read $dest"
-check '... for which MPI' has err "to which $MPIEXEC belongs"
+check '... for which MPI' has err "$probe is linked with libmpi"
 check '... and what to do' has err "build apsmpi with configure --with-mpi=$MPI"
 
 # --- a program that uses libaps -----------------------------------------------

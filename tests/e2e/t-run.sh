@@ -20,8 +20,8 @@ run()
 variable()
 {
     case $MPI in
-    mpich) echo "-genv $1 $2" ;;
     openmpi) echo "-x $1=$2" ;;
+    *) echo "-genv $1 $2" ;;
     esac
 }
 
@@ -163,8 +163,8 @@ check 'words of a shell are left to the shell' status_is 0
 
 # A program that contains MPI has the names of the settings of its all-reduce.
 case $MPI in
-mpich) setting=MPIR_CVAR_ALLREDUCE ;;
 openmpi) setting=allreduce_algorithm_segmentsize ;;
+*) setting=MPIR_CVAR_ALLREDUCE ;;
 esac
 printf '\177ELF %s_DEVICE_COLLECTIVE' $setting >static
 chmod +x static
@@ -352,6 +352,38 @@ other=openmpi
 [ "$MPI" = mpich ] || other=mpich
 timed "$script" -n $other/mpiexec ./train
 check '... not for the other MPI' not has out "$built"
+
+# The program chooses the library. One that is missing is named with the reason.
+# chosen WORD MPI REASON [LAUNCHER]
+chosen()
+{
+    timed env -u LD_LIBRARY_PATH lone/apsmpi-run -n "${4:-mpich/mpiexec}" -n 2 "$1"
+    check "$1 chooses the library for $2" has err "/apsmpi/$2/libapsmpi.so"
+    check '... as the message explains' has err ": $3"
+}
+mkdir lone
+cp "$script" lone
+for name in libmpi_abi.so.1,abi libmpifort_abi.so.1,abi libmpi.so.12,mpich \
+    libmpich.so.12,mpich libmpi_gnu_112.so.12,mpich libmpi_cray.so.12,mpich \
+    libmpifort.so.12,mpich libmpi.so.40,openmpi libmpi_mpifh.so.40,openmpi; do
+    printf '\177ELF %s ' "${name%,*}" >needs
+    chmod +x needs
+    chosen ./needs "${name#*,}" "./needs is linked with ${name%,*}" openmpi/mpiexec
+done
+chosen ./for_none mpich 'mpich/mpiexec belongs to MPICH'
+chosen ./for_none openmpi 'openmpi/mpiexec belongs to Open MPI' openmpi/mpiexec
+chosen "$probe" "$MPI" "$probe is linked with libmpi"
+
+# A Python whose mpi4py maps a library of MPI, and a script that it runs.
+cat >python3.99 <<'END'
+#!/bin/sh
+[ "$1" = -c ] && echo "7f00-7f01 r-xp /opt/lib/libmpi_abi.so.1.0.0"
+END
+printf '#!/usr/bin/env -S %s/python3.99 -u\n' "$tmp" >train.py
+chmod +x python3.99 train.py
+chosen ./python3.99 abi './python3.99 is linked with libmpi_abi.so.1'
+chosen ./train.py abi './train.py is linked with libmpi_abi.so.1'
+
 timed "$script" -p good.yaml $MPIEXEC -n 2 $digits --epochs 1
 check '... with which a job trains' trained
 check '... and is rewritten' rewritten 66
@@ -371,8 +403,6 @@ check '... and nothing runs' empty out
 # --- bad policies -------------------------------------------------------------
 
 # lone ARGUMENTS...: runs apsmpi-run without apsmpi: the job finds the error
-mkdir lone
-cp "$script" lone
 lone()
 {
     timed lone/apsmpi-run --library "$library" "$@"
