@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The library to preload. It links MPI (Python loads MPI where we could not see
-# it) and exports MPI's names alone. Each MPI has a directory: libraries for
-# several can be installed together, and apsmpi-run chooses.
+# The library to preload. It links no MPI and exports MPI's names alone. Each ABI of MPI
+# has a directory: libraries for several can be installed together, and apsmpi-run
+# chooses.
 dist_man_MANS += pmpi/apsmpi.7 pmpi/apsmpi-recipes.7
 mpilibdir = $(pkglibdir)/$(MPI)
 mpilib_LTLIBRARIES += libapsmpi.la
@@ -152,7 +152,8 @@ libapsmpi_la_SOURCES = \
 if MPI_OPENMPI
 libapsmpi_la_SOURCES += pmpi/entry/fortran.c pmpi/native/openmpi.h
 mpi_handles = -include native/openmpi.h
-else
+endif
+if MPI_MPICH
 libapsmpi_la_SOURCES += pmpi/entry/f08.c
 endif
 libapsmpi_la_CPPFLAGS = $(pmpi_measure_apsmpi_measure_CPPFLAGS) $(mpi_handles)

@@ -29,6 +29,7 @@ tests_tap_yield_la_CFLAGS = $(APS_CFLAGS)
 tests_tap_yield_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 TEST_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/tap
 dist_check_SCRIPTS = tests/tap/launch.sh
+EXTRA_DIST += tests/mpis/setup.sh
 EXTRA_DIST += tests/tap/mpi.sh tests/tap/logs.sh tests/tap/logs.py
 
 include tests/structure/local.mk
@@ -73,51 +74,62 @@ check-together:
 check-alone:
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(alone_tests)'
 
-# Builds the sources for Open MPI, in openmpi/ of the build directory, and runs the
-# most useful tests of a minute there; for all tests configure a separate build
-# (scripts/check --mpi openmpi).
-openmpi_programs = \
-	libapsmpi.la apsmpi tests/apps/digits tests/e2e/probe \
+# Builds the sources for Open MPI, in openmpi/ of the build directory, and for the
+# standard's ABI, in abi/, and runs the most useful tests of a minute there; for all
+# tests configure a separate build (scripts/check --mpi openmpi).
+other_programs = \
+	libapsmpi.la apsmpi tests/apps/digits tests/e2e/probe tests/tap/yield.la \
 	tests/mpi/agreement tests/mpi/preload_after.la tests/mpi/communicators \
-	tests/mpi/errors tests/mpi/exact
-openmpi_tests = \
+	tests/mpi/errors tests/mpi/exact tests/mpi/nonblocking tests/mpi/persistent
+other_tests = \
 	tests/mpi/t-agreement.sh \
 	tests/mpi/t-communicators.sh \
 	tests/mpi/t-errors.sh \
 	tests/mpi/t-exact.sh \
-	tests/e2e/t-fortran.sh \
 	tests/e2e/t-two-mpis.sh
+openmpi_tests = $(other_tests) tests/e2e/t-fortran.sh
+openmpi_compiler = mpicc.openmpi
+abi_tests = $(other_tests) tests/mpi/t-persistent.sh
+abi_compiler = $(abs_top_builddir)/mpis/mpich-5/bin/mpicc_abi
 
 # Sources that do not use MPI are compiled once: their objects are copied, with the
 # stamps of their directories, which are older.
-openmpi_objects = $(libkernels_la_OBJECTS) $(libcore_la_OBJECTS) \
+other_objects = $(libkernels_la_OBJECTS) $(libcore_la_OBJECTS) \
 	$(libpolicy_la_OBJECTS)
 
-.PHONY: build-openmpi check-openmpi clean-openmpi
-build-openmpi: $(openmpi_objects)
-	@if command -v mpicc.openmpi >/dev/null; then \
-	    $(MKDIR_P) openmpi && cd openmpi && \
+.PHONY: build-openmpi check-openmpi build-abi check-abi clean-others
+build-openmpi build-abi: $(other_objects)
+	@mpi=$@ && mpi=$${mpi#build-} && \
+	case $$mpi in \
+	openmpi) compiler='$(openmpi_compiler)' ;; \
+	*) compiler='$(abi_compiler)' ;; \
+	esac && \
+	if command -v "$$compiler" >/dev/null; then \
+	    $(MKDIR_P) $$mpi && cd $$mpi && \
 	    if [ ! -f Makefile ] || [ $(abs_top_srcdir)/configure -nt Makefile ]; \
 	    then \
 	        eval "set -- `../config.status --config`" && \
 	        $(SHELL) $(abs_top_srcdir)/configure -q "$$@" \
-	            --with-mpi=openmpi MPICC= MPIEXEC= >configure.log; \
+	            --with-mpi=$$mpi MPICC="$$compiler" MPIEXEC= >configure.log; \
 	    fi && \
-	    printf '%s\n' $(openmpi_objects) | \
+	    printf '%s\n' $(other_objects) | \
 	        $(SED) -e 'p; h; s|[^/]*$$|.libs/&|; s|lo$$|o|; p' \
 	            -e 'g; s|[^/]*$$|.dirstamp|p; s|[^/]*$$|.deps/&|' | sort -u | \
 	        $(AMTAR) cf objects.tar -C .. -T - && \
 	    $(AMTAR) xf objects.tar && rm objects.tar && \
-	    $(MAKE) $(AM_MAKEFLAGS) $(openmpi_programs); \
+	    $(MAKE) $(AM_MAKEFLAGS) $(other_programs); \
 	fi
 check-openmpi: build-openmpi
-	@if command -v mpicc.openmpi >/dev/null; then \
-	    cd openmpi && \
-	    $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(openmpi_tests)'; \
+	@tests='$(openmpi_tests)' mpi=openmpi && $(check_other)
+check-abi: build-abi
+	@tests='$(abi_tests)' mpi=abi && $(check_other)
+check_other = \
+	if [ -f $$mpi/Makefile ]; then \
+	    cd $$mpi && $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$$tests"; \
 	else \
-	    echo "SKIP: check-openmpi: there is no mpicc.openmpi"; \
-	    echo "# SKIP:  1"; \
+	    echo "SKIP: check-$$mpi: there is no compiler wrapper of it"; \
+	    echo "\# SKIP:  1"; \
 	fi
-clean-openmpi:
-	rm -rf openmpi
-clean-local: clean-openmpi
+clean-others:
+	rm -rf openmpi abi
+clean-local: clean-others

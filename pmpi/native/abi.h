@@ -1,35 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Differences between the MPIs that the library can be built for: MPICH and its
- * relatives, whose handles are ints, and Open MPI, whose handles are pointers.
+ * Differences between the ABIs that the library can be built for: MPICH and its
+ * relatives, whose handles are ints, Open MPI, whose handles are pointers, and
+ * the MPI standard, whose handles are pointers with small values if they are
+ * predefined.
  */
 #ifndef APS_PMPI_NATIVE_ABI_H
 #define APS_PMPI_NATIVE_ABI_H
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-/* Name of the MPI that the library was built for, and the words that identify
- * an MPI with the same ABI in the text of MPI_Get_library_version. */
-#ifdef APS_MPI_MPICH
+/* Name of the ABI that the library was built for. */
+#define APS_ABI_STANDARD "the MPI standard's ABI"
+#if defined(APS_MPI_MPICH)
 #define APS_ABI_NAME "MPICH"
-#define APS_ABI_WORDS "MPICH", "Intel(R) MPI", "MVAPICH"
-#else
+#elif defined(APS_MPI_OPENMPI)
 #define APS_ABI_NAME "Open MPI"
-#define APS_ABI_WORDS "Open MPI"
+#else
+#define APS_ABI_NAME APS_ABI_STANDARD
 #endif
 
 /* Size of a buffer for MPI_Get_library_version of any MPI, in bytes: MPICH
  * needs 8192, although the mpi.h of Open MPI asks for 256. */
 #define APS_ABI_VERSION_MAX 16384
 
+/* Greatest value of a predefined handle in the standard's ABI. */
+#define APS_ABI_PREDEFINED_MAX 4095
+
 /*
  * True if `comm` is a communicator handle, as far as the ABI shows. Check it
  * before reading an attribute: with an invalid handle MPI would call the
  * program's error handler for a call that the program did not make. MPICH's
  * handles have the kind of their object in four bits, and a flag for built-in
- * objects above them. An invalid handle of Open MPI is certain only if the
- * pointer is null.
+ * objects above them. The standard's predefined handles are less than 4096. An
+ * invalid handle of Open MPI is certain only if the pointer is null.
  */
 static inline bool aps_abi_is_communicator(MPI_Comm comm)
 {
@@ -38,6 +44,9 @@ static inline bool aps_abi_is_communicator(MPI_Comm comm)
 
     return comm != MPI_COMM_NULL &&
            ((unsigned)comm & kind) == ((unsigned)MPI_COMM_WORLD & kind);
+#elif defined(APS_MPI_ABI)
+    return comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF ||
+           (uintptr_t)comm > APS_ABI_PREDEFINED_MAX;
 #else
     return comm && comm != MPI_COMM_NULL;
 #endif
@@ -53,6 +62,8 @@ static inline bool aps_abi_may_be_derived(MPI_Datatype type)
 
     return type != MPI_DATATYPE_NULL && (asked & kind) == (known & kind) &&
            (asked & storage) != (known & storage);
+#elif defined(APS_MPI_ABI)
+    return (uintptr_t)type > APS_ABI_PREDEFINED_MAX;
 #else
     return type && type != MPI_DATATYPE_NULL;
 #endif

@@ -36,28 +36,30 @@ int aps_launch_rank(void)
     return -1;
 }
 
-/* True if an MPI with this version text has the ABI of this library. Shortens
- * `version` to its first statement. */
-static bool foreign_is_known(char version[APS_ABI_VERSION_MAX])
-{
-    static const char *const known[] = {APS_ABI_WORDS};
-    bool is_known = false;
+int PMPI_Abi_get_version(int *abi_major, int *abi_minor); /* of MPI 5 */
 
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        is_known |= strstr(version, known[i]) != NULL;
-    version[strcspn(version, ",\r\n")] = '\0';
-    return is_known;
-}
-
-/* True if the process runs with MPI's standard ABI. The version text does not
- * show it, because MPICH has the same text for both of its libraries. */
-static bool foreign_is_standard(void)
+/* Returns the name of the ABI of an MPI with this version text, as in
+ * APS_ABI_NAME, or NULL. The text does not show the standard's ABI. A library of
+ * that name without its version has a draft of the ABI. */
+static const char *foreign_abi(const char *version)
 {
+    static const char *const rows[][2] = {{"MPICH", "MPICH"},
+                                          {"Intel(R) MPI", "MPICH"},
+                                          {"MVAPICH", "MPICH"},
+                                          {"Open MPI", "Open MPI"}};
     void *init = dlsym(RTLD_DEFAULT, "PMPI_Init");
+    int major, minor;
     Dl_info object;
 
-    return init && dladdr(init, &object) && object.dli_fname &&
-           strstr(object.dli_fname, "/libmpi_abi.so");
+    if (PMPI_Abi_get_version(&major, &minor) == MPI_SUCCESS && major != -1)
+        return major == 1 ? APS_ABI_STANDARD : NULL;
+    if (init && dladdr(init, &object) && object.dli_fname &&
+        strstr(object.dli_fname, "/libmpi_abi.so"))
+        return NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strstr(version, rows[i][0]))
+            return rows[i][1];
+    return NULL;
 }
 
 /* Ends the process. The other ranks wait for the line of the first rank,
@@ -73,26 +75,25 @@ static void foreign_look(void)
 {
     const bool found = aps_mpi_symbols_find();
     const bool ends = !found || sizeof(MPI_Comm) < sizeof(void *);
-    const bool standard = foreign_is_standard();
     static char version[APS_ABI_VERSION_MAX] = "an unknown MPI";
+    const char *abi = NULL;
     int length;
 
-    if (found && PMPI_Get_library_version(version, &length) == MPI_SUCCESS &&
-        foreign_is_known(version) && !standard)
+    if (found && PMPI_Get_library_version(version, &length) == MPI_SUCCESS)
+        abi = foreign_abi(version);
+    foreign = !abi || strcmp(abi, APS_ABI_NAME) != 0;
+    if (!foreign)
         return;
-    foreign = true;
+    version[strcspn(version, ",\r\n")] = '\0';
     if (aps_launch_rank() <= 0)
         aps_message(-1,
                     "the library was built for %s, but the program runs with "
-                    "'%.80s'%s: %s; %s",
-                    APS_ABI_NAME, version, standard ? " (libmpi_abi.so)" : "",
+                    "'%.80s' and %s: %s; start the program with apsmpi-run, or "
+                    "preload the library for that ABI, which `apsmpi info` "
+                    "lists",
+                    APS_ABI_NAME, version, abi ? abi : "an unknown ABI",
                     ends ? "the process ends before MPI_Init"
-                         : "every call passes through",
-                    standard ? "compile the program with mpicc instead of "
-                               "mpicc_abi"
-                             : "start the program with apsmpi-run, or preload "
-                               "the library for that MPI, which `apsmpi info` "
-                               "lists");
+                         : "every call passes through");
     if (ends)
         foreign_end_process();
 }

@@ -12,7 +12,8 @@
 /* clang-format off */
 #define FUNCTIONS(ROW)                                                         \
     ROW(OMPI_C_MPI_COMM_NULL_COPY_FN) ROW(PMPIX_Grequest_start)                \
-    ROW(PMPI_Abort) ROW(PMPI_Allgather) ROW(PMPI_Allreduce) ROW(PMPI_Cancel)   \
+    ROW(PMPI_Abi_get_version) ROW(PMPI_Abort) ROW(PMPI_Allgather)              \
+    ROW(PMPI_Allreduce) ROW(PMPI_Cancel)                                       \
     ROW(PMPI_Comm_call_errhandler) ROW(PMPI_Comm_create_keyval)                \
     ROW(PMPI_Comm_f2c) ROW(PMPI_Comm_free) ROW(PMPI_Comm_free_keyval)          \
     ROW(PMPI_Comm_get_attr) ROW(PMPI_Comm_get_errhandler)                      \

@@ -1,20 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The libraries for MPICH and for Open MPI, installed in one prefix: each job
-# preloads its own. Needs both builds: this one and the one that `make
-# build-openmpi` makes in openmpi/ of the build with MPICH.
+# Libraries for several MPIs, installed in one prefix: each job preloads its own. Needs
+# other builds besides this one: those that `make build-openmpi build-abi` makes in
+# openmpi/ and abi/ of the build with MPICH.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
-other=
-for folder in "$top_builddir/openmpi" "$top_builddir/.."; do
-    [ ! -e "$folder/.libs/libapsmpi.so" ] || other=$(cd "$folder" && pwd)
-done
-[ "$other" ] || skip_all 'only one MPI is built (make build-openmpi)'
-value() # of a variable of the other build's Makefile
+value() # BUILD NAME: prints a variable of that build's Makefile
 {
-    sed -n "s/^$1 = //p" "$other/Makefile"
+    sed -n "s/^$2 = //p" "$1/Makefile"
 }
-[ "$(value MPI)" != "$MPI" ] || skip_all "both builds are for $MPI"
+builds=$top_builddir
+for folder in "$top_builddir/openmpi" "$top_builddir/abi" "$top_builddir/.."; do
+    [ ! -e "$folder/.libs/libapsmpi.so" ] ||
+        [ "$(value "$folder" MPI)" = "$MPI" ] ||
+        builds="$(cd "$folder" && pwd) $builds"
+done
+[ "$builds" != "$top_builddir" ] ||
+    skip_all 'only one MPI is built (make build-openmpi build-abi)'
 
 # make_in BUILD TARGET: the make that runs the tests hands down its own options.
 # A plugin that was not built yet would take minutes.
@@ -29,22 +31,26 @@ make_in()
     limit=
 }
 
-make_in "$other" install
-check "make install of the build for $(value MPI)" status_is 0
-make_in "$top_builddir" install
-check "make install of the build for $MPI" status_is 0
-dest=$tmp/dest$(value prefix)
+for build in $builds; do
+    make_in "$build" install
+    check "make install of the build for $(value "$build" MPI)" status_is 0
+done
+dest=$tmp/dest$(value "$top_builddir" prefix)
 run=$dest/bin/apsmpi-run
-for mpi in mpich openmpi; do
+for build in $builds; do
+    mpi=$(value "$build" MPI)
     check "the library for $mpi" test -s \
         "$(find "$dest" -path "*/apsmpi/$mpi/libapsmpi.so")"
 done
+# shellcheck disable=SC2086 # a list of words
+number_of_builds=$(set -- $builds; echo $#)
 check 'every library is there once for each MPI' equal \
-    "$(find "$dest" -name libapsmpi.so | wc -l)" 2
+    "$(find "$dest" -name libapsmpi.so | wc -l)" "$number_of_builds"
 
 timed "$dest/bin/apsmpi" info
-check 'apsmpi info knows both' equal \
-    "$(grep -c -E 'version .*, for (MPICH|Open MPI) [0-9]' out)" 2
+check 'apsmpi info lists them' equal \
+    "$(grep -c -E 'version .*, for (MPICH|Open MPI|MPI ABI) [0-9]' out)" \
+    "$number_of_builds"
 
 # job_of NAME BUILD LAUNCHER: runs a job by apsmpi-run
 job_of()
@@ -59,21 +65,23 @@ job_of()
     timed "$run" -q -p good.yaml "$3" -n 2 "$2/tests/e2e/probe" sums 2
     check '... or with --quiet nothing' empty err
 }
-job_of "$MPI" "$top_builddir" "$MPIEXEC"
-if [ -x "$other/tests/e2e/probe" ]; then
-    job_of "$(value MPI)" "$other" "$(value MPIEXEC)"
-else
-    skip "a program for $(value MPI)" 'it is not built'
-fi
+for build in $builds; do
+    mpi=$(value "$build" MPI)
+    if [ -x "$build/tests/e2e/probe" ]; then
+        job_of "$mpi" "$build" "$(value "$build" MPIEXEC)"
+    else
+        skip "a program for $mpi" 'it is not built'
+    fi
+done
 
 # --- uninstall ----------------------------------------------------------------
 
-make_in "$other" uninstall
-check "make uninstall of the build for $(value MPI)" status_is 0
-check "... leaves the library for $MPI" test -s \
-    "$(find "$dest" -path "*/apsmpi/$MPI/libapsmpi.so")"
-make_in "$top_builddir" uninstall
-check "make uninstall of the build for $MPI" status_is 0
+for build in $builds; do
+    check 'the library of this build is installed' test -s \
+        "$(find "$dest" -path "*/apsmpi/$MPI/libapsmpi.so")"
+    make_in "$build" uninstall
+    check "make uninstall of the build for $(value "$build" MPI)" status_is 0
+done
 check '... leaves nothing' equal "$(find "$dest" ! -type d)" ''
 check '... and no directory of its own' equal \
     "$(find "$dest" -mindepth 1 -name '*apsmpi*')" ''

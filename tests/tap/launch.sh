@@ -26,7 +26,7 @@ quote()
 MPIEXEC=${MPIEXEC:-mpiexec}
 # shellcheck disable=SC2086 # MPIEXEC may carry options
 case ${MPI:-mpich} in
-mpich)
+mpich | abi)
     [ -n "${APS_TEST_YIELD:-}" ] || exec $MPIEXEC "$@"
     before=
     for word; do
@@ -42,7 +42,7 @@ mpich)
     exec $MPIEXEC "$@"
     ;;
 openmpi) ;;
-*) fail "MPI=$MPI: expected mpich or openmpi" ;;
+*) fail "MPI=$MPI: expected mpich, openmpi or abi" ;;
 esac
 
 command='' everywhere='' here=''

@@ -2,18 +2,15 @@
 # Starts MPI jobs for the tests, with the MPI that the tree was built for: sourced by
 # tests/mpi/run.sh and tests/e2e/lib.sh, which set $top_srcdir and $top_builddir. Sets
 #
-#   $MPI          mpich or openmpi
+#   $MPI          mpich, openmpi or abi (with the launcher of MPICH)
 #   $launch       the command that starts a job, with the arguments of MPICH's
 #                 mpiexec (launch.sh); unquoted: two words
 #   $launched_as  the rank, for a shell that the launcher starts to expand
 #
 # shellcheck shell=sh disable=SC2034,SC2154 # of those who source it
 
-if [ -z "${MPI:-}" ]; then
-    MPI=mpich
-    ! grep -q '^#define APS_MPI_OPENMPI' "$top_builddir/config.h" || MPI=openmpi
-fi
-MPIEXEC=${MPIEXEC:-mpiexec.$MPI}
+MPI=${MPI:-$(sed -n 's/^MPI = //p' "$top_builddir/Makefile")}
+MPIEXEC=${MPIEXEC:-$(sed -n 's/^MPIEXEC = //p' "$top_builddir/Makefile")}
 export MPI MPIEXEC
 launch="sh $top_srcdir/tests/tap/launch.sh"
 # shellcheck disable=SC2016 # for other shells
@@ -40,7 +37,7 @@ export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy \
 yield_when_idle()
 {
     APS_TEST_YIELD=$top_builddir/tests/tap/.libs/yield.so
-    if [ "$MPI" = mpich ] && [ -e "$APS_TEST_YIELD" ]; then
+    if [ "$MPI" != openmpi ] && [ -e "$APS_TEST_YIELD" ]; then
         export APS_TEST_YIELD
     else
         unset APS_TEST_YIELD
