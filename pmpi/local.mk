@@ -160,6 +160,11 @@ libapsmpi_la_CPPFLAGS = $(pmpi_measure_apsmpi_measure_CPPFLAGS) $(mpi_handles)
 libapsmpi_la_LIBADD = libpolicy.la libcore.la $(HWLOC_LIBS)
 libapsmpi_la_LDFLAGS = -module -avoid-version -shared $(LIBYAML_LIBS)
 
+# The module that apsmpi-run --audit gives to the loader.
+mpilib_LTLIBRARIES += apsmpi-audit.la
+apsmpi_audit_la_SOURCES = pmpi/audit/audit.c
+apsmpi_audit_la_LDFLAGS = -module -avoid-version -shared
+
 # What a user runs once on a cluster; `apsmpi measure` starts it.
 mpilib_PROGRAMS += pmpi/measure/apsmpi-measure
 pmpi_measure_apsmpi_measure_SOURCES = \
@@ -184,6 +189,7 @@ pmpi_measure_apsmpi_measure_LDADD = libpolicy.la libcore.la \
 
 # What may live in each room.
 EXTRA_DIST += \
+	pmpi/audit/README.md \
 	pmpi/block/README.md \
 	pmpi/README.md \
 	pmpi/waiting/README.md \

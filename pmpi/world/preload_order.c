@@ -169,8 +169,9 @@ static const char *unseen_reason(bool is_rank, struct unseen *unseen)
     if ((PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized) ||
         (PMPI_Finalized(&finalized) == MPI_SUCCESS && finalized))
         return "the program took MPI's functions by dlsym, loaded its caller "
-               "with RTLD_DEEPBIND, or calls another MPI; link it with the MPI "
-               "that the library was built for";
+               "with RTLD_DEEPBIND, or calls another MPI; start it with "
+               "apsmpi-run --audit, or link it with the MPI that the library "
+               "was built for";
     if (!is_rank)
         return NULL;
     unseen_find_copies(unseen);

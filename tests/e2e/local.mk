@@ -2,6 +2,7 @@
 # Unmodified programs with the library preloaded, and the commands.
 e2e_tests = \
 	tests/e2e/t-any-order.sh \
+	tests/e2e/t-audit.sh \
 	tests/e2e/t-bad-input.sh \
 	tests/e2e/t-cxx.sh \
 	tests/e2e/t-blocks.sh \
