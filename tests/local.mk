@@ -29,7 +29,7 @@ tests_tap_yield_la_CFLAGS = $(APS_CFLAGS)
 tests_tap_yield_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 TEST_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/tap
 dist_check_SCRIPTS = tests/tap/launch.sh
-EXTRA_DIST += tests/mpis/setup.sh
+EXTRA_DIST += tests/mpis/matrix.sh tests/mpis/one.sh tests/mpis/setup.sh
 EXTRA_DIST += tests/tap/mpi.sh tests/tap/logs.sh tests/tap/logs.py
 
 include tests/structure/local.mk
@@ -132,4 +132,12 @@ check_other = \
 	fi
 clean-others:
 	rm -rf openmpi abi
+
+# Tests the libraries with several MPIs, in mpis/ (tests/mpis/matrix.sh); MPIS='mpich-5
+# intel' names some of them.
+.PHONY: check-mpis
+check-mpis: libapsmpi.la libaps.la apsmpi scripts/apsmpi-run tests/tap/yield.la \
+		build-openmpi build-abi
+	@$(AM_TESTS_ENVIRONMENT) MPIS='$(MPIS)' \
+	$(SHELL) $(top_srcdir)/tests/mpis/matrix.sh
 clean-local: clean-others

@@ -291,6 +291,13 @@ static int run(const char *what, long times)
         return communicators(times);
     if (strcmp(what, "recreated") == 0)
         return recreated(times);
+    if (strcmp(what, "version") == 0) {
+        char text[8192];
+        int length;
+
+        MPI_Get_library_version(text, &length);
+        return rank == 0 && puts(text) < 0;
+    }
     if (strcmp(what, "nothing") == 0) {
         if (rank == 0)
             puts("nothing");
