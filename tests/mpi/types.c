@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sums of other types than FP32: each call is made once with elements of a type and
- * once with the same values in FP32, and gives the FP32 result, rounded once to the type.
+ * once with the same values in FP32, and gives the FP32 result, rounded once to the
+ * type.
  * With the argument `own` the program brings its own operations and types of two bytes,
  * which the policy may probe; with `double` it sums doubles alone.
  */
@@ -259,8 +260,9 @@ int main(int argc, char **argv)
         for (int how = 0; how < HOWS; how++) {
             if (types[i].mpi == MPI_DATATYPE_NULL)
                 continue;
-            /* MPI has no datatype for them but bytes. An operation may be freed before a
-             * nonblocking call runs: it is left to MPI, which rounds each addition. */
+            /* MPI has no datatype for them but bytes. An operation may be freed
+             * before a nonblocking call runs: it is left to MPI, which rounds each
+             * addition. */
             if (!own || how == ALLREDUCE || how == IN_PLACE || how == REDUCE ||
                 how == SCATTER)
                 test(&types[i], (enum how)how);
