@@ -4,8 +4,10 @@
 #include "native/element.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/bucket.h"
 #include "native/abi.h"
 
 /* Names of predefined datatypes, in MPICH, Intel MPI and Open MPI. */
@@ -41,16 +43,23 @@ static enum aps_element element_named(const char *name, int bytes)
     return APS_ELEMENT_NONE;
 }
 
-/* Asks MPI. A program may give its own types any name, also those above. */
+/* True if MPI has defined the type. A program may give its own types any name, also
+ * those above. */
+static bool element_is_predefined(MPI_Datatype type)
+{
+    int integers, addresses, types, combiner;
+
+    return PMPI_Type_get_envelope(type, &integers, &addresses, &types,
+                                  &combiner) == MPI_SUCCESS &&
+           combiner == MPI_COMBINER_NAMED;
+}
+
 static enum aps_element element_asked(MPI_Datatype type)
 {
-    int integers, addresses, types, combiner, length, bytes;
     char name[MPI_MAX_OBJECT_NAME] = "";
+    int length, bytes;
 
-    if (PMPI_Type_get_envelope(type, &integers, &addresses, &types,
-                               &combiner) != MPI_SUCCESS ||
-        combiner != MPI_COMBINER_NAMED ||
-        PMPI_Type_size(type, &bytes) != MPI_SUCCESS ||
+    if (PMPI_Type_size(type, &bytes) != MPI_SUCCESS ||
         PMPI_Type_get_name(type, name, &length) != MPI_SUCCESS)
         return APS_ELEMENT_NONE;
 #ifdef MPIX_C_FLOAT16
@@ -61,27 +70,26 @@ static enum aps_element element_asked(MPI_Datatype type)
     return element_named(name, bytes);
 }
 
+#define KNOWN_BITS 4
+
 enum aps_element aps_element_of(MPI_Datatype type)
 {
-    /* the datatype that was asked for last; predefined ones are never freed */
+    /* datatypes that were asked for; predefined ones are never freed */
     static _Thread_local struct {
         MPI_Datatype type;
         enum aps_element element;
-        bool known;
-    } last;
-    enum aps_element element;
+        bool filled;
+    } known[1 << KNOWN_BITS];
+    const uint64_t place = aps_bucket((uint64_t)(uintptr_t)type, KNOWN_BITS);
 
     if (type == MPI_FLOAT)
         return APS_ELEMENT_FLOAT;
-    if (last.known && type == last.type)
-        return last.element;
-    if (!aps_abi_may_be_predefined(type))
+    if (known[place].filled && type == known[place].type)
+        return known[place].element;
+    if (!aps_abi_may_be_predefined(type) || !element_is_predefined(type))
         return APS_ELEMENT_NONE;
-    element = element_asked(type);
-    if (element != APS_ELEMENT_NONE) {
-        last.type = type;
-        last.element = element;
-        last.known = true;
-    }
-    return element;
+    known[place].type = type;
+    known[place].element = element_asked(type);
+    known[place].filled = true;
+    return known[place].element;
 }

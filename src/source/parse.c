@@ -234,6 +234,7 @@ static void read_rule_list(const struct reading *reading,
 
         (void)aps_rule_read(&reading->reader, &reading->context, node, index,
                             &policy->rules[index]);
+        policy->types |= policy->rules[index].types;
     }
     check_names(reading, first);
 }

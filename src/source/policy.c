@@ -91,13 +91,7 @@ bool aps_policy_probes(const struct aps_policy *policy)
 
 unsigned aps_policy_elements(const struct aps_policy *policy)
 {
-    unsigned types = 0;
-
-    if (!policy || policy->rule_count == 0)
-        return APS_ELEMENTS_DEFAULT;
-    for (size_t i = 0; i < policy->rule_count; i++)
-        types |= policy->rules[i].types;
-    return types;
+    return policy && policy->types ? policy->types : APS_ELEMENTS_DEFAULT;
 }
 
 bool aps_policy_pcontrol(const struct aps_policy *policy)

@@ -91,6 +91,8 @@ static void test_bad(void)
          "places begin with 0"},
         {"places and networks", "layer,name,count,first,network\n0,a,1,0,n\n",
          "t.csv:2:9: a table with a column 'network' has no column 'first'"},
+        {"a type that is none", "layer,name,count,type\n0,a,1,half\n",
+         "t.csv:2:7: type 'half' is not float, bf16, fp16 or double"},
         {"a place of two layers", FIRST "0,a,1,1\n1,b,1,1\n",
          "t.csv:3: layer 0 has place 1 in the first step, too"},
         {"a scale that is not a number", SCALED "0,a,1,small\n",
@@ -189,10 +191,10 @@ static void test_columns(void)
 {
     struct aps_layers *layers = NULL;
 
-    ok(parse("\xef\xbb\xbfshape, x-note ,count,scale,\"name\",layer\n"
-             "64x3x7x7,\"a, b\",9408,0.02,conv1,0\n"
-             ",,64,,bn1,1\n"
-             "20480,,20 Ki,2^-7,fc,2\n",
+    ok(parse("\xef\xbb\xbfshape, x-note ,count,scale,\"name\",layer,type\n"
+             "64x3x7x7,\"a, b\",9408,0.02,conv1,0,bf16\n"
+             ",,64,,bn1,1,\n"
+             "20480,,20 Ki,2^-7,fc,2,double\n",
              &layers) == 0,
        "columns in another order, with others that are ignored");
     if (!layers) {
@@ -206,6 +208,10 @@ static void test_columns(void)
            layers->list[0].shape[3] == 7,
        "and the shape");
     ok(layers->list[0].scale == 0.02, "and the scale");
+    ok(layers->list[0].element == APS_ELEMENT_BF16 &&
+           layers->list[1].element == APS_ELEMENT_FLOAT &&
+           layers->list[2].element == APS_ELEMENT_DOUBLE,
+       "and the type");
     ok(layers->list[1].dimensions == 0 && layers->list[1].scale == 0,
        "empty: neither is known");
     ok(layers->list[2].dimensions == 1 && layers->list[2].shape[0] == 20480 &&

@@ -37,6 +37,11 @@ static void test_bad_rules(void)
          "4:12: 'name' must be a single value, not a list\n"
          "5:12: 'name' must hold a letter: '17' looks like a number\n"
          "6:6: 'name' has no value"},
+        {"types that are none",
+         RULE "{types: [float, half], format: e5m2}\n"
+              "  - {types: int, format: e5m2}\n",
+         "3:21: unknown types 'half'; did you mean 'fp16'?\n"
+         "4:13: unknown types 'int'; one of float, bf16, fp16, double"},
         {"a name of two rules",
          RULE "{name: a, max_count: 2000, format: e5m2}\n"
               "  - {name: b, max_count: 3000, format: e5m2}\n"

@@ -203,6 +203,9 @@ static void test_bad_top(void)
          "fuze: 4MiB\nprogres: calls\n" TOP "  - format: e5m2\n",
          "1:1: unknown key 'fuze'; did you mean 'fuse'?\n"
          "2:1: unknown key 'progres'; did you mean 'progress'?"},
+        {"operations of another kind",
+         "operations: all\n" TOP "  - format: e5m2\n",
+         "1:13: unknown operations 'all'; did you mean 'probe'?"},
         {"pcontrol that is neither on nor off",
          "pcontrol: 3\n" TOP "  - format: e5m2\n",
          "1:11: 'pcontrol' must be on or off, not '3'"},

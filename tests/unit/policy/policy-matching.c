@@ -33,6 +33,38 @@ static const char *selected(const char *layers, const char *table, long count)
     return list;
 }
 
+/* Rules are for the types of gradients, or for those that they name. */
+static void test_types(void)
+{
+    static const bool taken[2][APS_ELEMENTS] = {{true, true, true, false},
+                                                {false, false, true, true}};
+    static const char *const rules[] = {
+        "format: e5m2", "{types: [fp16, double], format: e5m2}"};
+
+    for (int i = 0; i < 2; i++) {
+        struct aps_policy *policy;
+        char text[128];
+        bool right = true;
+
+        snprintf(text, sizeof text, RULE "%s\n", rules[i]);
+        policy = parse(text, NULL);
+        for (int element = 0; policy && element < APS_ELEMENTS; element++) {
+            const struct aps_plan_key key = {.element =
+                                                 (enum aps_element)element,
+                                             .layer = -1,
+                                             .count = 4096};
+            struct aps_plan plan;
+
+            aps_policy_resolve(policy, &key, &plan);
+            right &= plan.rewrite == taken[i][element];
+            right &= (aps_policy_elements(policy) >> element & 1) ==
+                     taken[i][element];
+        }
+        ok(policy && right, "types of %s", rules[i]);
+        aps_policy_destroy(policy);
+    }
+}
+
 static void test_layers(void)
 {
     static const struct {
@@ -305,6 +337,7 @@ int main(void)
 {
     test_layers();
     test_first_match();
+    test_types();
     test_call_words();
     test_call_plans();
     test_call_rules();
