@@ -6,7 +6,8 @@ sim_tests = \
 	tests/sim/t-gradients.sh \
 	tests/sim/t-scale.sh \
 	tests/sim/t-table9.sh \
-	tests/sim/t-times.sh
+	tests/sim/t-times.sh \
+	tests/sim/t-types.sh
 TESTS += $(sim_tests)
 dist_check_SCRIPTS += $(sim_tests)
 
@@ -34,6 +35,7 @@ sim_engine = \
 	pmpi/reduce/master.c \
 	pmpi/message/messages.c \
 	pmpi/message/vcomm.c \
+	pmpi/device/memory_relay.c \
 	pmpi/world/nodes.c \
 	pmpi/group/shm_group.c \
 	pmpi/group/gpu_ipc.c \
@@ -72,7 +74,8 @@ sim_common = \
 	tests/sim/wait.c \
 	tests/tap/mpitap.c \
 	tests/tap/tap.c
-sim_headers = tests/sim/model.h tests/sim/plans.h tests/sim/ports.h
+sim_headers = tests/sim/model.h tests/sim/no_gpu.h tests/sim/plans.h \
+	tests/sim/ports.h
 EXTRA_DIST += $(sim_headers) \
 	tests/sim/README.md \
 	tests/sim/compressors.c tests/sim/compressors.sh \
@@ -81,7 +84,8 @@ EXTRA_DIST += $(sim_headers) \
 	tests/sim/scale.c \
 	tests/sim/simulate.sh \
 	tests/sim/tables.sh \
-	tests/sim/times.c
+	tests/sim/times.c \
+	tests/sim/types.c
 
 # Functions for which model.c is between the reductions and their callees.
 SIM_WRAP = -Wl,--wrap=aps_codec_init,--wrap=aps_magnitude_of \
@@ -107,6 +111,7 @@ check_LIBRARIES = tests/sim/libengine.a
 endif
 tests_sim_libengine_a_SOURCES = $(sim_common) $(sim_engine)
 tests_sim_libengine_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi \
+	-include $(top_srcdir)/tests/sim/no_gpu.h \
 	-I$(top_srcdir)/tests/tap $(HWLOC_CFLAGS)
 tests_sim_libengine_a_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 $(tests_sim_libengine_a_OBJECTS): override CC = $(SMPICC)
@@ -115,7 +120,7 @@ $(tests_sim_libengine_a_OBJECTS): override CFLAGS += -g0
 # The simulator loads a program as a library, one copy a rank: its main is
 # visible, and it has no debugging information.
 sim_programs = tests/sim/compressors tests/sim/roundoff tests/sim/scale \
-	tests/sim/times
+	tests/sim/times tests/sim/types
 $(sim_programs): tests/sim/libengine.a $(sim_headers) \
 		$(libapsmpi_la_SOURCES) libpolicy.la libcore.la \
 		$(sim_programs:=.c)
