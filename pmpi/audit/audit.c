@@ -40,25 +40,25 @@ unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie)
     return LA_FLG_BINDTO | LA_FLG_BINDFROM;
 }
 
-/* Returns the value of an entry of the library's dynamic section, an address. */
-static const void *audit_table(ElfW(Sxword) tag)
+/* Returns the value of an entry of the object's dynamic section, an address. */
+static const void *audit_table(const struct link_map *object, ElfW(Sxword) tag)
 {
-    const ElfW(Dyn) *entry = library->l_ld;
+    const ElfW(Dyn) *entry = object->l_ld;
 
     while (entry->d_tag != DT_NULL && entry->d_tag != tag)
         entry++;
     return entry->d_tag == tag ? (const void *)entry->d_un.d_ptr : NULL;
 }
 
-/* Returns the address of a function that the library exports, or 0. dlsym could
+/* Returns the address of a function that the object exports, or 0. dlsym could
  * not look it up: the loader keeps no scope for a preloaded object. The format
  * of DT_GNU_HASH: four numbers, a filter, heads of chains, and chains of hashes
  * whose last one is odd. */
-static uintptr_t audit_exported(const char *name)
+static uintptr_t audit_exported(const struct link_map *object, const char *name)
 {
-    const uint32_t *table = audit_table(DT_GNU_HASH), *heads, *chains;
-    const ElfW(Sym) *symbols = audit_table(DT_SYMTAB);
-    const char *names = audit_table(DT_STRTAB);
+    const uint32_t *table = audit_table(object, DT_GNU_HASH), *heads, *chains;
+    const ElfW(Sym) *symbols = audit_table(object, DT_SYMTAB);
+    const char *names = audit_table(object, DT_STRTAB);
     uint32_t hash = 5381, i;
 
     if (!table || !symbols || !names)
@@ -75,14 +75,17 @@ static uintptr_t audit_exported(const char *name)
 
         if ((link | 1) == (hash | 1) &&
             strcmp(names + symbols[i].st_name, name) == 0)
-            return library->l_addr + symbols[i].st_value;
+            return symbols[i].st_shndx == SHN_UNDEF
+                       ? 0
+                       : object->l_addr + symbols[i].st_value;
         if (link & 1)
             return 0;
     }
 }
 
-/* An object's own calls of its own functions, and the library's search for the
- * next definition, stay as they are. */
+/* Stay as they are: the library's search for the next definition, and what an object
+ * binds that defines the function itself, such as MPI, or a tool that is preloaded
+ * behind the library and looks for the next definition. */
 uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from,
                        uintptr_t *to, unsigned *flags, const char *name)
 {
@@ -90,7 +93,8 @@ uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from,
 
     (void)index, (void)flags;
     if (library && *from != (uintptr_t)library && *to != (uintptr_t)library &&
-        *from != *to && strncmp(name, "MPI_", 4) == 0)
-        ours = audit_exported(name);
+        strncmp(name, "MPI_", 4) == 0 &&
+        !audit_exported((const struct link_map *)*from, name))
+        ours = audit_exported(library, name);
     return ours ? ours : symbol->st_value;
 }

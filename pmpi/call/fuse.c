@@ -236,7 +236,8 @@ static int fuse_run_batch(struct aps_context *context,
     aps_cost_in_type(&cost, layers[0].memory);
     aps_count_cost(&aps_counters, &cost);
     for (int i = 0; i < count; i++)
-        aps_count(&aps_counters.rewritten_elements, layers[i].n);
+        aps_count(&aps_counters.rewritten_bytes,
+                  layers[i].n * layers[i].memory->element);
     aps_count(&aps_counters.rewritten, (unsigned long long)count);
     aps_count(&aps_counters.fused, (unsigned long long)count);
     aps_count(&aps_counters.nonblocking, (unsigned long long)count);

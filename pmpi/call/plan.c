@@ -121,6 +121,18 @@ bool aps_call_is_sum(const struct aps_job *job,
            aps_probe_is_due(job, arguments);
 }
 
+/* True if the call may have enough elements; the counts of an MPI_Reduce_scatter are
+ * checked later. */
+static bool plan_is_long(const struct aps_call *call)
+{
+    const struct aps_context *context = call->context;
+    unsigned long long count = (unsigned long long)call->arguments.count;
+
+    if (call->arguments.collective == &aps_collective_reduce_scatter_block)
+        count *= (unsigned long long)context->size;
+    return call->arguments.counts || count >= context->min_count;
+}
+
 /* COLLECTIVE. Probes the operation of a call that is not MPI_SUM. Returns false if the
  * call passes. The conditions before the probe are equal on all ranks. */
 static bool plan_probe(struct aps_call *call)
@@ -131,9 +143,7 @@ static bool plan_probe(struct aps_call *call)
         call->arguments.op == MPI_SUM)
         return true;
     call->reason = APS_PASSED_OPERATION;
-    return context->state == APS_CONTEXT_ACTIVE &&
-           (call->arguments.counts ||
-            (unsigned long long)call->arguments.count >= context->min_count) &&
+    return context->state == APS_CONTEXT_ACTIVE && plan_is_long(call) &&
            aps_policy_names(context->job->policy,
                             call->arguments.collective->which) &&
            aps_probe_agree(call);
@@ -171,8 +181,9 @@ bool aps_call_identify(struct aps_call *call)
     goes_on = plan_identify(call);
     if (call->arguments.collective == &aps_collective_allreduce &&
         (goes_on || aps_reason_is_eligible(call->reason)))
-        aps_count(&aps_counters.eligible_elements,
-                  (unsigned long long)call->arguments.count);
+        aps_count(&aps_counters.eligible_bytes,
+                  (unsigned long long)call->arguments.count *
+                      aps_element_types[call->element].bytes);
     return goes_on;
 }
 
@@ -214,7 +225,8 @@ static void plan_reduction(const struct aps_call *call, struct aps_layer *layer)
     if (!plan->rewrite || plan->reduce != APS_REDUCE_AUTO)
         return;
     if (layer->key.call == APS_CALL_ALLREDUCE)
-        aps_autotune_apply(&call->context->autotune, layer->count, plan);
+        aps_autotune_apply(&call->context->autotune, layer->key.element,
+                           layer->count, plan);
     if (!call->may_pass && plan->rewrite && plan->reduce == APS_REDUCE_AUTO)
         plan->reduce = APS_REDUCE_DIRECT;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/fpenv.h"
 #include "call/collective.h"
 #include "comm/context.h"
 #include "comm/report.h"
@@ -50,45 +51,31 @@ bool aps_probe_is_due(const struct aps_job *job,
 
 /* --- the probe -------------------------------------------------------------- */
 
-/* True if the code is a NaN of the type; any NaN is as good. */
-static bool probe_is_nan(const struct aps_memory *memory, uint16_t code)
-{
-    float value;
-
-    memory->copy_out(&value, &code, 1);
-    return value != value;
-}
-
-/* Returns the sum of two codes, rounded to nearest even or toward zero. */
-static uint16_t probe_sum(const struct aps_memory *memory, uint16_t a,
-                          uint16_t b, bool truncates)
-{
-    const uint16_t pair[2] = {a, b};
-    float values[2], sum, rounded;
-    uint16_t code;
-
-    memory->copy_out(values, pair, 2);
-    sum = values[0] + values[1];
-    memory->copy_in(&code, &sum, 1);
-    memory->copy_out(&rounded, &code, 1);
-    /* the next code toward zero; that of INF is the greatest value */
-    if (truncates && __builtin_fabsf(rounded) > __builtin_fabsf(sum))
-        code--;
-    return code;
-}
-
+/* True if these are the sums of the pairs, each rounded to nearest even or toward zero.
+ * Any NaN is as good as another. */
 static bool probe_agrees(const struct aps_memory *memory, bool truncates,
                          const uint16_t sums[PAIRS])
 {
-    for (int i = 0; i < PAIRS; i++) {
-        const uint16_t wanted =
-            probe_sum(memory, codes[i / CODES], codes[i % CODES], truncates);
+    float values[CODES], exact[PAIRS], nearest[PAIRS];
+    uint16_t wanted[PAIRS];
+    bool agrees = true;
 
-        if (probe_is_nan(memory, wanted) ? !probe_is_nan(memory, sums[i])
-                                         : sums[i] != wanted)
-            return false;
+    memory->copy_out(values, codes, CODES);
+    for (int i = 0; i < PAIRS; i++)
+        exact[i] = values[i / CODES] + values[i % CODES];
+    memory->copy_in(wanted, exact, PAIRS);
+    memory->copy_out(nearest, wanted, PAIRS);
+    for (int i = 0; i < PAIRS; i++) {
+        /* the next code toward zero; that of INF is the greatest value */
+        if (truncates &&
+            __builtin_fabsf(nearest[i]) > __builtin_fabsf(exact[i]))
+            wanted[i]--;
     }
-    return true;
+    memory->copy_out(nearest, sums, PAIRS);
+    for (int i = 0; i < PAIRS; i++)
+        agrees &= exact[i] != exact[i] ? nearest[i] != nearest[i]
+                                       : sums[i] == wanted[i];
+    return agrees;
 }
 
 enum aps_element aps_probe(MPI_Datatype type, MPI_Op op, bool *truncates)
@@ -138,12 +125,17 @@ bool aps_probe_agree(struct aps_call *call)
 {
     struct aps_context *context = call->context;
     bool truncates = false;
+    fenv_t environment;
     int values[2], rc;
 
-    if (!aps_context_has_resources(context, call->arguments.comm))
+    if (!aps_context_has_resources(context, call->arguments.comm)) {
+        call->reason = APS_PASSED_RESOURCES;
         return false;
+    }
+    aps_fpenv_enter(&environment);
     values[0] =
         (int)aps_probe(call->arguments.type, call->arguments.op, &truncates);
+    aps_fpenv_leave(&environment);
     values[1] = -values[0];
     rc = aps_agree_max(aps_comm_resources_vcomm(context->resources), 2, values);
     call->rc = aps_context_fail(context, aps_call_function(call), rc);

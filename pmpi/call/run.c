@@ -61,8 +61,9 @@ static int call_begin_trial(struct aps_call *call, struct aps_layer *layer,
     struct aps_context *context = call->context;
     int rc;
 
-    *class = aps_autotune_begin(&context->autotune, context->resources,
-                                layer->count, &layer->plan, &rc);
+    *class =
+        aps_autotune_begin(&context->autotune, context->resources,
+                           layer->key.element, layer->count, &layer->plan, &rc);
     if (*class && context->autotune.count == APS_AUTOTUNE_CLASSES)
         aps_context_event_once(
             context, &context->autotune.classes_full_reported,
@@ -223,11 +224,13 @@ static void sent_add(struct sent *sent, const struct aps_layer *layer)
 
 /* Counts the elements of the layers. MPI's algorithm is not known, so each element
  * counts as one FP32 element of the rewritten layers. */
-static void sent_count(const struct sent *sent, struct aps_counters *counters)
+static void sent_count(const struct sent *sent, enum aps_element element,
+                       struct aps_counters *counters)
 {
     unsigned long long bytes;
 
-    aps_count(&counters->rewritten_elements, sent->rewritten);
+    aps_count(&counters->rewritten_bytes,
+              sent->rewritten * aps_element_types[element].bytes);
     if (sent->rewritten == 0 || sent->passed == 0)
         return;
     /* Integer arithmetic, because the program's floating-point environment is
@@ -347,7 +350,7 @@ static void call_carry_out(struct aps_call *call)
         offset += layer->count;
     }
     call_pass_run(call, offset, &waiting);
-    sent_count(&sent, counters);
+    sent_count(&sent, call->element, counters);
     aps_count(sent.any ? &counters->rewritten
                        : &counters->passed[APS_PASSED_AUTO],
               1);

@@ -21,6 +21,7 @@
 #include "call/run.h"
 #include "call/collective.h"
 #include "call/plan.h"
+#include "call/probe.h"
 #include "device/bounce.h"
 
 /* Cache of the calls that this thread recently passed through, indexed by
@@ -68,7 +69,9 @@ static bool allreduce_holds_for_good(enum aps_reason reason)
 static void allreduce_remember(const struct aps_call *call,
                                enum aps_reason reason)
 {
-    if (!allreduce_holds_for_good(reason))
+    /* All ranks agree on an operation of the program at each call. */
+    if (!allreduce_holds_for_good(reason) ||
+        aps_probe_is_due(aps_job(), &call->arguments))
         return;
     passed[aps_bucket((uint64_t)call->arguments.count, PASSED_BITS)] =
         (struct passed){
@@ -102,7 +105,9 @@ static inline int allreduce_pass_again(const struct passed *like,
 {
     aps_count(&aps_counters.passed_cached[like->reason], 1);
     if (aps_reason_is_eligible(like->reason)) /* a long call, as a rule */
-        aps_count(&aps_counters.eligible_elements, (unsigned long long)count);
+        aps_count(&aps_counters.eligible_bytes,
+                  (unsigned long long)count *
+                      aps_element_types[aps_element_of(type)].bytes);
     return APS_NEXT_CALL(large, Allreduce, send, receive, count, type, op,
                          comm);
 }
@@ -110,14 +115,15 @@ static inline int allreduce_pass_again(const struct passed *like,
 /* True if the plan that follows from the count alone leaves such calls to MPI
  * for good. *apart: true if `reduce: auto` decides that, now or later. */
 static bool allreduce_plan_passes(const struct aps_context *context,
-                                  size_t count, struct aps_plan *plan,
+                                  enum aps_element element, size_t count,
+                                  struct aps_plan *plan,
                                   enum aps_reason *reason, bool *apart)
 {
     *apart = plan->rewrite && !plan->auto_format && !plan->shadow &&
              plan->reduce == APS_REDUCE_AUTO;
     *reason = *apart ? APS_PASSED_AUTO : APS_PASSED_RULE;
     if (*apart)
-        aps_autotune_apply(&context->autotune, count, plan);
+        aps_autotune_apply(&context->autotune, element, count, plan);
     return !plan->rewrite && !plan->shadow;
 }
 
@@ -141,8 +147,9 @@ static bool allreduce_passes_by_count(struct aps_call *call, bool *apart)
     if (kept->count != count || kept->element != call->element) {
         aps_policy_resolve(policy, &key, &context->plan_by_count);
         call->planned = true;
-        if (!allreduce_plan_passes(context, count, &context->plan_by_count,
-                                   &call->reason, apart))
+        if (!allreduce_plan_passes(context, call->element, count,
+                                   &context->plan_by_count, &call->reason,
+                                   apart))
             return false;
         *kept = (struct aps_passed_count){count, call->element, call->reason};
     }

@@ -36,23 +36,26 @@ static int autotune_size_of(size_t count)
 }
 
 static int autotune_find(const struct aps_autotune *choice,
-                         const struct aps_plan *plan, size_t count)
+                         const struct aps_plan *plan, enum aps_element element,
+                         size_t count)
 {
     const int size = autotune_size_of(count);
     const size_t granule = aps_pipeline_granule(&plan->format);
 
     for (int i = 0; i < choice->count; i++)
         if (choice->classes[i].rule == plan->rule &&
+            choice->classes[i].element == element &&
             choice->classes[i].size == size &&
             choice->classes[i].granule == granule)
             return i;
     return -1;
 }
 
-void aps_autotune_apply(const struct aps_autotune *choice, size_t count,
+void aps_autotune_apply(const struct aps_autotune *choice,
+                        enum aps_element element, size_t count,
                         struct aps_plan *plan)
 {
-    const int i = autotune_find(choice, plan, count);
+    const int i = autotune_find(choice, plan, element, count);
 
     if (i < 0) {
         plan->rewrite = choice->count < APS_AUTOTUNE_CLASSES;
@@ -91,12 +94,11 @@ static int autotune_list_candidates(struct aps_autotune_class *class,
     return MPI_SUCCESS;
 }
 
-struct aps_autotune_class *
-aps_autotune_begin(struct aps_autotune *choice,
-                   struct aps_comm_resources *resources, size_t count,
-                   struct aps_plan *plan, int *rc)
+struct aps_autotune_class *aps_autotune_begin(
+    struct aps_autotune *choice, struct aps_comm_resources *resources,
+    enum aps_element element, size_t count, struct aps_plan *plan, int *rc)
 {
-    const int i = autotune_find(choice, plan, count);
+    const int i = autotune_find(choice, plan, element, count);
     struct aps_autotune_class *class;
     bool good = true;
 
@@ -106,6 +108,7 @@ aps_autotune_begin(struct aps_autotune *choice,
     class = &choice->classes[i < 0 ? choice->count++ : i];
     if (i < 0) {
         class->rule = plan->rule;
+        class->element = element;
         class->size = autotune_size_of(count);
         class->granule = aps_pipeline_granule(&plan->format);
         *rc = autotune_list_candidates(class, resources, plan, count);

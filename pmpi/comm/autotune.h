@@ -32,6 +32,7 @@ enum aps_autotune_algorithm {
 
 struct aps_autotune_class {
     int rule;
+    enum aps_element element;
     int size;       /* counts from 2^size to 2^(size + 1) - 1 */
     size_t granule; /* aps_pipeline_granule of the format */
     int trials;     /* number of trials so far */
@@ -59,17 +60,17 @@ struct aps_autotune {
  * `count` elements, whose `reduce` is auto. If the layer's class has settled,
  * the plan gets the chosen reduction, or is not rewritten. Otherwise the plan
  * remains auto. */
-void aps_autotune_apply(const struct aps_autotune *choice, size_t count,
+void aps_autotune_apply(const struct aps_autotune *choice,
+                        enum aps_element element, size_t count,
                         struct aps_plan *plan);
 
 /* COLLECTIVE over the resources. Begins the next trial for such a layer: `plan`
  * gets the reduction of the algorithm that the caller runs, and remains auto if
  * that is native. Waits until all ranks have arrived. Returns NULL if all
  * classes are in use; the layer then passes through. *rc: an MPI error code. */
-struct aps_autotune_class *
-aps_autotune_begin(struct aps_autotune *choice,
-                   struct aps_comm_resources *resources, size_t count,
-                   struct aps_plan *plan, int *rc);
+struct aps_autotune_class *aps_autotune_begin(
+    struct aps_autotune *choice, struct aps_comm_resources *resources,
+    enum aps_element element, size_t count, struct aps_plan *plan, int *rc);
 
 /* COLLECTIVE over the resources. Ends a trial of `nanoseconds` on this rank. True
  * if the class has settled with this trial; `text` is then a message about the

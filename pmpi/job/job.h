@@ -81,8 +81,8 @@ struct aps_counters {
     atomic_ullong passed_cached[APS_PASSED_REASONS];
     /* Elements of eligible all-reduces, and of their layers that were
      * rewritten. */
-    atomic_ullong eligible_elements;
-    atomic_ullong rewritten_elements;
+    atomic_ullong eligible_bytes;
+    atomic_ullong rewritten_bytes;
     atomic_ullong wire_bytes;
     atomic_ullong fp32_bytes;
     atomic_ullong redone; /* chunks that were reduced again after a predicted

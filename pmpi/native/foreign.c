@@ -36,7 +36,8 @@ int aps_launch_rank(void)
     return -1;
 }
 
-int PMPI_Abi_get_version(int *abi_major, int *abi_minor); /* of MPI 5 */
+/* Of MPI 5. On processors without jumps (mpi_symbols.c) older MPIs leave it NULL. */
+int PMPI_Abi_get_version(int *abi_major, int *abi_minor) __attribute__((weak));
 
 /* Returns the name of the ABI of an MPI with this version text, as in
  * APS_ABI_NAME, or NULL. The text does not show the standard's ABI. A library of
@@ -51,7 +52,8 @@ static const char *foreign_abi(const char *version)
     int major, minor;
     Dl_info object;
 
-    if (PMPI_Abi_get_version(&major, &minor) == MPI_SUCCESS && major != -1)
+    if (PMPI_Abi_get_version &&
+        PMPI_Abi_get_version(&major, &minor) == MPI_SUCCESS && major != -1)
         return major == 1 ? APS_ABI_STANDARD : NULL;
     if (init && dladdr(init, &object) && object.dli_fname &&
         strstr(object.dli_fname, "/libmpi_abi.so"))

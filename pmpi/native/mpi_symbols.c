@@ -29,7 +29,7 @@
     ROW(PMPI_Info_free) ROW(PMPI_Info_get) ROW(PMPI_Initialized)               \
     ROW(PMPI_Iprobe) ROW(PMPI_Irecv) ROW(PMPI_Irsend) ROW(PMPI_Irsend_c)       \
     ROW(PMPI_Isend) ROW(PMPI_Isend_c) ROW(PMPI_Issend) ROW(PMPI_Issend_c)      \
-    ROW(PMPI_Mrecv) ROW(PMPI_Mrecv_c) ROW(PMPI_Op_commutative)                  \
+    ROW(PMPI_Mrecv) ROW(PMPI_Mrecv_c) ROW(PMPI_Op_commutative)                 \
     ROW(PMPI_Op_f2c) ROW(PMPI_Pack) ROW(PMPI_Reduce_local)                     \
     ROW(PMPI_Pack_c) ROW(PMPI_Pack_size) ROW(PMPI_Pack_size_c)                 \
     ROW(PMPI_Query_thread) ROW(PMPI_Recv) ROW(PMPI_Recv_c)                     \

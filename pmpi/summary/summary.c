@@ -187,8 +187,8 @@ static char *summary_write_share(enum aps_counted function, char *text,
     text[0] = '\0';
     if (function == APS_COUNTED_ALLREDUCE)
         aps_print(text, size, ", %.1f %% of their bytes",
-                  summary_percent(atomic_load(&counters->rewritten_elements),
-                                  atomic_load(&counters->eligible_elements)));
+                  summary_percent(atomic_load(&counters->rewritten_bytes),
+                                  atomic_load(&counters->eligible_bytes)));
     return text;
 }
 

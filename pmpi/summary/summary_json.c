@@ -93,11 +93,9 @@ static void summary_json_counters(struct aps_json *json,
     aps_json_unsigned(json, "eligible", aps_counters_eligible(counters));
     if (function == APS_COUNTED_ALLREDUCE) {
         aps_json_unsigned(json, "eligible_bytes",
-                          sizeof(float) *
-                              atomic_load(&counters->eligible_elements));
+                          atomic_load(&counters->eligible_bytes));
         aps_json_unsigned(json, "rewritten_bytes",
-                          sizeof(float) *
-                              atomic_load(&counters->rewritten_elements));
+                          atomic_load(&counters->rewritten_bytes));
     }
     summary_json_passed(json, counters);
     aps_json_unsigned(json, "wire_bytes", atomic_load(&counters->wire_bytes));

@@ -20,6 +20,7 @@
 
 /* Record of a layer under one rule. */
 struct aps_format_record {
+    enum aps_element element;
     struct aps_format_record *next; /* in its bucket */
     long layer;
     size_t count;
@@ -61,6 +62,7 @@ static struct aps_format_record **format_link(struct aps_formats *formats,
 
     while (*link && ((*link)->layer != layer_key.layer ||
                      (*link)->count != layer_key.count ||
+                     (*link)->element != layer_key.element ||
                      (*link)->rule != layer_key.rule))
         link = &(*link)->next;
     return link;
@@ -114,6 +116,7 @@ static bool format_equip(struct aps_subject *subject)
     link = format_link(formats, layer);
     *record = (struct aps_format_record){.layer = layer->key.layer,
                                          .count = layer->count,
+                                         .element = layer->key.element,
                                          .rule = layer->plan.rule,
                                          .chosen = -1,
                                          .pause = 1};

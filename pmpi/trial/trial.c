@@ -264,10 +264,13 @@ static float *trial_copy(const struct aps_layer *layer)
 {
     const unsigned long failures = aps_context_failures();
     float *copy = malloc(layer->count * sizeof *copy);
+    fenv_t environment;
 
     if (!copy)
         return NULL;
+    aps_fpenv_enter(&environment);
     layer->memory->copy_out(copy, layer->in, layer->count);
+    aps_fpenv_leave(&environment);
     if (aps_context_failures() == failures)
         return copy;
     free(copy);

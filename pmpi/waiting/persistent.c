@@ -262,8 +262,11 @@ static void persistent_count_start(const struct persistent *persistent)
     aps_count(&aps_counters.calls, 1);
     aps_count(&aps_counters.passed[persistent->reason], 1);
     if (aps_reason_is_eligible(persistent->reason))
-        aps_count(&aps_counters.eligible_elements,
-                  (unsigned long long)persistent->arguments.count);
+        aps_count(
+            &aps_counters.eligible_bytes,
+            (unsigned long long)persistent->arguments.count *
+                aps_element_types[aps_element_of(persistent->arguments.type)]
+                    .bytes);
 }
 
 void aps_persistent_count_start(MPI_Request request)

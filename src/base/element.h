@@ -25,7 +25,8 @@ struct aps_element_type {
                            float and double */
 };
 
-extern const struct aps_element_type aps_element_types[APS_ELEMENTS];
+/* The last row is that of APS_ELEMENT_NONE, which has no bytes. */
+extern const struct aps_element_type aps_element_types[APS_ELEMENTS + 1];
 
 /* Returns the type of that name, or APS_ELEMENT_NONE. */
 enum aps_element aps_element_find(const char *name);

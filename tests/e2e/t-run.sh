@@ -381,8 +381,8 @@ cat >python3.99 <<'END'
 END
 printf '#!/usr/bin/env -S %s/python3.99 -u\n' "$tmp" >train.py
 chmod +x python3.99 train.py
-chosen ./python3.99 abi './python3.99 is linked with libmpi_abi.so.1'
-chosen ./train.py abi './train.py is linked with libmpi_abi.so.1'
+chosen ./python3.99 abi './python3.99 loads libmpi_abi.so.1'
+chosen ./train.py abi './train.py loads libmpi_abi.so.1'
 
 timed "$script" -p good.yaml $MPIEXEC -n 2 $digits --epochs 1
 check '... with which a job trains' trained
