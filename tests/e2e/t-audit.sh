@@ -109,4 +109,28 @@ esac
 timed "$top_builddir/scripts/apsmpi-run" --library "$library" --audit -q \
     -p good.yaml $MPIEXEC -n 2 "$probe" sums 3
 check 'a program that is linked with MPI, audited' lines 1 out '3 sums right'
+
+# A tool behind the library that looks for the next definition, as profilers do.
+cat >tool.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+int MPI_Barrier(long comm)
+{
+    return ((int (*)(long))dlsym(RTLD_NEXT, "MPI_Barrier"))(comm);
+}
+int MPI_Allreduce(const void *send, void *receive, int count, long type, long op,
+                  long comm)
+{
+    int (*next)(const void *, void *, int, long, long, long) =
+        (int (*)(const void *, void *, int, long, long, long))dlsym(
+            RTLD_NEXT, "MPI_Allreduce");
+
+    return next(send, receive, count, type, op, comm);
+}
+END
+$CC -shared -fPIC -o tool.so tool.c -ldl || exit 1
+# shellcheck disable=SC2086
+timed env LD_PRELOAD="$PWD/tool.so" "$top_builddir/scripts/apsmpi-run" \
+    --library "$library" --audit -q -p good.yaml $MPIEXEC -n 2 "$probe" sums 3
+check 'a tool behind the library, audited' lines 1 out '3 sums right'
 finish
