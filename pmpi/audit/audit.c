@@ -85,7 +85,7 @@ static uintptr_t audit_exported(const struct link_map *object, const char *name)
 
 /* Stay as they are: the library's search for the next definition, and what an object
  * binds that defines the function itself, such as MPI, or a tool that is preloaded
- * behind the library and looks for the next definition. */
+ * after the library and looks for the next definition. */
 uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from,
                        uintptr_t *to, unsigned *flags, const char *name)
 {

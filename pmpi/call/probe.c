@@ -98,8 +98,7 @@ enum aps_element aps_probe(MPI_Datatype type, MPI_Op op, bool *truncates)
     return APS_ELEMENT_NONE;
 }
 
-/* Reports the first operation of each kind that is taken for a sum, and the first one
- * that is not. */
+/* Reports the first operation of each kind. */
 static void probe_report(struct aps_context *context, enum aps_element element,
                          bool truncates)
 {
@@ -112,11 +111,11 @@ static void probe_report(struct aps_context *context, enum aps_element element,
     if (element == APS_ELEMENT_NONE)
         aps_context_event(
             context, "an operation of the program on elements of two bytes "
-                     "is no sum of bf16 or of fp16: MPI carries it out");
+                     "adds neither bf16 nor fp16: MPI carries it out");
     else
         aps_context_event(context,
                           "an operation of the program sums %s and rounds each "
-                          "addition %s: it is taken for MPI_SUM",
+                          "addition %s: the library treats it as MPI_SUM",
                           aps_element_types[element].name,
                           truncates ? "toward zero" : "to nearest even");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums of 16-bit floats and doubles, beside native ones of the same type in the same
- * job (PMPI_Allreduce):
+ * Compares sums of 16-bit floats and doubles with native ones of the same type
+ * (PMPI_Allreduce) in one job:
  *
  *     APSMPI_POLICY=p.yaml mpiexec -genv LD_PRELOAD LIB -n 2 tests/bench/types
  *

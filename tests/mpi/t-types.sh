@@ -36,11 +36,11 @@ policy 'format: e4m3, scale: aps' 'operations: probe'
 for ranks in 2 3; do
     run "operations of the program, $ranks ranks" $ranks \
         -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/types" own
-    says 'sums bf16 and rounds each addition to nearest even: it is taken' 1 \
+    says 'sums bf16 and rounds each addition to nearest even: the library treats it' 1 \
         'the sum of bf16 is recognised'
-    says 'sums fp16 and rounds each addition to nearest even: it is taken' 1 \
+    says 'sums fp16 and rounds each addition to nearest even: the library treats it' 1 \
         'the sum of fp16 is recognised'
-    says 'is no sum of bf16 or of fp16: MPI carries it out' 1 \
+    says 'adds neither bf16 nor fp16: MPI carries it out' 1 \
         'another operation is not'
     says 'rewritten (100\.0 %' 3 'all calls that sum were rewritten'
 done

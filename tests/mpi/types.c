@@ -242,7 +242,7 @@ static void test_greatest(void)
     MPI_Allreduce(in, out, COUNT, type, op, MPI_COMM_WORLD);
     for (size_t i = 0; i < COUNT; i++)
         right &= out[i] == i + (size_t)size - 1;
-    ok_all(right, "an operation that is no sum is carried out by MPI");
+    ok_all(right, "MPI carries out an operation that does not add");
     MPI_Op_free(&op);
     MPI_Type_free(&type);
 }
