@@ -136,8 +136,10 @@ static bool allreduce_passes_by_count(struct aps_call *call, bool *apart)
     struct aps_context *context = call->context;
     const size_t count = (size_t)call->arguments.count;
     const struct aps_policy *policy = context->job->policy;
-    const struct aps_plan_key key = {
-        .element = call->element, .layer = -1, .count = count};
+    const struct aps_plan_key key = {.element = call->element,
+                                     .ranks = context->size,
+                                     .layer = -1,
+                                     .count = count};
     struct aps_passed_count *kept;
 
     if (context->state != APS_CONTEXT_ACTIVE ||
@@ -286,6 +288,7 @@ static void allreduce_describe(const struct aps_call *call, long i,
     *key = (struct aps_plan_key){
         .call = APS_CALL_ALLREDUCE,
         .element = call->element,
+        .ranks = context->size,
         .layers = position->layers,
         .epoch = position->epoch,
         .step = position->step,

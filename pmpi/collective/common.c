@@ -33,6 +33,7 @@ static void other_key(const struct aps_call *call, enum aps_element element,
     *key = (struct aps_plan_key){
         .call = call->arguments.collective->which,
         .element = element,
+        .ranks = call->context->size,
         .layer = -1,
         .layers = call->position.layers,
         .count = count,

@@ -178,6 +178,8 @@ static inline bool aps_plan_remembers(const struct aps_plan *plan)
 struct aps_plan_key {
     enum aps_call_kind call; /* other calls than an all-reduce have layer -1 */
     enum aps_element element;
+    int ranks;        /* of the communicator; 0: not known, and conditions on
+                                it are met */
     long layer;       /* index; -1 if the policy needs no step */
     long layers;      /* layers of a step, for `last`; 0: not known */
     const char *name; /* from the layer table, or NULL */

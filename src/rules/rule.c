@@ -19,10 +19,11 @@
 
 /* In the order of enum aps_rule_key. */
 static const char *const known[] = {
-    "name",     "calls",     "types",     "layers", "epochs",
-    "steps",    "min_count", "max_count", "format", "scale",
-    "aps",      "reduce",    "group",     "node",   "accumulate",
-    "rounding", "compress",  "feedback",  "shadow", NULL};
+    "name",       "calls",    "types",     "communicators", "layers",
+    "epochs",     "steps",    "min_count", "max_count",     "format",
+    "scale",      "aps",      "reduce",    "group",         "node",
+    "accumulate", "rounding", "compress",  "feedback",      "shadow",
+    NULL};
 #define OF_AUTO                                                                \
     "it belongs in 'format': format: {auto: [e4m3, e5m10], target: snr 20dB, " \
     "every: 500}"
@@ -171,6 +172,10 @@ static void read_conditions(struct reading *reading)
     if (keys[APS_RULE_TYPES])
         (void)aps_read_words(reading->reader, keys[APS_RULE_TYPES],
                              &aps_keywords_type, &rule->types);
+    rule->by_communicator = keys[APS_RULE_COMMUNICATORS] != NULL;
+    if (rule->by_communicator)
+        read_ranges(reading, keys[APS_RULE_COMMUNICATORS],
+                    &rule->communicators);
     rule->by_layer = keys[APS_RULE_LAYERS] != NULL;
     rule->by_epoch = keys[APS_RULE_EPOCHS] != NULL;
     rule->by_step = keys[APS_RULE_STEPS] != NULL;
@@ -230,6 +235,7 @@ void aps_rule_clear(struct aps_rule *rule)
     free(rule->name);
     free(rule->shadow.plans);
     free(rule->auto_format.formats.plans);
+    aps_ranges_clear(&rule->communicators);
     aps_ranges_clear(&rule->layers.indices);
     aps_ranges_clear(&rule->epochs);
     aps_ranges_clear(&rule->steps);
@@ -240,6 +246,9 @@ bool aps_rule_matches(const struct aps_rule *rule,
 {
     if (!(rule->calls & (1u << place->call)) ||
         !(rule->types & (1u << place->element)))
+        return false;
+    if (rule->by_communicator && place->ranks > 0 &&
+        !aps_ranges_contain(&rule->communicators, place->ranks))
         return false;
     if (place->count < rule->min_count || place->count > rule->max_count)
         return false;
@@ -254,9 +263,8 @@ bool aps_rule_matches(const struct aps_rule *rule,
 
 unsigned aps_rule_matches_all(const struct aps_rule *rule, size_t min_count)
 {
-    if (rule->by_epoch || rule->by_step || rule->min_count > min_count ||
-        rule->max_count != SIZE_MAX ||
-        (rule->types & APS_ELEMENTS_DEFAULT) != APS_ELEMENTS_DEFAULT)
+    if (!aps_rule_always_holds(rule) || rule->min_count > min_count ||
+        rule->max_count != SIZE_MAX)
         return 0;
     return rule->by_layer ? rule->calls & ~ALLREDUCE : rule->calls;
 }

@@ -19,7 +19,9 @@ struct aps_rule {
     unsigned calls; /* 1 << enum aps_call_kind for each kind; 0: the key is
                        wrong */
     unsigned types; /* 1 << enum aps_element for each type of elements */
-    bool by_layer, by_epoch, by_step; /* the rule has such a condition */
+    /* the rule has such a condition */
+    bool by_communicator, by_layer, by_epoch, by_step;
+    struct aps_ranges communicators; /* their numbers of ranks */
     struct aps_selection layers;
     struct aps_ranges epochs;
     struct aps_ranges steps;
@@ -30,6 +32,14 @@ struct aps_rule {
     struct aps_auto_format
         auto_format; /* if plan.auto_format is set, that points here */
 };
+
+/* True if only calls, layers and counts are conditions of the rule for the types of
+ * gradients. */
+static inline bool aps_rule_always_holds(const struct aps_rule *rule)
+{
+    return !rule->by_communicator && !rule->by_epoch && !rule->by_step &&
+           (rule->types & APS_ELEMENTS_DEFAULT) == APS_ELEMENTS_DEFAULT;
+}
 
 /* Settings of the policy on which a rule depends. */
 struct aps_rule_context {
@@ -54,6 +64,7 @@ enum aps_rule_key {
     APS_RULE_NAME,
     APS_RULE_CALLS,
     APS_RULE_TYPES,
+    APS_RULE_COMMUNICATORS,
     APS_RULE_LAYERS,
     APS_RULE_EPOCHS,
     APS_RULE_STEPS,

@@ -75,8 +75,7 @@ static bool scales_reaches(const struct aps_rule_keys *keys,
 
     for (const struct aps_rule *before = keys->context->rules; before < rule;
          before++) {
-        if (!before->by_epoch && !before->by_step &&
-            scales_is_for(before, table, i))
+        if (aps_rule_always_holds(before) && scales_is_for(before, table, i))
             return false;
     }
     return scales_is_for(rule, table, i);

@@ -111,9 +111,9 @@ static bool is_one_of(const struct aps_yaml_node *key, const char *const *names)
 static bool is_written(const struct aps_yaml_node *key, enum part part,
                        const struct aps_plan *plan)
 {
-    static const char *const conditions[] = {"name",      "calls",     "types",
-                                             "layers",    "epochs",    "steps",
-                                             "min_count", "max_count", NULL};
+    static const char *const conditions[] = {
+        "name",   "calls", "types",     "communicators", "layers",
+        "epochs", "steps", "min_count", "max_count",     NULL};
     static const char *const places[] = {"name", "layers", "min_count",
                                          "max_count", NULL};
     static const char *const scales[] = {"scale", "aps", NULL};

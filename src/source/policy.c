@@ -180,8 +180,8 @@ static const struct aps_rule *rule_before(const struct aps_policy *policy,
         const struct aps_rule *before = &policy->rules[i];
 
         if (is_for(before, APS_CALL_ALLREDUCE) && !before->by_layer &&
-            !before->by_epoch && !before->by_step &&
-            count >= before->min_count && count <= before->max_count)
+            aps_rule_always_holds(before) && count >= before->min_count &&
+            count <= before->max_count)
             return before;
     }
     return NULL;
@@ -250,6 +250,8 @@ char *aps_policy_rule_when(const struct aps_policy *policy, int rule,
                           sizeof types);
         snprintf(buffer, size, "types %s", types);
     }
+    if (r->by_communicator)
+        append_ranges(buffer, size, "ranks", &r->communicators, "");
     if (r->by_layer && call == APS_CALL_ALLREDUCE)
         append_ranges(buffer, size, "layers", &r->layers.indices,
                       r->layers.last ? "last" : "");

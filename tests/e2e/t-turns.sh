@@ -70,6 +70,25 @@ check 'the table of the recipe has names and networks' rewritten 200
 check '... for all layers but those of a rule' equal "$(distinct name named.csv)" \
     'actor.0.weight actor.2.weight critic.0.weight critic.2.weight'
 
+# --- communicators ---------------------------------------------------------------
+
+cat >groups.py <<'END'
+import numpy as np
+from mpi4py import MPI
+
+world = MPI.COMM_WORLD
+pair = world.Split(world.rank // 2)
+for comm in (world, pair) * 5:
+    comm.Allreduce(MPI.IN_PLACE, np.ones(4096, np.float32))
+END
+policy groups.yaml 'name: pairs, communicators: 2, format: e4m3' \
+    'communicators: [3-], format: fp32'
+job 4 APSMPI_POLICY=groups.yaml "$PYTHON3" groups.py
+check 'a rule for communicators of two ranks rewrites half of the calls' rewritten 5
+policy groups.yaml 'communicators: data, format: e4m3'
+timed "$apsmpi" check groups.yaml
+check 'a name of a communicator is refused' has err "communicators 'data'"
+
 # --- mirrors --------------------------------------------------------------------
 
 job 2 "$PYTHON3" sums.py 4096,2048,1024,1024,2048,4096x20

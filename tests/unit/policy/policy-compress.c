@@ -351,7 +351,8 @@ static void test_mistakes(void)
          "letters)"},
         {"a parameter beside the compressor",
          STEPS "{compress: powersgd, rank: 4}\n",
-         "4:26: unknown key 'rank'; one of name, calls, types, layers, epochs, "
+         "4:26: unknown key 'rank'; one of name, calls, types, communicators, "
+         "layers, epochs, "
          "steps, "
          "min_count, max_count, format, scale, aps, reduce, group, node, "
          "accumulate, rounding, compress, feedback, shadow"},

@@ -34,6 +34,31 @@ static const char *selected(const char *layers, const char *table, long count)
 }
 
 /* Rules are for the types of gradients, or for those that they name. */
+/* A rule for communicators of some sizes. */
+static void test_communicators(void)
+{
+    static const int ranks[] = {0, 1, 2, 3, 4, 5, 16};
+    static const bool taken[] = {true, false, true, true, false, false, true};
+    struct aps_policy *policy =
+        parse(RULE "{communicators: [2-3, 8-], format: e5m2}\n", NULL);
+    char text[64];
+    bool right = true;
+
+    for (size_t i = 0; policy && i < sizeof ranks / sizeof *ranks; i++) {
+        struct aps_plan plan;
+
+        aps_policy_resolve(policy,
+                           &(struct aps_plan_key){
+                               .ranks = ranks[i], .layer = -1, .count = 4096},
+                           &plan);
+        right &= plan.rewrite == taken[i];
+    }
+    ok(policy && right, "rules for communicators of some sizes");
+    is(aps_policy_rule_when(policy, 0, APS_CALL_ALLREDUCE, text, sizeof text),
+       "ranks 2-3, 8-", "... whose sizes are shown");
+    aps_policy_destroy(policy);
+}
+
 static void test_types(void)
 {
     static const bool taken[2][APS_ELEMENTS] = {{true, true, true, false},
@@ -338,6 +363,7 @@ int main(void)
     test_layers();
     test_first_match();
     test_types();
+    test_communicators();
     test_call_words();
     test_call_plans();
     test_call_rules();
