@@ -178,8 +178,8 @@ static inline bool aps_plan_remembers(const struct aps_plan *plan)
 struct aps_plan_key {
     enum aps_call_kind call; /* other calls than an all-reduce have layer -1 */
     enum aps_element element;
-    int ranks;        /* of the communicator; 0: not known, and conditions on
-                                it are met */
+    int ranks;        /* size of the communicator; 0: not known, and conditions
+                         on it are met */
     long layer;       /* index; -1 if the policy needs no step */
     long layers;      /* layers of a step, for `last`; 0: not known */
     const char *name; /* from the layer table, or NULL */
@@ -306,8 +306,8 @@ bool aps_policy_names(const struct aps_policy *policy, enum aps_call_kind call);
  * be NULL, or have no rules: the types of a rule that names none. */
 unsigned aps_policy_elements(const struct aps_policy *policy);
 
-/* True if operations of the program that prove to be sums of 16-bit values are taken
- * for MPI_SUM. `policy` may be NULL. */
+/* True if the library treats operations of the program that prove to add 16-bit
+ * values as MPI_SUM. `policy` may be NULL. */
 bool aps_policy_probes(const struct aps_policy *policy);
 
 /* True if plans of such calls depend on the step (a rule has `steps`).

@@ -44,7 +44,7 @@ struct aps_log_row {
     long layer;
     const char *name; /* name of the layer */
     size_t count;
-    const char *type; /* of the program's elements */
+    const char *type; /* type of the program's elements */
     const char *rule; /* its name, or its number as text */
     const char *format;
     const char *scale;

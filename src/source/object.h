@@ -20,7 +20,7 @@ struct aps_policy {
     struct aps_policy_gemm gemm; /* if has_gemm */
     bool pcontrol;
     bool probes;
-    unsigned types; /* of all rules; 0: there is no rule */
+    unsigned types; /* types of all rules; 0: there is no rule */
     double budget;
     size_t rule_count;
     /* [rule_count + 1]; the last one is for calls that no rule matches, and

@@ -5,9 +5,10 @@
  *
  *     APSMPI_POLICY=p.yaml mpiexec -genv LD_PRELOAD LIB -n 2 tests/bench/types
  *
- * A row for each type that MPI has and each size: microseconds of the fastest of paired
- * calls, native and preloaded by turns, each after a barrier, and the median of their
- * ratios. Each call sums other values: a window of a pool, times a power of two.
+ * A row for each type that MPI has and each size: microseconds of the fastest of
+ * paired calls, native and preloaded alternately, each after a barrier, and the median
+ * of their ratios. Each call sums other values: a window of a pool, times a power of
+ * two.
  */
 #include "config.h"
 

@@ -111,7 +111,7 @@ timed "$top_builddir/scripts/apsmpi-run" --library "$library" --audit -q \
     -p good.yaml $MPIEXEC -n 2 "$probe" sums 3
 check 'a program that is linked with MPI, audited' lines 1 out '3 sums right'
 
-# A tool behind the library that looks for the next definition, as profilers do.
+# A tool after the library that looks for the next definition, as profilers do.
 cat >tool.c <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -133,5 +133,5 @@ $CC -shared -fPIC -o tool.so tool.c -ldl || exit 1
 # shellcheck disable=SC2086
 timed env LD_PRELOAD="$PWD/tool.so" "$top_builddir/scripts/apsmpi-run" \
     --library "$library" --audit -q -p good.yaml $MPIEXEC -n 2 "$probe" sums 3
-check 'a tool behind the library, audited' lines 1 out '3 sums right'
+check 'a tool after the library, audited' lines 1 out '3 sums right'
 finish
