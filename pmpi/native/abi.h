@@ -29,6 +29,19 @@
 /* Greatest value of a predefined handle in the standard's ABI. */
 #define APS_ABI_PREDEFINED_MAX 4095
 
+#ifdef APS_MPI_MPICH
+/* True if two handles are of objects of one kind, and if both are built in or both
+ * are not. */
+static inline bool aps_abi_is_of_kind(unsigned handle, unsigned known)
+{
+    return ((handle ^ known) & 0xfu << 26) == 0;
+}
+static inline bool aps_abi_is_stored_like(unsigned handle, unsigned known)
+{
+    return ((handle ^ known) & 3u << 30) == 0;
+}
+#endif
+
 /*
  * True if `comm` is a communicator handle, as far as the ABI shows. Check it
  * before reading an attribute: with an invalid handle MPI would call the
@@ -40,10 +53,8 @@
 static inline bool aps_abi_is_communicator(MPI_Comm comm)
 {
 #ifdef APS_MPI_MPICH
-    const unsigned kind = 0xfu << 26;
-
     return comm != MPI_COMM_NULL &&
-           ((unsigned)comm & kind) == ((unsigned)MPI_COMM_WORLD & kind);
+           aps_abi_is_of_kind((unsigned)comm, (unsigned)MPI_COMM_WORLD);
 #elif defined(APS_MPI_ABI)
     return comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF ||
            (uintptr_t)comm > APS_ABI_PREDEFINED_MAX;
@@ -57,11 +68,9 @@ static inline bool aps_abi_is_communicator(MPI_Comm comm)
 static inline bool aps_abi_may_be_derived(MPI_Datatype type)
 {
 #ifdef APS_MPI_MPICH
-    const unsigned kind = 0xfu << 26, storage = 3u << 30;
-    const unsigned known = (unsigned)MPI_FLOAT, asked = (unsigned)type;
-
-    return type != MPI_DATATYPE_NULL && (asked & kind) == (known & kind) &&
-           (asked & storage) != (known & storage);
+    return type != MPI_DATATYPE_NULL &&
+           aps_abi_is_of_kind((unsigned)type, (unsigned)MPI_FLOAT) &&
+           !aps_abi_is_stored_like((unsigned)type, (unsigned)MPI_FLOAT);
 #elif defined(APS_MPI_ABI)
     return (uintptr_t)type > APS_ABI_PREDEFINED_MAX;
 #else
@@ -74,11 +83,9 @@ static inline bool aps_abi_may_be_derived(MPI_Datatype type)
 static inline bool aps_abi_is_own_op(MPI_Op op)
 {
 #ifdef APS_MPI_MPICH
-    const unsigned kind = 0xfu << 26, storage = 3u << 30;
-    const unsigned known = (unsigned)MPI_SUM, asked = (unsigned)op;
-
-    return op != MPI_OP_NULL && (asked & kind) == (known & kind) &&
-           (asked & storage) != (known & storage);
+    return op != MPI_OP_NULL &&
+           aps_abi_is_of_kind((unsigned)op, (unsigned)MPI_SUM) &&
+           !aps_abi_is_stored_like((unsigned)op, (unsigned)MPI_SUM);
 #else
     const MPI_Op predefined[] = {MPI_OP_NULL, MPI_SUM,     MPI_MAX,  MPI_MIN,
                                  MPI_PROD,    MPI_LAND,    MPI_BAND, MPI_LOR,
@@ -97,10 +104,9 @@ static inline bool aps_abi_is_own_op(MPI_Op op)
 static inline bool aps_abi_may_be_predefined(MPI_Datatype type)
 {
 #ifdef APS_MPI_MPICH
-    const unsigned fields = 0xfu << 26 | 3u << 30;
-
     return type != MPI_DATATYPE_NULL &&
-           ((unsigned)type & fields) == ((unsigned)MPI_FLOAT & fields);
+           aps_abi_is_of_kind((unsigned)type, (unsigned)MPI_FLOAT) &&
+           aps_abi_is_stored_like((unsigned)type, (unsigned)MPI_FLOAT);
 #else
     return type && type != MPI_DATATYPE_NULL;
 #endif
