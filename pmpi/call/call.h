@@ -17,7 +17,6 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "comm/communicator.h"
 #include "layer/layer.h"
@@ -104,14 +103,6 @@ static inline bool aps_call_takes_type(const struct aps_job *job,
                                        MPI_Datatype type)
 {
     return aps_call_takes(job, aps_element_of(type));
-}
-
-/* Returns the address of element i of a buffer. */
-static inline void *aps_call_at(const void *buffer, enum aps_element element,
-                                size_t i)
-{
-    return (unsigned char *)(uintptr_t)buffer +
-           i * aps_element_types[element].bytes;
 }
 
 /* Local. True if a call with these arguments has no elements: its buffers may then be

@@ -99,9 +99,9 @@ static struct aps_call pass_part_of(const struct aps_call *call, size_t offset,
 
     if (call->arguments.send != MPI_IN_PLACE)
         part.arguments.send =
-            aps_call_at(call->arguments.send, call->element, offset);
+            aps_element_at(call->element, call->arguments.send, offset);
     part.arguments.receive =
-        aps_call_at(call->arguments.receive, call->element, offset);
+        aps_element_at(call->element, call->arguments.receive, offset);
     part.arguments.count = (MPI_Count)count;
     part.part = true;
     return part;

@@ -95,8 +95,8 @@ static bool gather_measure(const struct aps_call *call, struct aps_layer *layer)
                   call->arguments.send && call->arguments.receive &&
                   call->arguments.receive != MPI_IN_PLACE;
     if (layer->good)
-        place = aps_call_at(call->arguments.receive, values.element,
-                            (size_t)call->context->rank * layer->own);
+        place = aps_element_at(values.element, call->arguments.receive,
+                               (size_t)call->context->rank * layer->own);
     if (!in_place)
         layer->good =
             layer->good &&

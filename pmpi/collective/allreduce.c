@@ -281,10 +281,11 @@ static void allreduce_describe(const struct aps_call *call, long i,
         .generation = position->generation,
         .drops = aps_call_control(call).drops,
     };
-    layer->out = aps_call_at(call->arguments.receive, call->element, offset);
-    layer->in = call->arguments.send == MPI_IN_PLACE
-                    ? layer->out
-                    : aps_call_at(call->arguments.send, call->element, offset);
+    layer->out = aps_element_at(call->element, call->arguments.receive, offset);
+    layer->in =
+        call->arguments.send == MPI_IN_PLACE
+            ? layer->out
+            : aps_element_at(call->element, call->arguments.send, offset);
     *key = (struct aps_plan_key){
         .call = APS_CALL_ALLREDUCE,
         .element = call->element,

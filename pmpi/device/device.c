@@ -132,7 +132,7 @@ unsigned long aps_device_failures(char *cause, size_t size)
         atomic_load_explicit(&aps_device_backend, memory_order_acquire);
     unsigned long failures = aps_memory_relay_failures(cause, size);
 
-    if (backend && backend != aps_memory_relay(APS_ELEMENT_FLOAT))
+    if (backend && backend->failures != aps_memory_relay_failures)
         failures += backend->failures(cause, size);
     return failures + (backend ? aps_device_losses(cause, size) : 0);
 }

@@ -187,18 +187,11 @@ static bool relay_next(struct pieces *pieces)
     return true;
 }
 
-/* Returns the address of the present piece of x. */
-static void *relay_at(const struct pieces *pieces, const void *x)
-{
-    return (unsigned char *)(uintptr_t)x +
-           pieces->at * aps_element_types[pieces->element].bytes;
-}
-
 /* Returns the values of the present piece of x. */
 static const float *relay_values(const struct pieces *pieces, const void *x)
 {
-    relay_read(pieces->element, relay_at(pieces, x), pieces->length,
-               pieces->piece->raw, pieces->piece->values);
+    relay_read(pieces->element, aps_element_at(pieces->element, x, pieces->at),
+               pieces->length, pieces->piece->raw, pieces->piece->values);
     return pieces->piece->values;
 }
 
@@ -274,7 +267,7 @@ static void relay_decode(enum aps_element element,
                                pieces.length, scaling, flags,
                                pieces.piece->values);
         relay_write(element, pieces.piece->values, pieces.length,
-                    pieces.piece->raw, relay_at(&pieces, x));
+                    pieces.piece->raw, aps_element_at(element, x, pieces.at));
     }
 }
 
@@ -286,8 +279,8 @@ static void relay_copy_out(enum aps_element element, float *host, const void *x,
     if (!pieces.piece)
         memset(host, 0, n * sizeof *host);
     while (relay_next(&pieces))
-        relay_read(element, relay_at(&pieces, x), pieces.length,
-                   pieces.piece->raw, host + pieces.at);
+        relay_read(element, aps_element_at(element, x, pieces.at),
+                   pieces.length, pieces.piece->raw, host + pieces.at);
 }
 
 static void relay_copy_in(enum aps_element element, void *x, const float *host,
@@ -297,7 +290,7 @@ static void relay_copy_in(enum aps_element element, void *x, const float *host,
 
     while (relay_next(&pieces))
         relay_write(element, host + pieces.at, pieces.length, pieces.piece->raw,
-                    relay_at(&pieces, x));
+                    aps_element_at(element, x, pieces.at));
 }
 
 unsigned long aps_memory_relay_failures(char *cause, size_t size)

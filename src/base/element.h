@@ -8,6 +8,7 @@
 #define APS_BASE_ELEMENT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum aps_element {
     APS_ELEMENT_FLOAT,
@@ -27,6 +28,13 @@ struct aps_element_type {
 
 /* The last row is that of APS_ELEMENT_NONE, which has no bytes. */
 extern const struct aps_element_type aps_element_types[APS_ELEMENTS + 1];
+
+/* Returns the address of element i of an array. */
+static inline void *aps_element_at(enum aps_element element, const void *x,
+                                   size_t i)
+{
+    return (unsigned char *)(uintptr_t)x + i * aps_element_types[element].bytes;
+}
 
 /* Returns the type of that name, or APS_ELEMENT_NONE. */
 enum aps_element aps_element_find(const char *name);
