@@ -146,7 +146,7 @@ static bool plan_probe(struct aps_call *call)
     return context->state == APS_CONTEXT_ACTIVE && plan_is_long(call) &&
            aps_policy_names(context->job->policy,
                             call->arguments.collective->which) &&
-           aps_probe_agree(call);
+           (call->may_pass ? aps_probe_agree(call) : aps_probe_start(call));
 }
 
 /* Finds out why the call passes, or its place among the calls. */

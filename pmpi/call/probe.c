@@ -5,10 +5,13 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fpenv.h"
+#include "base/message.h"
 #include "call/collective.h"
+#include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "comm/report.h"
 #include "device/memory_relay.h"
@@ -42,7 +45,8 @@ bool aps_probe_is_due(const struct aps_job *job,
 {
     int commutes = 0;
 
-    return aps_policy_probes(job->policy) && arguments->form == APS_BLOCKING &&
+    return aps_policy_probes(job->policy) &&
+           arguments->form != APS_PERSISTENT &&
            aps_abi_is_own_op(arguments->op) &&
            probe_has_two_bytes(arguments->type) &&
            PMPI_Op_commutative(arguments->op, &commutes) == MPI_SUCCESS &&
@@ -120,28 +124,108 @@ static void probe_report(struct aps_context *context, enum aps_element element,
                           truncates ? "toward zero" : "to nearest even");
 }
 
+/* COLLECTIVE. Compares what the ranks have found; *element becomes
+ * APS_ELEMENT_NONE, and *differs true, unless all have found the same. Returns an MPI
+ * error code. */
+static int probe_compare(struct aps_context *context, bool truncates,
+                         enum aps_element *element, bool *differs)
+{
+    int values[2] = {(int)*element, -(int)*element}, rc;
+
+    rc = aps_agree_max(aps_comm_resources_vcomm(context->resources), 2, values);
+    *differs = values[0] != -values[1];
+    if (*differs)
+        *element = APS_ELEMENT_NONE;
+    if (rc == MPI_SUCCESS && !*differs)
+        probe_report(context, *element, truncates);
+    return rc;
+}
+
+static enum aps_element probe_call(const struct aps_call *call, bool *truncates)
+{
+    enum aps_element element;
+    fenv_t environment;
+
+    aps_fpenv_enter(&environment);
+    element = aps_probe(call->arguments.type, call->arguments.op, truncates);
+    aps_fpenv_leave(&environment);
+    return element;
+}
+
 bool aps_probe_agree(struct aps_call *call)
 {
     struct aps_context *context = call->context;
-    bool truncates = false;
-    fenv_t environment;
-    int values[2], rc;
+    bool truncates = false, differs;
+    int rc;
 
     if (!aps_context_has_resources(context, call->arguments.comm)) {
         call->reason = APS_PASSED_RESOURCES;
         return false;
     }
-    aps_fpenv_enter(&environment);
-    values[0] =
-        (int)aps_probe(call->arguments.type, call->arguments.op, &truncates);
-    aps_fpenv_leave(&environment);
-    values[1] = -values[0];
-    rc = aps_agree_max(aps_comm_resources_vcomm(context->resources), 2, values);
+    call->element = probe_call(call, &truncates);
+    rc = probe_compare(context, truncates, &call->element, &differs);
     call->rc = aps_context_fail(context, aps_call_function(call), rc);
-    if (call->rc != MPI_SUCCESS)
+    return call->rc == MPI_SUCCESS &&
+           aps_call_takes(context->job, call->element);
+}
+
+/* --- nonblocking calls ------------------------------------------------------ */
+
+/* What this rank has found, until the ranks compare it in the queue. */
+struct probe_waiting {
+    struct aps_operation operation;
+    struct aps_context *context;
+    const char *function;
+    enum aps_element element;
+    bool truncates;
+};
+
+/* COLLECTIVE. Ranks that have found a sum carry out the call next, by messages of the
+ * library; the others have given it to MPI. */
+static void probe_take_turn(struct aps_operation *operation)
+{
+    struct probe_waiting *this = operation->owner;
+    struct aps_context *context = this->context;
+    const enum aps_element found = this->element;
+    bool differs;
+    int rc;
+
+    if (context->failed == MPI_SUCCESS &&
+        context->resources_state == APS_RESOURCES_READY) {
+        rc = probe_compare(context, this->truncates, &this->element, &differs);
+        if (rc == MPI_SUCCESS && differs) {
+            aps_message(
+                aps_job_rank(),
+                "%s on %s: an operation of the program adds %s values on "
+                "this rank, and other ones on another",
+                this->function, context->label, aps_element_types[found].name);
+            rc = MPI_ERR_OP;
+        }
+        (void)aps_context_fail(context, this->function, rc);
+    }
+    free(this);
+}
+
+bool aps_probe_start(struct aps_call *call)
+{
+    struct aps_context *context = call->context;
+    struct probe_waiting *this = NULL;
+
+    if (!context->queue) {
+        call->rc = aps_context_make_queue(context, call->arguments.comm);
+        call->handler_called = call->rc != MPI_SUCCESS;
+    }
+    if (call->rc == MPI_SUCCESS && !(this = calloc(1, sizeof *this)))
+        call->rc =
+            aps_context_fail(context, aps_call_function(call), MPI_ERR_NO_MEM);
+    if (!this)
         return false;
-    call->element = values[0] == -values[1] ? (enum aps_element)values[0]
-                                            : APS_ELEMENT_NONE;
-    probe_report(context, call->element, truncates);
+    this->operation =
+        (struct aps_operation){.owner = this, .run = probe_take_turn};
+    this->context = context;
+    this->function = aps_call_function(call);
+    this->element = call->element = probe_call(call, &this->truncates);
+    aps_queue_push(context->queue, &this->operation);
+    aps_progress_thread_notice();
     return aps_call_takes(context->job, call->element);
 }

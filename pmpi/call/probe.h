@@ -12,9 +12,9 @@
 
 #include "call/call.h"
 
-/* Local. True for a blocking call with a commutative operation that the program has
- * made and elements of two bytes, if the policy probes operations. (An operation may
- * be freed before a queued call runs.) */
+/* Local. True for a call with a commutative operation that the program has made and
+ * elements of two bytes, if the policy probes operations. (The operation of a
+ * persistent call may be freed before MPI_Start.) */
 bool aps_probe_is_due(const struct aps_job *job,
                       const struct aps_call_arguments *arguments);
 
@@ -29,5 +29,11 @@ enum aps_element aps_probe(MPI_Datatype type, MPI_Op op, bool *truncates);
  * that is due, and sets call->element if all ranks find the same type. Returns false
  * if the call passes. */
 bool aps_probe_agree(struct aps_call *call);
+
+/* Local, but counts as a nonblocking collective call on the call's communicator. Probes
+ * the operation of a nonblocking call and sets call->element. Returns false if the
+ * call passes. The ranks compare their results in the queue before the call's turn; if
+ * they differ, the library's use of the communicator ends with an error. */
+bool aps_probe_start(struct aps_call *call);
 
 #endif

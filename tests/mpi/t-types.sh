@@ -45,6 +45,16 @@ for ranks in 2 3; do
     says 'rewritten (100\.0 %' 3 'all calls that sum were rewritten'
 done
 
+# shellcheck disable=SC2086 # two words
+timeout "$seconds" $launch -genv LD_PRELOAD "$library" \
+    -genv APSMPI_POLICY "$tmp/policy.yaml" -n 2 "$mpi/types" mixed \
+    >"$tmp/stdout" 2>"$tmp/stderr"
+status=$?
+[ $status -ne 0 ] && [ $status -ne 124 ]
+check $? 'an operation that adds on one rank alone ends a nonblocking call'
+says 'rank 1: MPI_Iallreduce on .* adds fp16 values on this rank, and other ones' 1 \
+    'with a line'
+
 # Such sums are left to MPI: native results of two ranks are rounded once, too.
 cat >"$tmp/policy.yaml" <<END
 version: 1
