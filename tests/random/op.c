@@ -21,13 +21,15 @@ struct op *op_place(struct task *task)
 
 static void draw_values(struct task *task, struct op *op)
 {
+    static const enum base others[6] = {BASE_DOUBLE, BASE_DOUBLE, BASE_INT,
+                                        BASE_BF16,   BASE_FP16,   BASE_FP16};
     struct draw *draw = &task->shared;
 
     op->key = draw_word(draw);
     op->exponent = draw_below(draw, 7) - 3;
-    if (draw_chance(draw, 18))
-        op->base = draw_chance(draw, 60) ? BASE_DOUBLE : BASE_INT;
-    if (draw_chance(draw, 10))
+    if (draw_chance(draw, 35))
+        op->base = others[draw_below(draw, 6)];
+    if (op->base != BASE_BF16 && op->base != BASE_FP16 && draw_chance(draw, 10))
         op->operation = draw_chance(draw, 50) ? MAX : MIN;
     op->any = draw_chance(draw, 50) && task->setup->ordered &&
               op->kind == ALLREDUCE && op->base == BASE_FLOAT &&
@@ -45,6 +47,7 @@ void op_draw(struct task *task, const struct comm *comm, enum way way,
     op->used = true;
     op->serial = ++task->serial;
     op->comm = *comm;
+    op->sums = &task->sums;
     op->way = way;
     op->request = MPI_REQUEST_NULL;
     if (way == BLOCKING && kind < 30)
@@ -86,7 +89,8 @@ const char *op_text(const struct op *op)
         "reduce_scatter", "allgather",
         "reduce",         "bcast"};
     static const char *const ways[] = {"", "nonblocking ", "persistent "};
-    static const char *const bases[] = {"float", "double", "int"};
+    static const char *const bases[] = {"float", "double", "int", "bf16",
+                                        "fp16"};
     static const char *const operations[] = {"sum", "max", "min"};
     static _Thread_local char text[160];
 
@@ -187,7 +191,8 @@ static bool send_is_untouched(const struct task *task, const struct op *op)
 
 static MPI_Datatype type_of(const struct op *op)
 {
-    const MPI_Datatype types[] = {MPI_FLOAT, MPI_DOUBLE, MPI_INT};
+    const MPI_Datatype types[] = {MPI_FLOAT, MPI_DOUBLE, MPI_INT,
+                                  op->sums->type, op->sums->type};
 
     return types[op->base];
 }
@@ -196,7 +201,9 @@ static MPI_Op operation_of(const struct op *op)
 {
     const MPI_Op operations[] = {MPI_SUM, MPI_MAX, MPI_MIN};
 
-    return operations[op->operation];
+    if (op->base == BASE_BF16)
+        return op->sums->bf16;
+    return op->base == BASE_FP16 ? op->sums->fp16 : operations[op->operation];
 }
 
 #if MPI_VERSION >= 4

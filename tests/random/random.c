@@ -140,6 +140,7 @@ static void start(struct task *task, int number, int rank)
     for (int i = 0; i < setup.size; i++)
         first->members[i] = i;
     first->handle = MPI_COMM_WORLD;
+    sums_make(&task->sums);
     if (number > 0)
         MUST(task, MPI_Comm_dup(MPI_COMM_WORLD, &first->handle));
 }
@@ -231,6 +232,8 @@ static void run_all(int rank)
         pthread_join(threads[t], NULL);
         MPI_Comm_free(&tasks[t].comms[0].handle);
     }
+    for (int t = 0; t <= setup.threads; t++)
+        sums_free(&tasks[t].sums);
     for (int i = 0; i < 2; i++)
         MPI_Errhandler_free(&tasks[0].handlers[i]);
 }

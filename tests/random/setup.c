@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "draw.h"
+#include "task.h"
 
 /* --- the policy ----------------------------------------------------------- */
 
@@ -116,8 +116,11 @@ static void draw_rule(struct setup *setup, struct draw *draw,
     const char *accumulate = ONE_OF(draw, "", "", "", "format", "kahan");
     char tail[160] = "";
 
-    write_text(setup, "  - {%s%s%s%s", *calls ? "calls: " : "", calls,
-               *calls ? ", " : "", scope->condition);
+    write_text(setup, "  - {%s%s%s%s%s", *calls ? "calls: " : "", calls,
+               *calls ? ", " : "", scope->condition,
+               setup->elements >> BASE_DOUBLE & 1
+                   ? "types: [float, bf16, fp16, double], "
+                   : "");
     if (draw_chance(draw, scope->percent)) {
         write_text(setup, "format: fp32}\n");
         setup->ordered = false;
@@ -201,6 +204,13 @@ static void draw_policy(struct setup *setup, struct draw *draw)
     if (draw_chance(draw, 35))
         write_text(setup, "fuse: %s\n",
                    ONE_OF(draw, "1KiB", "8KiB", "64KiB", "4MiB"));
+    setup->elements = 1 << BASE_FLOAT;
+    if (draw_chance(draw, 40))
+        setup->elements |= 1 << BASE_DOUBLE;
+    if (draw_chance(draw, 60)) {
+        write_text(setup, "operations: probe\n");
+        setup->elements |= 1 << BASE_BF16 | 1 << BASE_FP16;
+    }
     if (draw_chance(draw, 50))
         write_text(setup, "log: {file: random.csv, every: %d}\n",
                    1 + draw_below(draw, 4));

@@ -34,7 +34,8 @@ struct setup {
     bool ordered; /* every FP32 sum of min_count elements is e8m23 by direct, in
                      rank order */
     bool fixed;   /* no result depends on measurements */
-    int mantissa; /* mantissa bits, the least of all formats */
+    unsigned elements; /* types that the rules are for: 1 << enum base each */
+    int mantissa;      /* mantissa bits, the least of all formats */
     int min_count;
     int counts[COUNTS]; /* counts of this seed's calls */
     bool pcontrol;      /* the program's MPI_Pcontrol acts */

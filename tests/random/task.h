@@ -38,7 +38,7 @@ enum kind {
     BCAST
 };
 enum way { BLOCKING, NONBLOCKING, PERSISTENT };
-enum base { BASE_FLOAT, BASE_DOUBLE, BASE_INT };
+enum base { BASE_FLOAT, BASE_DOUBLE, BASE_INT, BASE_BF16, BASE_FP16 };
 enum operation { SUM, MAX, MIN };
 
 /* One call: data known to all ranks, then this rank's part. */
@@ -50,6 +50,7 @@ struct op {
     enum way way;
     enum base base;
     enum operation operation;
+    const struct sums *sums;
     int count; /* count of MPI's call */
     int counts[MAX_RANKS];
     int root;
@@ -63,6 +64,13 @@ struct op {
     size_t total,
         result; /* elements summed or gathered; of this rank's result */
     MPI_Request request;
+};
+
+/* A datatype of two bytes and operations that add bf16 and fp16, made by the program,
+ * since most MPIs have none. */
+struct sums {
+    MPI_Datatype type;
+    MPI_Op bf16, fp16;
 };
 
 struct task {
@@ -80,6 +88,7 @@ struct task {
     char said[200];
     MPI_Errhandler handlers[2]; /* the main thread's, for MPI_COMM_WORLD */
     int handler;
+    struct sums sums;
 };
 
 /* Records what this rank is about to do: for RANDOM_TRACE, and for the message
@@ -146,6 +155,10 @@ void op_fill(const struct op *op, int rank, char *buffer, size_t first,
 void op_check(struct task *task, const struct op *op);
 
 size_t base_size(enum base base);
+
+/* Makes the datatype and the operations. */
+void sums_make(struct sums *sums);
+void sums_free(struct sums *sums);
 
 /* --- communicators (communicator.c) --------------------------------------- */
 
