@@ -399,14 +399,15 @@ static void call_report_late(void)
     if (!aps_agree_rank_reports(rank) || atomic_flag_test_and_set(&reported))
         return;
     if (!the_call->arguments.counts)
-        snprintf(count, sizeof count, " of %lld element%s",
+        snprintf(count, sizeof count, " of %lld element%s (%s)",
                  (long long)the_call->arguments.count,
-                 aps_plural(the_call->arguments.count));
+                 aps_plural(the_call->arguments.count),
+                 aps_element_types[the_call->element].name);
     aps_message(
         rank,
         "has waited for ten seconds in %s%s on %s for ranks that do not "
-        "make this call yet, or make it with another count; a program "
-        "must call it with the same count on all ranks",
+        "make this call yet, or make it with another count or type; a program "
+        "must call it with the same ones on all ranks",
         aps_call_function(the_call), count,
         the_call->context ? the_call->context->label : "a new communicator");
 }

@@ -27,7 +27,7 @@ struct counts {
     struct aps_wait_count marks[APS_SHM_GROUP_MARKS];
     struct aps_wait_count values; /* number of times it wrote `value` */
     int32_t value[2][VALUES];     /* used alternately */
-    uint64_t elements[2];         /* elements of its even and its odd calls */
+    uint64_t shapes[2];           /* shapes of its even and its odd calls */
     struct aps_memory_token token;
 };
 
@@ -305,22 +305,22 @@ bool aps_shm_group_failed(const struct aps_shm_group *node, uint64_t call)
                                 memory_order_relaxed) == call;
 }
 
-void aps_shm_group_tell_elements(struct aps_shm_group *node, uint64_t call,
-                                 uint64_t elements)
+void aps_shm_group_tell_shape(struct aps_shm_group *node, uint64_t call,
+                              uint64_t shape)
 {
-    node->shared->counts[node->rank].elements[call % 2] = elements;
+    node->shared->counts[node->rank].shapes[call % 2] = shape;
 }
 
-int aps_shm_group_find_other_elements(const struct aps_shm_group *node,
-                                      uint64_t call, uint64_t *elements)
+int aps_shm_group_find_other_shape(const struct aps_shm_group *node,
+                                   uint64_t call, uint64_t *shape)
 {
     const struct counts *counts = node->shared->counts;
-    const uint64_t mine = counts[node->rank].elements[call % 2];
+    const uint64_t mine = counts[node->rank].shapes[call % 2];
 
     for (int i = 0; i < node->size; i++) {
-        if (counts[i].elements[call % 2] == mine)
+        if (counts[i].shapes[call % 2] == mine)
             continue;
-        *elements = counts[i].elements[call % 2];
+        *shape = counts[i].shapes[call % 2];
         return i;
     }
     return -1;

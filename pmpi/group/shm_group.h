@@ -74,17 +74,17 @@ void aps_shm_group_fail(struct aps_shm_group *node, uint64_t call);
 bool aps_shm_group_failed(const struct aps_shm_group *node, uint64_t call);
 
 /*
- * aps_shm_group_tell_elements publishes the number of elements of `call` on
- * this rank, before its first mark. aps_shm_group_find_other_elements returns
+ * aps_shm_group_tell_shape publishes a number that must be equal on all ranks in
+ * `call`, before this rank's first mark. aps_shm_group_find_other_shape returns
  * the first rank of the group whose number differs from this rank's, and stores
- * that number in *elements; it returns -1 if all numbers are equal. Call it
+ * that number in *shape; it returns -1 if all numbers are equal. Call it
  * after awaiting that mark of all ranks, or a mark of a rank that has awaited
  * the marks of all ranks.
  */
-void aps_shm_group_tell_elements(struct aps_shm_group *node, uint64_t call,
-                                 uint64_t elements);
-int aps_shm_group_find_other_elements(const struct aps_shm_group *node,
-                                      uint64_t call, uint64_t *elements);
+void aps_shm_group_tell_shape(struct aps_shm_group *node, uint64_t call,
+                              uint64_t shape);
+int aps_shm_group_find_other_shape(const struct aps_shm_group *node,
+                                   uint64_t call, uint64_t *shape);
 
 /* aps_shm_group_fail_device reports that this rank's GPU has failed: the group
  * uses no GPU memory from then on. */

@@ -114,32 +114,36 @@ hierarchical_meets_on_devices(const struct aps_hierarchical_run *run,
            aps_gpu_ipc_meet(peers, run->wire->memory, vector->in, vector->out);
 }
 
-uint64_t aps_hierarchical_elements(const struct aps_hierarchical_run *run)
+#define SHAPE_BYTES 16 /* more than an element has */
+
+uint64_t aps_hierarchical_shape(const struct aps_hierarchical_run *run)
 {
     uint64_t elements = 0;
 
     for (int i = 0; i < run->chunks.count; i++)
         elements += run->chunks.vectors[i].n;
-    return elements;
+    return elements * SHAPE_BYTES + run->wire->memory->element;
 }
 
 /* Rank 0 of the group reports. Another rank reports if it differs from rank
  * 0. */
-void aps_hierarchical_tell_lengths(const struct aps_hierarchical_run *run,
-                                   int other, uint64_t elements)
+void aps_hierarchical_tell_shapes(const struct aps_hierarchical_run *run,
+                                  int other, uint64_t shape)
 {
     const struct aps_vcomm *group = &run->h->groups.group;
     const int rank = aps_shm_group_rank(run->h->node);
-    const uint64_t mine = aps_hierarchical_elements(run);
+    const uint64_t mine = aps_hierarchical_shape(run);
 
     if (rank != 0 && other != 0)
         return;
     aps_message(aps_vcomm_rank(group, rank),
-                "a reduction of %llu element%s meets one of %llu element%s "
-                "on rank %d: the program must pass the same count on all "
-                "ranks",
-                (unsigned long long)mine, aps_plural(mine),
-                (unsigned long long)elements, aps_plural(elements),
+                "a reduction of %llu element%s of %d bytes meets one of %llu "
+                "element%s of %d bytes on rank %d: the program must pass the "
+                "same count and type on all ranks",
+                (unsigned long long)(mine / SHAPE_BYTES),
+                aps_plural(mine / SHAPE_BYTES), (int)(mine % SHAPE_BYTES),
+                (unsigned long long)(shape / SHAPE_BYTES),
+                aps_plural(shape / SHAPE_BYTES), (int)(shape % SHAPE_BYTES),
                 aps_vcomm_rank(group, other));
 }
 

@@ -40,22 +40,22 @@ static void stages_fail(struct aps_hierarchical_run *run, int rc)
 }
 
 /*
- * True if the calls of the group's ranks differ in length, which is an error of
- * the program. All ranks have reached their first chunk, and each call has one.
+ * True if the calls of the group's ranks differ in length or type, which is an error
+ * of the program. All ranks have reached their first chunk, and each call has one.
  * The stages would wait for marks that are never made, so this call ends here,
  * and so do all later ones.
  */
-static bool stages_meet_another_length(struct aps_hierarchical_run *run)
+static bool stages_meet_another_shape(struct aps_hierarchical_run *run)
 {
     struct aps_hierarchical *h = run->h;
-    uint64_t elements;
-    int other = aps_shm_group_find_other_elements(h->node, h->calls, &elements);
+    uint64_t shape;
+    int other = aps_shm_group_find_other_shape(h->node, h->calls, &shape);
 
     if (other < 0)
         return false;
     h->broken = true;
     stages_fail(run, MPI_ERR_TRUNCATE);
-    aps_hierarchical_tell_lengths(run, other, elements);
+    aps_hierarchical_tell_shapes(run, other, shape);
     return true;
 }
 
@@ -142,8 +142,8 @@ void aps_hierarchical_contribute(void *state, size_t k)
     if (h->broken)
         return;
     if (k == 0)
-        aps_shm_group_tell_elements(h->node, h->calls,
-                                    aps_hierarchical_elements(run));
+        aps_shm_group_tell_shape(h->node, h->calls,
+                                 aps_hierarchical_shape(run));
     aps_chunk_next(&run->chunks, chunk);
     stages_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_DEPTH);
     aps_stage_measure_handoff(run, k);
@@ -289,7 +289,7 @@ void aps_hierarchical_sum(void *state, size_t k)
     stages_await(run, APS_SHM_GROUP_CONTRIBUTED, ranks, k, 0);
     /* A rank that owns nothing checks this, too, before it waits for an
      * owner. */
-    if ((k == 0 && stages_meet_another_length(run)) || !aps_stage_is_owner(h))
+    if ((k == 0 && stages_meet_another_shape(run)) || !aps_stage_is_owner(h))
         return;
     if (run->results->peers || stages_leaves_blocks(run)) /* writes results */
         stages_await_result(run, k);

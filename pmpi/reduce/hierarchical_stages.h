@@ -43,12 +43,12 @@ void aps_hierarchical_sum_across(void *state, size_t k);
 void aps_hierarchical_receive(void *state, size_t k);
 void aps_hierarchical_collect(void *state, size_t k);
 
-/* aps_hierarchical_elements returns the elements of the call.
- * aps_hierarchical_tell_lengths prints a message if another rank of the group
- * has another number. */
-uint64_t aps_hierarchical_elements(const struct aps_hierarchical_run *run);
-void aps_hierarchical_tell_lengths(const struct aps_hierarchical_run *run,
-                                   int other, uint64_t elements);
+/* aps_hierarchical_shape returns a number that the length of the call and the size of
+ * its elements determine. aps_hierarchical_tell_shapes prints a message if another
+ * rank of the group has another one. */
+uint64_t aps_hierarchical_shape(const struct aps_hierarchical_run *run);
+void aps_hierarchical_tell_shapes(const struct aps_hierarchical_run *run,
+                                  int other, uint64_t shape);
 
 /* Called after the last stage of `chunks` chunks. The program may use its GPU
  * next and overwrite this rank's results there before other ranks have read
