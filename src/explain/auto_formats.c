@@ -119,7 +119,7 @@ void aps_auto_formats_write(struct aps_json *json, const struct aps_plan *plan,
         write_plan(data, format);
         aps_json_close_object(json);
         aps_json_double(json, "bytes_per_element",
-                        aps_traffic_per_element(format));
+                        aps_traffic_per_element(format, APS_ELEMENT_FLOAT));
         aps_json_close_object(json);
     }
     aps_json_close_array(json);

@@ -225,7 +225,7 @@ static void write_rule(struct writing *writing, int rule)
         aps_json_null(json, "bytes_per_element");
     else
         aps_json_double(json, "bytes_per_element",
-                        aps_traffic_per_element(plan));
+                        aps_traffic_per_element(plan, APS_ELEMENT_FLOAT));
     aps_json_close_object(json);
 }
 
@@ -256,11 +256,12 @@ static void write_span(struct writing *writing, size_t layer, int rule,
                        const struct aps_range *time)
 {
     const struct aps_policy *policy = writing->policy;
-    const size_t count = aps_policy_layers(policy)->list[layer].count;
+    const struct aps_layer_row *row = &aps_policy_layers(policy)->list[layer];
+    const size_t count = row->count;
     const struct aps_plan *plan = plan_of(writing, rule);
     struct aps_json *json = &writing->json;
     const bool small = count < aps_policy_min_count(policy);
-    const size_t bytes = aps_traffic_layer(policy, rule, layer);
+    const size_t bytes = aps_traffic_layer(policy, small ? -1 : rule, layer);
 
     aps_json_open_object(json, NULL);
     write_range(json, time);
@@ -284,9 +285,10 @@ static void write_span(struct writing *writing, size_t layer, int rule,
                         (double)bytes / (double)count);
     else
         aps_json_double(json, "bytes_per_element",
-                        aps_traffic_per_element(plan));
+                        aps_traffic_per_element(plan, row->element));
     aps_json_double(json, "saved_bytes",
-                    (double)aps_traffic_bytes(NULL, count) - (double)bytes);
+                    (double)aps_traffic_layer_native(policy, layer) -
+                        (double)bytes);
     aps_json_close_object(json);
 }
 
@@ -301,6 +303,8 @@ static void write_layer(struct writing *writing, size_t layer)
     write_size(json, "layer", layer);
     aps_json_text(json, "name", table->list[layer].name);
     write_size(json, "count", table->list[layer].count);
+    aps_json_text(json, "type",
+                  aps_element_types[table->list[layer].element].name);
     aps_json_open_array(json, "spans");
     for (long i = writing->window->first; i <= writing->window->last;) {
         const int rule = rules[i];
@@ -324,7 +328,7 @@ static void write_total(struct writing *writing, long span)
     for (size_t layer = 0; layer < table->count; layer++) {
         const int rule = aps_schedule_layer(writing->schedule, layer)[span];
 
-        fp32 += aps_traffic_layer_fp32(writing->policy, layer);
+        fp32 += aps_traffic_layer_native(writing->policy, layer);
         wire += aps_traffic_layer(writing->policy, rule, layer);
     }
     aps_json_open_object(json, NULL);

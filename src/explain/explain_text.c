@@ -86,7 +86,8 @@ static void fill_native(const char *why, struct cell_text *text,
 /* Fills the cells of a rule, planned or native, and the bytes of an element
  * unless they depend on layers. */
 static void fill_rule(const struct aps_policy *policy, int rule,
-                      struct cell_text *text, const char **cells)
+                      enum aps_element element, struct cell_text *text,
+                      const char **cells)
 {
     const struct aps_plan *plan =
         rule < 0 ? NULL : aps_policy_rule_plan(policy, rule);
@@ -105,7 +106,7 @@ static void fill_rule(const struct aps_policy *policy, int rule,
         snprintf(text->bytes, sizeof text->bytes, "-");
     else
         aps_print(text->bytes, sizeof text->bytes, "%g",
-                  aps_traffic_per_element(plan));
+                  aps_traffic_per_element(plan, element));
 }
 
 /* --- with a layer table -------------------------------------------------- */
@@ -128,6 +129,7 @@ struct group {
     size_t first;
     size_t last;
     size_t count; /* elements */
+    size_t bytes; /* bytes of those elements in the program's types */
 };
 
 static bool is_small(const struct explanation *explanation, size_t layer)
@@ -147,21 +149,22 @@ static bool same_rules(const struct explanation *explanation, size_t a,
     return memcmp(x + first, y + first, count * sizeof *x) == 0;
 }
 
-/* Fills the bytes of its layers under a rule, and the bytes saved against
- * FP32. */
+/* Fills the bytes of its layers under a rule, and the bytes saved against the
+ * program's types. */
 static void fill_bytes(const struct explanation *explanation,
                        const struct group *group, int rule,
                        struct cell_text *text)
 {
-    const size_t bytes = aps_traffic_layers(
-        explanation->policy, rule, group->first, group->last, group->count);
+    const size_t bytes = is_small(explanation, group->first)
+                             ? group->bytes
+                             : aps_traffic_layers(explanation->policy, rule,
+                                                  group->first, group->last);
 
     if (strcmp(text->bytes, "-") == 0)
         aps_print(text->bytes, sizeof text->bytes, "%.3g",
                   (double)bytes / (double)group->count);
     snprintf(text->saved, sizeof text->saved, "%lld",
-             (long long)aps_traffic_bytes(NULL, group->count) -
-                 (long long)bytes);
+             (long long)group->bytes - (long long)bytes);
 }
 
 static void add_group(const struct explanation *explanation,
@@ -192,7 +195,8 @@ static void add_group(const struct explanation *explanation,
         for (; i <= explanation->window.last && rules[i] == rule; i++)
             time.last = spans[i].last;
         cells[TIME] = aps_range_format(&time, time_text, sizeof time_text);
-        fill_rule(explanation->policy, rule, &text, cells + PLAN);
+        fill_rule(explanation->policy, rule, table->list[group->first].element,
+                  &text, cells + PLAN);
         fill_bytes(explanation, group, rule, &text);
         if (rule >= 0)
             explanation->shown[rule] = true;
@@ -216,21 +220,21 @@ static void add_group(const struct explanation *explanation,
 
 /* Adds one row for all layers below min_count. */
 static void add_small(const struct explanation *explanation, size_t layers,
-                      size_t count)
+                      const struct group *small)
 {
-    const char *cells[LAYER_CELLS] = {[TIME] = "all",
-                                      [ARROW] = "->",
-                                      [LINE] = "-",
-                                      [BYTES] = "4",
-                                      [SAVED] = "0"};
+    const char *cells[LAYER_CELLS] = {
+        [TIME] = "all", [ARROW] = "->", [LINE] = "-", [SAVED] = "0"};
     char layers_text[32], count_text[24], why[64];
     struct cell_text text;
 
     snprintf(layers_text, sizeof layers_text, "%zu small", layers);
-    snprintf(count_text, sizeof count_text, "%zu", count);
+    snprintf(count_text, sizeof count_text, "%zu", small->count);
     snprintf(why, sizeof why, "count < min_count %zu",
              aps_policy_min_count(explanation->policy));
     fill_native(why, &text, cells + PLAN);
+    aps_print(text.bytes, sizeof text.bytes, "%.3g",
+              (double)small->bytes / (double)small->count);
+    cells[BYTES] = text.bytes;
     cells[LAYERS] = layers_text;
     cells[NAME] = "";
     cells[COUNT] = count_text;
@@ -239,31 +243,34 @@ static void add_small(const struct explanation *explanation, size_t layers,
 
 static void add_layers(const struct explanation *explanation)
 {
-    size_t small_layers = 0, small_count = 0;
-    struct group group = {.count = 0};
+    size_t small_layers = 0;
+    struct group group = {.count = 0}, small = {.count = 0};
 
     for (size_t i = 0; i < explanation->table->count; i++) {
-        size_t count = explanation->table->list[i].count;
+        const size_t count = explanation->table->list[i].count;
+        const size_t bytes = aps_traffic_layer_native(explanation->policy, i);
 
         if (!explanation->each_layer && is_small(explanation, i)) {
             small_layers++;
-            small_count += count;
+            small.count += count;
+            small.bytes += bytes;
             continue;
         }
         if (group.count > 0 && (explanation->each_layer ||
                                 !same_rules(explanation, group.first, i))) {
             add_group(explanation, &group);
-            group.count = 0;
+            group.count = group.bytes = 0;
         }
         if (group.count == 0)
             group.first = i;
         group.last = i;
         group.count += count;
+        group.bytes += bytes;
     }
     if (group.count > 0)
         add_group(explanation, &group);
     if (small_layers > 0)
-        add_small(explanation, small_layers, small_count);
+        add_small(explanation, small_layers, &small);
 }
 
 /* Prints the bytes of one encoded copy of all layers, for each span. */
@@ -274,7 +281,7 @@ static void print_totals(const struct explanation *explanation)
     const char *unit = schedule->by_step ? "steps" : "epochs";
     const struct aps_column heads[] = {{unit, false},
                                        {"bytes/step", true},
-                                       {"of FP32", true},
+                                       {"native", true},
                                        {"saved", true},
                                        {"batches", true}};
     bool fuses = aps_policy_fuse(explanation->policy) > 0;
@@ -282,21 +289,21 @@ static void print_totals(const struct explanation *explanation)
 
     for (long i = explanation->window.first; i <= explanation->window.last;
          i++) {
-        size_t fp32 = 0, wire = 0;
-        char time[48], wire_text[24], fp32_text[24], saved[16], groups[24];
-        const char *cells[] = {time, wire_text, fp32_text, saved, groups};
+        size_t native = 0, wire = 0;
+        char time[48], wire_text[24], native_text[24], saved[16], groups[24];
+        const char *cells[] = {time, wire_text, native_text, saved, groups};
 
         for (size_t layer = 0; layer < table->count; layer++) {
-            fp32 += aps_traffic_layer_fp32(explanation->policy, layer);
+            native += aps_traffic_layer_native(explanation->policy, layer);
             wire += aps_traffic_layer(explanation->policy,
                                       aps_schedule_layer(schedule, layer)[i],
                                       layer);
         }
         aps_range_format(&schedule->spans[i], time, sizeof time);
         snprintf(wire_text, sizeof wire_text, "%zu", wire);
-        snprintf(fp32_text, sizeof fp32_text, "%zu", fp32);
+        snprintf(native_text, sizeof native_text, "%zu", native);
         aps_print(saved, sizeof saved, "%.1f%%",
-                  100.0 * ((double)fp32 - (double)wire) / (double)fp32);
+                  100.0 * ((double)native - (double)wire) / (double)native);
         snprintf(
             groups, sizeof groups, "%zu",
             aps_nonblocking_groups(explanation->policy, schedule, (size_t)i));
@@ -369,7 +376,7 @@ static void print_rules(const struct aps_policy *policy)
         cells[RULE_LINE] = aps_command_rule(policy, rule, line);
         cells[WHEN] = aps_policy_rule_when(policy, rule, APS_CALL_ALLREDUCE,
                                            when, sizeof when);
-        fill_rule(policy, rule, &text, cells + RULE_PLAN);
+        fill_rule(policy, rule, APS_ELEMENT_FLOAT, &text, cells + RULE_PLAN);
         cells[RULE_BYTES] = text.bytes;
         aps_columns_add(columns, cells);
         any = shown[i] = true;

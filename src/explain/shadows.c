@@ -11,11 +11,11 @@
 #include "cli/command.h"
 #include "explain/traffic.h"
 
-/* Bytes that a candidate sends for its layers of the table in a step, and bytes
- * of FP32. */
+/* Bytes that a candidate sends for its layers of the table in a step, and those of the
+ * program's types. */
 struct bytes {
     size_t wire;
-    size_t fp32;
+    size_t native;
 };
 
 static struct bytes bytes_of(const struct aps_policy *policy,
@@ -33,10 +33,11 @@ static struct bytes bytes_of(const struct aps_policy *policy,
         if (!aps_schedule_gives(schedule, policy, i, rule))
             continue;
         aps_policy_candidate(policy, &place, shadow, candidate, &plan);
-        bytes.wire += aps_plan_compresses(&plan)
-                          ? aps_traffic_compressed(&plan, &plan.matrix)
-                          : aps_traffic_bytes(&plan, place.count);
-        bytes.fp32 += aps_traffic_bytes(NULL, place.count);
+        bytes.wire +=
+            aps_plan_compresses(&plan)
+                ? aps_traffic_compressed(&plan, &plan.matrix)
+                : aps_traffic_bytes(&plan, place.element, place.count);
+        bytes.native += aps_traffic_layer_native(policy, i);
     }
     return bytes;
 }
@@ -64,7 +65,7 @@ enum {
     FEEDBACK,
     PER_ELEMENT,
     PER_STEP,
-    OF_FP32,
+    OF_NATIVE,
     CELLS
 };
 
@@ -76,6 +77,7 @@ static void add_candidate(struct aps_columns *columns,
     const struct aps_plan *plan = &aps_policy_shadow(policy, rule)->plans[i];
     const bool compressed = plan->compressor.kind != APS_COMPRESSOR_NONE;
     const struct bytes bytes = bytes_of(policy, schedule, rule, i);
+    const double per_element = aps_traffic_per_element(plan, APS_ELEMENT_FLOAT);
     char line[APS_COMMAND_RULE_MAX] = "-", number[24], scale[32], share[16];
     char format[APS_COMMAND_FORMAT_MAX], element[16] = "-", step[24] = "-";
     const char *cells[CELLS] = {
@@ -83,7 +85,7 @@ static void add_candidate(struct aps_columns *columns,
         [FORMAT] = format,       [SCALE] = scale,
         [REDUCE] = "-",          [FEEDBACK] = plan->feedback ? "on" : "-",
         [PER_ELEMENT] = element, [PER_STEP] = step,
-        [OF_FP32] = share,
+        [OF_NATIVE] = share,
     };
 
     if (rule >= 0)
@@ -93,13 +95,13 @@ static void add_candidate(struct aps_columns *columns,
     aps_command_scale(plan, scale, sizeof scale);
     cells[REDUCE] = aps_reduce_name(plan->reduce);
     if (!compressed)
-        aps_print(element, sizeof element, "%g", aps_traffic_per_element(plan));
+        aps_print(element, sizeof element, "%g", per_element);
     aps_print(share, sizeof share, compressed ? "-" : "%.1f%%",
-              100 * aps_traffic_per_element(plan) / (double)sizeof(float));
-    if (bytes.fp32 > 0) {
+              100 * per_element / (double)sizeof(float));
+    if (bytes.native > 0) {
         snprintf(step, sizeof step, "%zu", bytes.wire);
         aps_print(share, sizeof share, "%.1f%%",
-                  100.0 * (double)bytes.wire / (double)bytes.fp32);
+                  100.0 * (double)bytes.wire / (double)bytes.native);
     }
     aps_columns_add(columns, cells);
 }
@@ -145,7 +147,7 @@ void aps_shadows_print(const struct aps_policy *policy,
         [FEEDBACK] = {"feedback", false},
         [PER_ELEMENT] = {"bytes/elem", true},
         [PER_STEP] = {"bytes/step", true},
-        [OF_FP32] = {"of FP32", true},
+        [OF_NATIVE] = {"of native", true},
     };
     struct aps_columns *columns;
 
@@ -203,7 +205,7 @@ void aps_shadows_write(struct aps_json *json, const struct aps_policy *policy,
             aps_json_open_object(json, "plan");
             write_plan(data, &shadow->plans[i]);
             aps_json_close_object(json);
-            if (bytes.fp32 > 0)
+            if (bytes.native > 0)
                 aps_json_unsigned(json, "bytes_per_step", bytes.wire);
             else
                 aps_json_null(json, "bytes_per_step");

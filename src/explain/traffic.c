@@ -15,18 +15,21 @@
 #define NOTE_MAX 400
 
 /* Formats of elements on their way to the sum, and of the sum on its way back;
- * NULL: FP32. */
+ * NULL: values of `bytes` each. */
 struct ways {
     const struct aps_format *there;
     const struct aps_format *back;
+    size_t bytes;
 };
 
-static struct ways ways_of(const struct aps_plan *plan)
+static struct ways ways_of(const struct aps_plan *plan,
+                           enum aps_element element)
 {
-    struct ways ways = {NULL, NULL};
+    struct ways ways = {NULL, NULL, aps_element_types[element].bytes};
 
     if (!plan || !plan->rewrite)
         return ways;
+    ways.bytes = sizeof(float);
     ways.back = &plan->format;
     /* A ring sends partial sums. */
     if (plan->reduce != APS_REDUCE_RING ||
@@ -35,28 +38,40 @@ static struct ways ways_of(const struct aps_plan *plan)
     return ways;
 }
 
-static double bits(const struct aps_format *format)
+static double way_bytes(const struct aps_format *format, size_t bytes)
 {
-    return format ? aps_format_bits(format) : FP32_BITS;
+    return format ? aps_format_bits(format) / 8 : (double)bytes;
 }
 
-double aps_traffic_per_element(const struct aps_plan *plan)
+double aps_traffic_per_element(const struct aps_plan *plan,
+                               enum aps_element element)
 {
-    struct ways ways = ways_of(plan);
+    const struct ways ways = ways_of(plan, element);
 
-    return (bits(ways.there) + bits(ways.back)) / 16;
+    return (way_bytes(ways.there, ways.bytes) +
+            way_bytes(ways.back, ways.bytes)) /
+           2;
 }
 
-static size_t packed(const struct aps_format *format, size_t count)
+static size_t packed(const struct aps_format *format, size_t bytes,
+                     size_t count)
 {
-    return format ? aps_packed_bytes(format, count) : count * sizeof(float);
+    return format ? aps_packed_bytes(format, count) : count * bytes;
 }
 
-size_t aps_traffic_bytes(const struct aps_plan *plan, size_t count)
+/* Returns the bytes of values that a compressor sends, which are FP32 before they are
+ * encoded. */
+static size_t floats_bytes(const struct aps_plan *plan, size_t count)
 {
-    struct ways ways = ways_of(plan);
-    size_t there = packed(ways.there, count);
-    size_t back = packed(ways.back, count);
+    return aps_traffic_bytes(plan, APS_ELEMENT_FLOAT, count);
+}
+
+size_t aps_traffic_bytes(const struct aps_plan *plan, enum aps_element element,
+                         size_t count)
+{
+    const struct ways ways = ways_of(plan, element);
+    size_t there = packed(ways.there, ways.bytes, count);
+    size_t back = packed(ways.back, ways.bytes, count);
 
     return back + (there - back + 1) / 2;
 }
@@ -85,9 +100,11 @@ static size_t words(size_t bytes)
 static size_t section(const struct aps_plan *plan, size_t k, size_t n)
 {
     const size_t all =
-        SECTION_HEADER + words(VALUES_HEADER + packed(&plan->format, n));
-    const size_t some = SECTION_HEADER + words(aps_indices_bytes(k, n)) +
-                        words(VALUES_HEADER + packed(&plan->format, k));
+        SECTION_HEADER +
+        words(VALUES_HEADER + aps_packed_bytes(&plan->format, n));
+    const size_t some =
+        SECTION_HEADER + words(aps_indices_bytes(k, n)) +
+        words(VALUES_HEADER + aps_packed_bytes(&plan->format, k));
 
     return some < all ? some : all;
 }
@@ -112,17 +129,17 @@ size_t aps_traffic_compressed(const struct aps_plan *plan,
 
     /* A format with feedback. */
     if (compressor->kind == APS_COMPRESSOR_NONE)
-        return aps_traffic_bytes(plan, matrix->count);
+        return floats_bytes(plan, matrix->count);
     /* Norms are FP32. */
     if (ops->chunk) {
         const size_t floats = ops->floats(compressor, matrix);
         size_t keep, size = ops->chunk(compressor, matrix->count, &keep);
         const size_t norms = aps_chunks_count(matrix->count, size);
 
-        return norms * sizeof(float) + aps_traffic_bytes(plan, floats - norms);
+        return norms * sizeof(float) + floats_bytes(plan, floats - norms);
     }
     if (ops->floats)
-        return aps_traffic_bytes(plan, ops->floats(compressor, matrix));
+        return floats_bytes(plan, ops->floats(compressor, matrix));
     if (ops->integers) {
         const size_t there = ops->integer_bytes(matrix->count);
         const size_t back =
@@ -138,7 +155,15 @@ size_t aps_traffic_compressed(const struct aps_plan *plan,
     if (plan->reduce == APS_REDUCE_HIERARCHICAL)
         return section(plan, k, matrix->count);
     return PART + parts(aps_indices_bytes(k, matrix->count)) +
-           parts(VALUES_HEADER + packed(&plan->format, k));
+           parts(VALUES_HEADER + aps_packed_bytes(&plan->format, k));
+}
+
+static size_t layer_bytes(const struct aps_policy *policy,
+                          const struct aps_plan *plan, size_t layer)
+{
+    const struct aps_layer_row *row = &aps_policy_layers(policy)->list[layer];
+
+    return aps_traffic_bytes(plan, row->element, row->count);
 }
 
 size_t aps_traffic_layer(const struct aps_policy *policy, int rule,
@@ -149,19 +174,14 @@ size_t aps_traffic_layer(const struct aps_policy *policy, int rule,
     aps_policy_layer_plan(policy, rule, layer, &plan);
     return aps_plan_compresses(&plan)
                ? aps_traffic_compressed(&plan, &plan.matrix)
-               : aps_traffic_bytes(
-                     &plan, aps_policy_layers(policy)->list[layer].count);
+               : layer_bytes(policy, &plan, layer);
 }
 
 size_t aps_traffic_layers(const struct aps_policy *policy, int rule,
-                          size_t first, size_t last, size_t count)
+                          size_t first, size_t last)
 {
-    const struct aps_plan *plan =
-        rule < 0 ? NULL : aps_policy_rule_plan(policy, rule);
     size_t bytes = 0;
 
-    if (!plan || plan->compressor.kind == APS_COMPRESSOR_NONE)
-        return aps_traffic_bytes(plan, count);
     for (size_t i = first; i <= last; i++)
         if (aps_policy_layers(policy)->list[i].count >=
             aps_policy_min_count(policy))
@@ -169,10 +189,9 @@ size_t aps_traffic_layers(const struct aps_policy *policy, int rule,
     return bytes;
 }
 
-size_t aps_traffic_layer_fp32(const struct aps_policy *policy, size_t layer)
+size_t aps_traffic_layer_native(const struct aps_policy *policy, size_t layer)
 {
-    return aps_traffic_bytes(NULL,
-                             aps_policy_layers(policy)->list[layer].count);
+    return layer_bytes(policy, NULL, layer);
 }
 
 static void write_note(const struct aps_plan *plan, char *note, size_t size)

@@ -302,6 +302,9 @@ const struct aps_layers *aps_policy_layers(const struct aps_policy *);
 /* True if a rule is for that call of the program. */
 bool aps_policy_names(const struct aps_policy *policy, enum aps_call_kind call);
 
+/* Gives the elements of all layers of the table that type. */
+void aps_policy_set_type(struct aps_policy *policy, enum aps_element element);
+
 /* Returns the types that rules are for: 1 << enum aps_element for each. `policy` may
  * be NULL, or have no rules: the types of a rule that names none. */
 unsigned aps_policy_elements(const struct aps_policy *policy);

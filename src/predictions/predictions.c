@@ -22,17 +22,22 @@ static struct aps_predicted_call call_of(struct aps_cluster *cluster,
 }
 
 struct aps_predicted aps_predicted_of(struct aps_cluster *cluster,
-                                      const struct aps_plan *plan, size_t count,
+                                      const struct aps_plan *plan,
+                                      enum aps_element element, size_t count,
                                       int group)
 {
+    /* floats of as many bytes: MPI's time follows from them */
+    const size_t floats =
+        (count * aps_element_types[element].bytes + sizeof(float) - 1) /
+        sizeof(float);
     const struct aps_machine *machine = &cluster->machine;
     struct aps_predicted one = {.bound = APS_BOUND_LINK,
                                 .taken = APS_REDUCE_AUTO};
 
     for (int i = 0; i < APS_NATIVE_KINDS; i++)
         one.native[i] = one.whole[i] =
-            aps_predict_native(machine, (enum aps_native_kind)i, count);
-    one.mpich = one.native[aps_predict_native_kind(machine, count)];
+            aps_predict_native(machine, (enum aps_native_kind)i, floats);
+    one.mpich = one.native[aps_predict_native_kind(machine, floats)];
     one.whole_mpich = one.mpich;
     one.seconds = one.longest = one.mpich;
     if (plan && plan->rewrite) {
@@ -49,10 +54,11 @@ struct aps_predicted aps_predicted_of(struct aps_cluster *cluster,
 
 /* Returns the time of a call that a compressor takes. */
 static struct aps_predicted compressed_of(struct aps_cluster *cluster,
+                                          enum aps_element element,
                                           size_t count)
 {
     const struct aps_predicted native =
-        aps_predicted_of(cluster, NULL, count, 0);
+        aps_predicted_of(cluster, NULL, element, count, 0);
     struct aps_predicted one = {.compressed = 1};
 
     memcpy(one.whole, native.whole, sizeof one.whole);
@@ -94,18 +100,19 @@ struct aps_predicted aps_predicted_layer(struct aps_cluster *cluster,
                                          const struct aps_plan *format,
                                          int group)
 {
-    const size_t count = aps_policy_layers(policy)->list[layer].count;
+    const struct aps_layer_row *row = &aps_policy_layers(policy)->list[layer];
     struct aps_plan plan;
 
-    if (rule < 0 || count < aps_policy_min_count(policy))
-        return aps_predicted_of(cluster, NULL, count, 0);
+    if (rule < 0 || row->count < aps_policy_min_count(policy))
+        return aps_predicted_of(cluster, NULL, row->element, row->count, 0);
     if (aps_predicted_formats(policy, rule)->count > 0)
-        return aps_predicted_of(cluster, format, count, group);
+        return aps_predicted_of(cluster, format, row->element, row->count,
+                                group);
     aps_policy_layer_plan(policy, rule, layer, &plan);
     if (plan.compressor.kind != APS_COMPRESSOR_NONE &&
         aps_plan_compresses(&plan))
-        return compressed_of(cluster, count);
-    return aps_predicted_of(cluster, &plan, count, group);
+        return compressed_of(cluster, row->element, row->count);
+    return aps_predicted_of(cluster, &plan, row->element, row->count, group);
 }
 
 struct aps_predicted aps_predicted_rule(struct aps_cluster *cluster,
@@ -115,8 +122,9 @@ struct aps_predicted aps_predicted_rule(struct aps_cluster *cluster,
     const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
 
     if (plan->compressor.kind != APS_COMPRESSOR_NONE)
-        return compressed_of(cluster, count);
-    return aps_predicted_of(cluster, plan->auto_format ? NULL : plan, count, 0);
+        return compressed_of(cluster, APS_ELEMENT_FLOAT, count);
+    return aps_predicted_of(cluster, plan->auto_format ? NULL : plan,
+                            APS_ELEMENT_FLOAT, count, 0);
 }
 
 /* Returns a count that the rule takes, the greatest if there is one; or 0. */
@@ -227,7 +235,9 @@ static void advise_groups(struct aps_cluster *cluster,
     advice->group = advice->best_group = aps_predict_group(machine, plan);
     advice->seconds = advice->best_seconds =
         schedule ? seconds_of(cluster, policy, schedule, span, rule, plan, 0)
-                 : aps_predicted_of(cluster, plan, advice->largest, 0).seconds;
+                 : aps_predicted_of(cluster, plan, APS_ELEMENT_FLOAT,
+                                    advice->largest, 0)
+                       .seconds;
     for (int group = 1, step = 1; group <= ranks; group += step) {
         double seconds;
 
@@ -236,11 +246,11 @@ static void advise_groups(struct aps_cluster *cluster,
             step = machine->ranks_per_host;
         if (!aps_predict_takes_group(machine, plan, group))
             continue;
-        seconds =
-            schedule
-                ? seconds_of(cluster, policy, schedule, span, rule, plan, group)
-                : aps_predicted_of(cluster, plan, advice->largest, group)
-                      .seconds;
+        seconds = schedule ? seconds_of(cluster, policy, schedule, span, rule,
+                                        plan, group)
+                           : aps_predicted_of(cluster, plan, APS_ELEMENT_FLOAT,
+                                              advice->largest, group)
+                                 .seconds;
         if (seconds < advice->best_seconds) {
             advice->best_seconds = seconds;
             advice->best_group = group;

@@ -28,16 +28,18 @@ struct aps_predicted {
     enum aps_reduce_kind taken; /* aps_predict_taken */
     /* Number of all-reduces that a compressor takes. Their times are unknown,
      * and are not part of `seconds`, `native` and `mpich`; `whole` and
-     * `whole_mpich` are the times of all calls as FP32 by MPI. */
+     * `whole_mpich` are the times of all calls by MPI. */
     size_t compressed;
     double whole[APS_NATIVE_KINDS];
     double whole_mpich;
 };
 
-/* Returns the time of `count` values under a plan; NULL: the call goes to MPI.
- * `group` 0 means the plan's own. */
+/* Returns the time of `count` values of that type under a plan; NULL: the call goes to
+ * MPI, which is taken to need as long as for floats of as many bytes. `group` 0 means
+ * the plan's own. */
 struct aps_predicted aps_predicted_of(struct aps_cluster *cluster,
-                                      const struct aps_plan *plan, size_t count,
+                                      const struct aps_plan *plan,
+                                      enum aps_element element, size_t count,
                                       int group);
 void aps_predicted_add(struct aps_predicted *sum,
                        const struct aps_predicted *one);

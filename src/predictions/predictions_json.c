@@ -110,7 +110,7 @@ static void write_formats(struct aps_json *json, struct aps_cluster *cluster,
     for (size_t i = 0; i < formats->count; i++) {
         const struct aps_plan *format = &formats->plans[i];
         const struct aps_predicted one =
-            aps_predicted_of(cluster, format, count, 0);
+            aps_predicted_of(cluster, format, APS_ELEMENT_FLOAT, count, 0);
 
         aps_json_open_object(json, NULL);
         aps_json_text(json, "format", format->format.name);
@@ -180,7 +180,7 @@ static void write_left(struct aps_json *json, struct aps_cluster *cluster,
     for (int k = 0; cluster->counts_given && k < cluster->count_count; k++) {
         const size_t count = cluster->counts[k];
         const struct aps_predicted one =
-            aps_predicted_of(cluster, NULL, count, 0);
+            aps_predicted_of(cluster, NULL, APS_ELEMENT_FLOAT, count, 0);
         const char *why = aps_predicted_left(policy, count);
 
         if (!why)

@@ -313,8 +313,8 @@ static void add_left(const struct report *report)
     for (int k = 0; cluster->counts_given && k < cluster->count_count; k++) {
         const size_t count = cluster->counts[k];
         const char *why = aps_predicted_left(report->policy, count);
-        const struct aps_predicted one =
-            aps_predicted_of(report->cluster, NULL, count, 0);
+        const struct aps_predicted one = aps_predicted_of(
+            report->cluster, NULL, APS_ELEMENT_FLOAT, count, 0);
         char text[24], reason[40];
         const char *cells[CELLS] = {
             [TIME] = "-", [LAYERS] = "", [NAME] = "", [COUNT] = text};
@@ -359,8 +359,8 @@ static bool add_rules(const struct report *report)
             compressed |= one.compressed > 0;
             for (size_t f = 0; f < formats->count; f++) {
                 const struct aps_plan *format = &formats->plans[f];
-                const struct aps_predicted other =
-                    aps_predicted_of(report->cluster, format, count, 0);
+                const struct aps_predicted other = aps_predicted_of(
+                    report->cluster, format, APS_ELEMENT_FLOAT, count, 0);
 
                 add_plan(report, cells, format, true, &other);
             }
@@ -379,7 +379,7 @@ static void print_natives(const struct aps_machine *machine,
         aps_predict_native_kind(machine, 1) == APS_NATIVE_COMPOSITION;
     char text[TIME_MAX], note[600];
 
-    snprintf(note, sizeof note, "native FP32 of a step (%s):", time);
+    snprintf(note, sizeof note, "native of a step (%s):", time);
     for (int i = 0; i < APS_NATIVE_KINDS; i++)
         snprintf(note + strlen(note), sizeof note - strlen(note), "%s %s %s",
                  i > 0 ? "," : "", aps_native_name((enum aps_native_kind)i),
@@ -442,7 +442,7 @@ void aps_predictions_print(struct aps_cluster *cluster,
         aps_command_note("not predicted (compress): what a compressor takes "
                          "has no prediction. Sums are of the other layers "
                          "alone, with the policy and native; where there are "
-                         "none, native is that of all layers in FP32.",
+                         "none, native is that of all layers.",
                          stdout);
     aps_predictions_print_advice(cluster, policy, schedule, window->last);
 }

@@ -130,6 +130,12 @@ bool aps_policy_chooses(const struct aps_policy *policy)
     return false;
 }
 
+void aps_policy_set_type(struct aps_policy *policy, enum aps_element element)
+{
+    for (size_t i = 0; policy->layers && i < policy->layers->count; i++)
+        policy->layers->list[i].element = element;
+}
+
 struct aps_plan_key aps_plan_key_of(const struct aps_layers *table, size_t i)
 {
     return (struct aps_plan_key){.call = APS_CALL_ALLREDUCE,

@@ -570,12 +570,37 @@ layers   name          count  epochs      format  scale      reduce        group
 3 small                  138  all     ->  native (count < min_count 1024)                                -           4           0
 
 total (one encoded copy of every layer)
-epochs  bytes/step  of FP32  saved
-0-4         175016   267560  34.6%
-5-19        239336   267560  10.5%
-20-24       175016   267560  34.6%
-25-29       239336   267560  10.5%
-30-         110312   267560  58.8%
+epochs  bytes/step  native  saved
+0-4         175016  267560  34.6%
+5-19        239336  267560  10.5%
+20-24       175016  267560  34.6%
+25-29       239336  267560  10.5%
+30-         110312  267560  58.8%
+END
+
+apsmpi explain --epochs 0-4 --type bf16 net.yaml
+status 0 'elements of another type'
+same out '... whose bytes are those of MPI' <<'END'
+net.yaml: 4 rules, 6 layers, steps: from the table
+
+layers   name                          count  epochs      format  scale      reduce        group  node    accumulate  line  bytes/elem  saved/step
+0-2      conv1.weight .. conv2.weight  46272  0-4     ->  e5m10   aps-tight  hierarchical  node   format  fp32           7           2           0
+4        fc.weight                     20480  0-4     ->  native (by rule)                                               5           2           0
+3 small                                  138  all     ->  native (count < min_count 1024)                                -           2           0
+
+total (one encoded copy of every layer)
+epochs  bytes/step  native  saved
+0-4         133780  133780   0.0%
+END
+apsmpi explain --type half net.yaml
+status 2 'an unknown type is a usage error'
+same err '... with a line' <<'END'
+apsmpi: --type 'half': the types are float, bf16, fp16 and double
+END
+apsmpi explain --type bf16 good.yaml
+status 1 'a type without a layer table'
+same err '... is refused' <<'END'
+apsmpi: --type needs a layer table in the policy
 END
 
 apsmpi explain --epochs 4-21 --layer-counts net.yaml
@@ -596,10 +621,10 @@ layers  name          count  epochs      format  scale      reduce        group 
 5       fc.bias          10  4-21    ->  native (count < min_count 1024)                                -           4           0
 
 total (one encoded copy of every layer)
-epochs  bytes/step  of FP32  saved
-4           175016   267560  34.6%
-5-19        239336   267560  10.5%
-20-21       175016   267560  34.6%
+epochs  bytes/step  native  saved
+4           175016  267560  34.6%
+5-19        239336  267560  10.5%
+20-21       175016  267560  34.6%
 END
 
 cat >compressed.yaml <<'END'
@@ -631,9 +656,9 @@ layers   name           count  epochs      format                    scale      
 1 small                   100  all     ->  native (count < min_count 1024)                                                  -           4           0
 
 total (one encoded copy of every layer)
-epochs  bytes/step  of FP32  saved
-0-4          19936   103464  80.7%
-5-            7696   103464  92.6%
+epochs  bytes/step  native  saved
+0-4          19936  103464  80.7%
+5-            7696  103464  92.6%
 
 compress powersgd rank 4 (line 5): Two small matrices travel in place of a
   layer, as full floats. 1 of 4 layers is not compressed: 1 is a vector; it
@@ -748,8 +773,8 @@ layers  name                        count  epochs      format  scale      reduce
 5       fc.bias                        10  0-4     ->  e3m0    aps-tight  ring    -      -     fp32           6        2.25          17
 
 total (one encoded copy of every layer)
-epochs  bytes/step  of FP32  saved
-0-4         236823   267560  11.5%
+epochs  bytes/step  native  saved
+0-4         236823  267560  11.5%
 
 ring, accumulate fp32: partial sums travel in FP32, and the result in the
   format; bytes/elem is the mean of both.
@@ -778,12 +803,12 @@ layers   name                       count  steps      format  scale      reduce 
 3 small                               138  all    ->  native (count < min_count 1024)                                -           4           0
 
 total (one encoded copy of every layer)
-steps  bytes/step  of FP32  saved
-0-4        267560   267560   0.0%
-5-14        67304   267560  74.8%
-15-19      267560   267560   0.0%
-20-29       67304   267560  74.8%
-30-        267560   267560   0.0%
+steps  bytes/step  native  saved
+0-4        267560  267560   0.0%
+5-14        67304  267560  74.8%
+15-19      267560  267560   0.0%
+20-29       67304  267560  74.8%
+30-        267560  267560   0.0%
 END
 
 apsmpi explain --epochs 1 steps.yaml
@@ -796,9 +821,9 @@ layers   name                       count  steps      format  scale      reduce 
 3 small                               138  all    ->  native (count < min_count 1024)                                -           4           0
 
 total (one encoded copy of every layer)
-steps  bytes/step  of FP32  saved
-10-14       67304   267560  74.8%
-15-19      267560   267560   0.0%
+steps  bytes/step  native  saved
+10-14       67304  267560  74.8%
+15-19      267560  267560   0.0%
 END
 
 cat >calls.yaml <<'END'
@@ -908,9 +933,9 @@ layers   name          count  epochs      format  scale  reduce        group  no
 3 small                  138  all     ->  native (count < min_count 1024)                            -           4           0
 
 total (one encoded copy of every layer)
-epochs  bytes/step  of FP32  saved  batches
-0-1         177896   267560  33.5%        2
-2-           67304   267560  74.8%        3
+epochs  bytes/step  native  saved  batches
+0-1         177896  267560  33.5%        2
+2-           67304  267560  74.8%        3
 
 fuse 37632 bytes: nonblocking all-reduces that follow each other form a batch,
   which is reduced together. The call with which a batch reaches this size in
