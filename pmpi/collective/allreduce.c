@@ -173,7 +173,7 @@ static void allreduce_advance(struct aps_call *call, bool apart)
     if (context->state != APS_CONTEXT_DISCOVER)
         return;
     if (context->rank == 0)
-        aps_discovery_record(&context->discovery, count);
+        aps_discovery_record(&context->discovery, count, call->element);
     if (aps_discovery_note(&context->discovery, context->steps,
                            &call->position))
         aps_context_write_step(context);

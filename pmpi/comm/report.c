@@ -344,7 +344,8 @@ void aps_context_write_step(struct aps_context *context)
 
     if (context->rank != 0 || !prefix)
         return;
-    aps_discovery_write(context->steps, prefix, said, sizeof said);
+    aps_discovery_write(&context->discovery, context->steps, prefix, said,
+                        sizeof said);
     aps_context_event(context, "%s", said);
 }
 

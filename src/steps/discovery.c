@@ -55,8 +55,10 @@ bool aps_discovery_note(struct aps_discovery *discovery,
            discovery_is_news(discovery, layers);
 }
 
-void aps_discovery_record(struct aps_discovery *discovery, size_t count)
+void aps_discovery_record(struct aps_discovery *discovery, size_t count,
+                          enum aps_element element)
 {
+    discovery->types |= 1u << element;
     if (discovery->recorded == RECORD_MAX)
         return;
     if (discovery->recorded == discovery->room) {
@@ -82,7 +84,8 @@ bool aps_discovery_end(struct aps_discovery *discovery,
            discovery_is_news(discovery, layers);
 }
 
-void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
+void aps_discovery_write(const struct aps_discovery *discovery,
+                         const struct aps_steps *steps, const char *prefix,
                          char *said, size_t size)
 {
     const long layers = aps_steps_layers(steps);
@@ -97,6 +100,7 @@ void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
         counts[i] = aps_steps_layer_count(steps, i);
     found = (struct aps_found){
         .kind = aps_steps_are_any(steps) ? APS_FOUND_ANY : APS_FOUND_CALLS,
+        .types = discovery->types,
         .counts = counts,
         .layers = layers};
     aps_discovery_write_layers(&found, prefix, said, size);
@@ -168,7 +172,8 @@ static long discovery_find_any(const struct aps_discovery *discovery,
 bool aps_discovery_write_turns(const struct aps_discovery *discovery,
                                const char *prefix, char *said, size_t size)
 {
-    struct aps_found found = {.kind = APS_FOUND_TURNS};
+    struct aps_found found = {.kind = APS_FOUND_TURNS,
+                              .types = discovery->types};
     size_t *layers = malloc(APS_PERIOD_MAX * sizeof *layers);
 
     if (!layers)
@@ -189,7 +194,7 @@ bool aps_discovery_explain(struct aps_discovery *discovery, const char *prefix,
                            char *said, size_t size)
 {
     char sizes[24 * NAMED_MAX + 32];
-    struct aps_found found = {.kind = APS_FOUND_ANY};
+    struct aps_found found = {.kind = APS_FOUND_ANY, .types = discovery->types};
     size_t *layers;
     long kinds;
 

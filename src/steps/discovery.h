@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/element.h"
 #include "steps/steps.h"
 
 /* State of discovery for one communicator. {0} is the beginning. */
@@ -19,7 +20,8 @@ struct aps_discovery {
     size_t *sizes; /* sizes of the first calls */
     long recorded;
     long room;
-    long seen; /* all calls */
+    long seen;      /* all calls */
+    unsigned types; /* types of their elements: 1 << enum aps_element each */
 };
 
 void aps_discovery_clear(struct aps_discovery *discovery);
@@ -30,8 +32,9 @@ bool aps_discovery_note(struct aps_discovery *discovery,
                         const struct aps_steps *steps,
                         const struct aps_step_position *position);
 
-/* Local. Records the size of a call, in case no step is found. */
-void aps_discovery_record(struct aps_discovery *discovery, size_t count);
+/* Local. Records the size of a call, in case no step is found, and its type. */
+void aps_discovery_record(struct aps_discovery *discovery, size_t count,
+                          enum aps_element element);
 
 /* Local. Call it after the last call. True if there is a step that was never
  * written out. */
@@ -40,7 +43,8 @@ bool aps_discovery_end(struct aps_discovery *discovery,
 
 /* Writes the files of the step (discovery_files.h). `said` gets the outcome,
  * for people. */
-void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
+void aps_discovery_write(const struct aps_discovery *discovery,
+                         const struct aps_steps *steps, const char *prefix,
                          char *said, size_t size);
 
 /* Call it after the last call. Writes the layers of several networks that the

@@ -104,9 +104,19 @@ static size_t found_count(const struct found *found, bool reversed, long i)
     return found->is.counts[reversed ? found->is.layers - 1 - i : i];
 }
 
+/* Returns the type of the elements of all layers; float if there are several. */
+static enum aps_element found_element(const struct found *found)
+{
+    for (int i = 0; i < APS_ELEMENTS; i++)
+        if (found->is.types == 1u << i)
+            return (enum aps_element)i;
+    return APS_ELEMENT_FLOAT;
+}
+
 static void found_write_table(const struct found *found, bool reversed,
                               FILE *file)
 {
+    const enum aps_element element = found_element(found);
     const bool turns = found->is.kind == APS_FOUND_TURNS;
     int network = 0;
 
@@ -117,18 +127,21 @@ static void found_write_table(const struct found *found, bool reversed,
             "nothing, may be\n"
             "# added; so may columns whose names begin with x-, which are "
             "ignored.\n"
-            "layer,name,count%s\n",
+            "layer,name,count%s%s\n",
             turns ? "a step of each network" : "one step",
             found->is.kind == APS_FOUND_ANY ? "the largest first"
             : reversed                      ? "the last call first"
                                             : "in the order of the calls",
-            turns ? ",network" : "");
+            turns ? ",network" : "",
+            element != APS_ELEMENT_FLOAT ? ",type" : "");
     for (long i = 0; i < found->is.layers; i++) {
         fprintf(file, "%ld,layer%ld,%zu", i, i,
                 found_count(found, reversed, i));
         network += turns && i == found->is.ends[network];
         if (turns)
             fprintf(file, ",network%d", network);
+        if (element != APS_ELEMENT_FLOAT)
+            fprintf(file, ",%s", aps_element_types[element].name);
         fputc('\n', file);
     }
 }
@@ -258,6 +271,13 @@ static void found_write_policy(const struct found *found,
     fprintf(file, headings[found->is.kind], found->is.layers,
             aps_plural(found->is.layers));
     fprintf(file, "version: 1\n%s", found_order_comment(found));
+    if ((found->is.types & (found->is.types - 1)) != 0)
+        fputs(
+            "# The calls have elements of several types. A column type in the "
+            "table tells\n"
+            "# apsmpi explain the type of each layer: float, bf16, fp16 or "
+            "double.\n",
+            file);
     if (found->is.layers == 1)
         fprintf(file,
                 "# If a step of the program has several calls of %zu "

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "base/element.h"
 #include "steps/turns.h"
 
 /* Layers that discovery found. */
@@ -17,6 +18,7 @@ struct aps_found {
         APS_FOUND_ANY,   /* a step whose calls come in any order */
         APS_FOUND_TURNS  /* steps of several networks alternately */
     } kind;
+    unsigned types; /* types of the elements: 1 << enum aps_element each */
     const size_t
         *counts;  /* in the order of the calls; in any order: the largest
                              first */

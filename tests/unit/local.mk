@@ -102,6 +102,7 @@ UNIT_TESTS = \
 	tests/unit/codec/stream \
 	tests/unit/base/switch \
 	tests/unit/compress/ternary \
+	tests/unit/steps/discovery_types \
 	tests/unit/steps/tiling tests/unit/steps/turns tests/unit/compress/vote tests/unit/pmpi/within tests/unit/base/writable
 
 # Compressors.
@@ -454,6 +455,9 @@ tests_unit_steps_steps_search_LDADD = $(UNIT_LIBS)
 tests_unit_steps_layer_order_SOURCES = tests/unit/steps/layer_order.c
 tests_unit_steps_layer_order_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_steps_layer_order_LDADD = $(UNIT_LIBS)
+tests_unit_steps_discovery_types_SOURCES = tests/unit/steps/discovery_types.c
+tests_unit_steps_discovery_types_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_steps_discovery_types_LDADD = $(UNIT_LIBS)
 tests_unit_steps_turns_SOURCES = tests/unit/steps/turns.c
 tests_unit_steps_turns_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_steps_turns_LDADD = $(UNIT_LIBS)
