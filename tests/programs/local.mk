@@ -6,19 +6,23 @@ program_tests = \
 	tests/programs/t-averaging.sh \
 	tests/programs/t-chainer.sh \
 	tests/programs/t-coarrays.sh \
+	tests/programs/t-heat.sh \
 	tests/programs/t-horovod.sh \
 	tests/programs/t-jax.sh \
-	tests/programs/t-libtorch.sh
+	tests/programs/t-libtorch.sh \
+	tests/programs/t-sums-16.sh
 dist_check_SCRIPTS += $(program_tests)
 EXTRA_DIST += tests/programs/lib.sh tests/programs/training.py \
 	tests/programs/averaging.py \
 	tests/programs/chainer_train.py \
 	tests/programs/coarrays.f90 \
 	tests/programs/ddp_gloo.py \
+	tests/programs/heat_train.py \
 	tests/programs/horovod.sh tests/programs/horovod_keras.py \
 	tests/programs/horovod_torch.py tests/programs/torch_network.py \
 	tests/programs/jax.sh tests/programs/jax_train.py \
 	tests/programs/libtorch.cpp \
+	tests/programs/sums_16.py \
 	tests/programs/seconds.py tests/programs/seconds.sh
 
 .PHONY: check-programs table-programs clean-programs

@@ -56,6 +56,16 @@ for framework in $frameworks; do
         what="$framework, $kind"
         trains
     done
+    # Horovod's own compression sums a datatype of two bytes by an operation of its own.
+    native 2 $fused "$python" "$program" --half
+    what="$framework, fp16, native" log=none
+    trains
+    policy half.yaml -t 'operations: probe' 'format: e4m3, scale: aps'
+    job 2 APSMPI_POLICY=half.yaml $fused "$python" "$program" --half
+    what="$framework, fp16, e4m3"
+    trains
+    check '... all long calls are rewritten' share 100
+    check '... as sums of fp16' has err 'sums fp16 and rounds each addition'
     check "$framework: matrices travel as factors" equal \
         "$(distinct compress powersgd.csv 'v["name"] ~ /^fc1.*(weight|kernel)/')" \
         'powersgd rank 4'
