@@ -5,12 +5,12 @@
 
 #include <string.h>
 
+#define TYPE(ELEMENT, ...) {__VA_ARGS__},
+
+/* In the order of the enum. */
 const struct aps_element_type aps_element_types[APS_ELEMENTS + 1] = {
-    [APS_ELEMENT_FLOAT] = {"float", 4, NULL},
-    [APS_ELEMENT_BF16] = {"bf16", 2, "bf16"},
-    [APS_ELEMENT_FP16] = {"fp16", 2, "fp16"},
-    [APS_ELEMENT_DOUBLE] = {"double", 8, NULL},
-    [APS_ELEMENT_NONE] = {"other", 0, NULL},
+    APS_ELEMENT_ROWS(TYPE) /* and APS_ELEMENT_NONE */
+    {"other", 0, NULL},
 };
 
 enum aps_element aps_element_find(const char *name)

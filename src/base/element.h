@@ -10,20 +10,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A row for each type: the enum, its name, its bytes, and the format with the same
+ * values (family_float.c), NULL for float and double. */
+#define APS_ELEMENT_ROWS(ROW)                                                  \
+    ROW(FLOAT, "float", 4, NULL)                                               \
+    ROW(BF16, "bf16", 2, "bf16")                                               \
+    ROW(FP16, "fp16", 2, "fp16")                                               \
+    ROW(DOUBLE, "double", 8, NULL)
+
+#define APS_ELEMENT_ENUM(ELEMENT, ...) APS_ELEMENT_##ELEMENT,
 enum aps_element {
-    APS_ELEMENT_FLOAT,
-    APS_ELEMENT_BF16,
-    APS_ELEMENT_FP16,
-    APS_ELEMENT_DOUBLE,
-    APS_ELEMENTS,
+    APS_ELEMENT_ROWS(APS_ELEMENT_ENUM) APS_ELEMENTS,
     APS_ELEMENT_NONE = APS_ELEMENTS /* any other type */
 };
 
 struct aps_element_type {
     const char *name;   /* in policies, logs and messages */
     size_t bytes;       /* size of an element */
-    const char *format; /* format with the same values (family_float.c); NULL:
-                           float and double */
+    const char *format; /* format with the same values, or NULL */
 };
 
 /* The last row is that of APS_ELEMENT_NONE, which has no bytes. */

@@ -196,11 +196,8 @@ static const struct aps_hint operation_hints[] = {
 const struct aps_keywords aps_keywords_operations = {.known = operations,
                                                      .hints = operation_hints};
 
-static const char *const types[] = {
-    [APS_ELEMENT_FLOAT] = "float", [APS_ELEMENT_BF16] = "bf16",
-    [APS_ELEMENT_FP16] = "fp16",   [APS_ELEMENT_DOUBLE] = "double",
-    [APS_ELEMENTS] = NULL,
-};
+#define TYPE_NAME(ELEMENT, NAME, ...) NAME,
+static const char *const types[] = {APS_ELEMENT_ROWS(TYPE_NAME) NULL};
 static const struct aps_hint type_hints[] = {
     {"fp32", "did you mean 'float'?"},     {"float32", "did you mean 'float'?"},
     {"half", "did you mean 'fp16'?"},      {"float16", "did you mean 'fp16'?"},
