@@ -27,7 +27,8 @@ for type in float bf16 fp16; do
         what="$what, $format $(accuracy) %"
         check '... all calls are rewritten' rewritten 440
         [ $format = bf16 ] ||
-            check '... and one byte of each value is sent' grep -q "($saved\.[0-9] % saved)" err
+            check '... and one byte of each value is sent' \
+                grep -q "($saved\.[0-9] % saved)" err
     done
     diag "$what"
 done
