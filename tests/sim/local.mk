@@ -85,7 +85,8 @@ EXTRA_DIST += $(sim_headers) \
 	tests/sim/simulate.sh \
 	tests/sim/tables.sh \
 	tests/sim/times.c \
-	tests/sim/types.c
+	tests/sim/types.c tests/sim/types.csv tests/sim/types.svg \
+	tests/sim/types_picture.py
 
 # Functions for which model.c is between the reductions and their callees.
 SIM_WRAP = -Wl,--wrap=aps_codec_init,--wrap=aps_magnitude_of \
