@@ -49,6 +49,7 @@ UNIT_TESTS = \
 	tests/unit/base/nearest \
 	tests/unit/pmpi/magnitude_batch \
 	tests/unit/base/options \
+	tests/unit/pmpi/element_oracle \
 	tests/unit/pmpi/memory_relay \
 	tests/unit/pmpi/pinned_pool \
 	tests/unit/policy/policy \
@@ -477,6 +478,13 @@ tests_unit_pmpi_magnitude_batch_SOURCES = tests/unit/pmpi/magnitude_batch.c \
 	pmpi/block/magnitude_batch.c pmpi/block/magnitude_batch.h
 tests_unit_pmpi_magnitude_batch_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_magnitude_batch_LDADD = $(UNIT_LIBS)
+tests_unit_pmpi_element_oracle_SOURCES = tests/unit/pmpi/element_oracle.c \
+	tests/unit/pmpi/exact.h tests/unit/pmpi/exact_wire.h \
+	pmpi/device/memory_relay.c pmpi/device/memory_relay.h \
+	tests/sim/device.c
+tests_unit_pmpi_element_oracle_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi \
+	-include $(top_srcdir)/tests/sim/no_gpu.h
+tests_unit_pmpi_element_oracle_LDADD = $(UNIT_LIBS) -lpthread -lm
 tests_unit_pmpi_memory_relay_SOURCES = tests/unit/pmpi/memory_relay.c \
 	pmpi/device/memory_relay.c pmpi/device/memory_relay.h
 tests_unit_pmpi_memory_relay_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
