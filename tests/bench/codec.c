@@ -7,9 +7,11 @@
  * that stays in the L2 cache, one for data that fits no cache.
  *
  *     codec [KIB ...] [FORMAT ...]   default: 256 262144, and a list of formats
+ *     codec types [KIB ...] [FORMAT ...]
  *     codec instructions [FORMAT ...]
  *
- * The latter counts each kernel's instructions per value instead; "-" if the
+ * `types` measures elements of every type, and memcpy of the same elements. The
+ * last form counts each kernel's instructions per value instead; "-" if the
  * system does not let a process step another.
  *
  * The column "read" is the bound of kernels that only read: a loop that loads
@@ -27,6 +29,7 @@
 
 #include "codec/codec.h"
 #include "codec/stream.h"
+#include "device/memory_relay.h"
 #include "instructions.h"
 #include "number/parse.h"
 
@@ -44,7 +47,8 @@ static const char *const formats[] = {
 
 struct data {
     size_t n;
-    float *x;
+    enum aps_element element;
+    float *x; /* or elements of that type */
     float *y;
     unsigned char *wire;
     unsigned char *codes; /* codes of sums */
@@ -54,9 +58,14 @@ struct data {
 
 static volatile float sink;
 
+static size_t bytes_of(const struct data *d)
+{
+    return d->n * aps_element_types[d->element].bytes;
+}
+
 static void run_memcpy(struct data *d)
 {
-    memcpy(d->y, d->x, d->n * sizeof *d->x);
+    memcpy(d->y, d->x, bytes_of(d));
 }
 
 /* The largest load of a vector unit of any CPU. */
@@ -157,11 +166,38 @@ static void run_stream(struct data *d)
     aps_stream_decode(&d->codec, d->wire, d->n, d->scaling, 0, d->y);
 }
 
+static void run_element_max(struct data *d)
+{
+    sink = aps_memory_relay(d->element)->magnitude(d->x, d->n).max;
+}
+
+static void run_element_encode(struct data *d)
+{
+    aps_memory_relay(d->element)
+        ->encode(&d->codec, d->x, d->n, d->scaling, d->wire);
+}
+
+static void run_element_decode(struct data *d)
+{
+    aps_memory_relay(d->element)
+        ->decode(&d->codec, d->wire, d->n, d->scaling, 0, d->y);
+}
+
 /* The columns; the others are compared with memcpy. */
-static const struct {
+struct kernel {
     const char *name;
     void (*run)(struct data *);
-} kernels[] = {
+};
+
+static const struct kernel element_kernels[] = {
+    {"memcpy", run_memcpy},
+    {"max", run_element_max},
+    {"encode", run_element_encode},
+    {"decode", run_element_decode},
+};
+#define ELEMENT_KERNELS (sizeof element_kernels / sizeof *element_kernels)
+
+static const struct kernel kernels[] = {
     {"memcpy", run_memcpy},
     {"read", run_read},
     {"max", run_max},
@@ -204,7 +240,7 @@ static double median(const double *values)
 /* Returns the GB/s of one run, which takes at least 2 ms. */
 static double rate(void (*run)(struct data *), struct data *d)
 {
-    double bytes = (double)d->n * sizeof *d->x;
+    double bytes = (double)bytes_of(d);
     int inner = (int)(4e7 / bytes) + 1;
     double start = now();
 
@@ -213,24 +249,33 @@ static double rate(void (*run)(struct data *), struct data *d)
     return inner * bytes / (now() - start) * 1e-9;
 }
 
+/* Prints the header of a table. */
+static void header(const struct kernel *table, size_t count)
+{
+    printf("  %-7s %-9s %4s %6s", "cpu", "format", "bits", table[0].name);
+    for (size_t k = 1; k < count; k++)
+        printf(" %12s", table[k].name);
+    printf("\n");
+}
+
 /* Prints one row: all kernels of the codec, alternating. */
-static void row(struct data *d)
+static void row(struct data *d, const struct kernel *table, size_t count)
 {
     static double rates[KERNELS][REPEATS], ratios[KERNELS][REPEATS];
 
-    for (size_t k = 0; k < KERNELS; k++) /* warm up */
-        kernels[k].run(d);
+    for (size_t k = 0; k < count; k++) /* warm up */
+        table[k].run(d);
     for (int r = 0; r < REPEATS; r++) {
         /* Keeps the sums small. */
-        memset(d->y, 0, d->n * sizeof *d->y);
-        for (size_t k = 0; k < KERNELS; k++) {
-            rates[k][r] = rate(kernels[k].run, d);
+        memset(d->y, 0, bytes_of(d));
+        for (size_t k = 0; k < count; k++) {
+            rates[k][r] = rate(table[k].run, d);
             ratios[k][r] = rates[k][r] / rates[0][r];
         }
     }
     printf("  %-7s %-9s %4d %6.1f", d->codec.cpu, d->codec.format.name,
            d->codec.format.width, median(rates[0]));
-    for (size_t k = 1; k < KERNELS; k++)
+    for (size_t k = 1; k < count; k++)
         printf(" %6.1f %4.2fx", median(rates[k]), median(ratios[k]));
     printf("\n");
 }
@@ -297,14 +342,41 @@ static void bench(size_t kib, const char *const *names, size_t count)
     struct data d = data_create(kib * 1024 / sizeof *d.x);
 
     printf("%zu KiB of floats: GB/s, and as a multiple of memcpy\n", kib);
-    printf("  %-7s %-9s %4s %6s", "cpu", "format", "bits", kernels[0].name);
-    for (size_t k = 1; k < KERNELS; k++)
-        printf(" %12s", kernels[k].name);
-    printf("\n");
+    header(kernels, KERNELS);
     for (size_t f = 0; f < count; f++) {
         data_set_format(&d, names[f]);
-        row(&d);
+        row(&d, kernels, KERNELS);
     }
+    data_destroy(&d);
+}
+
+/* Measures elements of every type: `kib` of each. */
+static void bench_types(size_t kib, const char *const *names, size_t count)
+{
+    struct data d = data_create(kib * 1024 / sizeof(uint16_t));
+    float *values = d.x;
+
+    d.x = aligned_alloc(4096, kib * 1024);
+    if (!d.x) {
+        perror("codec");
+        exit(1);
+    }
+    for (int e = 0; e < APS_ELEMENTS; e++) {
+        d.element = (enum aps_element)e;
+        d.n = kib * 1024 / aps_element_types[e].bytes;
+        if (d.element == APS_ELEMENT_FLOAT)
+            memcpy(d.x, values, kib * 1024);
+        else
+            aps_memory_relay(d.element)->copy_in(d.x, values, d.n);
+        printf("%zu KiB of %s: GB/s, and as a multiple of memcpy\n", kib,
+               aps_element_types[e].name);
+        header(element_kernels, ELEMENT_KERNELS);
+        for (size_t f = 0; f < count; f++) {
+            data_set_format(&d, names[f]);
+            row(&d, element_kernels, ELEMENT_KERNELS);
+        }
+    }
+    free(values);
     data_destroy(&d);
 }
 
@@ -364,9 +436,11 @@ static void count_instructions(const char *const *names, size_t count)
 
 int main(int argc, char **argv)
 {
+    static const size_t default_kib[] = {256, 262144};
     const char *const *names = formats;
     size_t count = sizeof formats / sizeof *formats;
-    int sizes = 0;
+    void (*measure)(size_t, const char *const *, size_t) = bench;
+    int first = 1, sizes = 0;
 
     if (argc > 1 && strcmp(argv[1], "instructions") == 0) {
         if (argc > 2) {
@@ -376,17 +450,18 @@ int main(int argc, char **argv)
         count_instructions(names, count);
         return 0;
     }
-    while (1 + sizes < argc && strtoul(argv[1 + sizes], NULL, 10) > 0)
+    if (argc > 1 && strcmp(argv[1], "types") == 0) {
+        measure = bench_types;
+        first = 2;
+    }
+    while (first + sizes < argc && strtoul(argv[first + sizes], NULL, 10) > 0)
         sizes++;
-    if (1 + sizes < argc) {
-        names = (const char *const *)(argv + 1 + sizes);
-        count = (size_t)(argc - 1 - sizes);
+    if (first + sizes < argc) {
+        names = (const char *const *)(argv + first + sizes);
+        count = (size_t)(argc - first - sizes);
     }
-    if (sizes == 0) {
-        bench(256, names, count);
-        bench(262144, names, count);
-    }
-    for (int i = 1; i <= sizes; i++)
-        bench(strtoul(argv[i], NULL, 10), names, count);
+    for (int i = 0; i < (sizes > 0 ? sizes : 2); i++)
+        measure(sizes > 0 ? strtoul(argv[first + i], NULL, 10) : default_kib[i],
+                names, count);
     return 0;
 }

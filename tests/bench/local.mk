@@ -6,8 +6,12 @@ EXTRA_PROGRAMS = $(bench_programs)
 CLEANFILES += $(EXTRA_PROGRAMS)
 check_PROGRAMS += tests/bench/codec
 tests_bench_codec_SOURCES = tests/bench/codec.c \
-	tests/bench/instructions.c tests/bench/instructions.h
-tests_bench_codec_LDADD = libcore.la
+	tests/bench/instructions.c tests/bench/instructions.h \
+	pmpi/device/memory_relay.c pmpi/device/memory_relay.h \
+	tests/sim/device.c
+tests_bench_codec_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi \
+	-include $(top_srcdir)/tests/sim/no_gpu.h
+tests_bench_codec_LDADD = libcore.la -lpthread
 tests_bench_compress_SOURCES = tests/bench/compress.c tests/bench/compress.h \
 	tests/bench/compress_lowrank.c tests/bench/compress_select.c \
 	tests/bench/compress_feedback.c tests/bench/compress_ternary.c
