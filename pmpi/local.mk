@@ -134,6 +134,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/cut/exchange.c pmpi/cut/exchange.h \
 	pmpi/cut/exponent.c pmpi/cut/exponent.h \
 	pmpi/group/gpu_ipc.c pmpi/group/gpu_ipc.h \
+	pmpi/group/hardware.c pmpi/group/hardware.h \
 	pmpi/group/store_selector.c pmpi/group/store_selector.h \
 	pmpi/reduce/hierarchical.c pmpi/reduce/hierarchical.h \
 	pmpi/reduce/hierarchical_devices.c pmpi/reduce/hierarchical_devices.h \
@@ -157,7 +158,7 @@ if MPI_MPICH
 libapsmpi_la_SOURCES += pmpi/entry/f08.c
 endif
 libapsmpi_la_CPPFLAGS = $(pmpi_measure_apsmpi_measure_CPPFLAGS) $(mpi_handles)
-libapsmpi_la_LIBADD = libpolicy.la libcore.la $(HWLOC_LIBS)
+libapsmpi_la_LIBADD = libpolicy.la libcore.la
 libapsmpi_la_LDFLAGS = -module -avoid-version -shared $(LIBYAML_LIBS)
 
 # The module that apsmpi-run --audit gives to the loader.

@@ -3,116 +3,10 @@
 
 #include "group/topology.h"
 
-#include <hwloc.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "group/hardware.h"
 #include "message/agree.h"
-
-static hwloc_obj_type_t topology_object_type(enum aps_group_kind kind)
-{
-    switch (kind) {
-    case APS_GROUP_PACKAGE:
-        return HWLOC_OBJ_PACKAGE;
-    case APS_GROUP_NUMA:
-        return HWLOC_OBJ_NUMANODE;
-    default:
-        return HWLOC_OBJ_L3CACHE;
-    }
-}
-
-/*
- * Stores the cores to which this rank is bound. On a described topology
- * (HWLOC_SYNTHETIC, HWLOC_XMLFILE) rank i of the node has core i.
- */
-static int topology_rank_cpuset(hwloc_topology_t topology, int node_rank,
-                                hwloc_cpuset_t set, char *cause, size_t size)
-{
-    int cores;
-
-    if (hwloc_topology_is_thissystem(topology)) {
-        if (hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) == 0)
-            return 0;
-        snprintf(cause, size, "hwloc cannot tell this rank's binding");
-        return -1;
-    }
-    cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
-    if (cores <= 0) {
-        snprintf(cause, size, "the described topology has no cores");
-        return -1;
-    }
-    hwloc_bitmap_copy(set, hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE,
-                                                 (unsigned)(node_rank % cores))
-                               ->cpuset);
-    return 0;
-}
-
-/* Returns the index of the object that contains all of `set`, or -1. */
-static int topology_covering_object(hwloc_topology_t topology,
-                                    hwloc_obj_type_t type,
-                                    hwloc_const_cpuset_t set)
-{
-    int count = hwloc_get_nbobjs_by_type(topology, type);
-
-    for (int i = 0; i < count; i++) {
-        hwloc_obj_t object = hwloc_get_obj_by_type(topology, type, (unsigned)i);
-
-        if (object->cpuset && hwloc_bitmap_isincluded(set, object->cpuset))
-            return i;
-    }
-    return -1;
-}
-
-/* Topology of this node, loaded once: loading takes milliseconds. */
-static hwloc_topology_t loaded;
-static bool is_loaded;
-static pthread_once_t load_once = PTHREAD_ONCE_INIT;
-
-static void topology_load(void)
-{
-    if (hwloc_topology_init(&loaded) != 0)
-        return;
-    is_loaded = hwloc_topology_load(loaded) == 0;
-    if (!is_loaded)
-        hwloc_topology_destroy(loaded);
-}
-
-/* Returns the index of the object inside which this rank is bound, or -1 with a
- * cause. */
-static int topology_hardware_colour(enum aps_group_kind kind, int node_rank,
-                                    char *cause, size_t size)
-{
-    const hwloc_obj_type_t type = topology_object_type(kind);
-    hwloc_cpuset_t set;
-    int colour = -1;
-
-    pthread_once(&load_once, topology_load);
-    set = is_loaded ? hwloc_bitmap_alloc() : NULL;
-    if (!set) {
-        snprintf(cause, size, "hwloc cannot load the topology");
-        return -1;
-    }
-    if (hwloc_get_nbobjs_by_type(loaded, type) <= 0) {
-        snprintf(cause, size, "hwloc finds no %s on this node",
-                 aps_group_name(kind));
-        goto free_set;
-    }
-    if (topology_rank_cpuset(loaded, node_rank, set, cause, size) < 0)
-        goto free_set;
-    colour = topology_covering_object(loaded, type, set);
-    if (colour < 0)
-        snprintf(cause, size,
-                 "this rank is not bound inside one %s: bind the ranks "
-                 "(mpiexec -bind-to core) or use group: node",
-                 aps_group_name(kind));
-
-free_set:
-    hwloc_bitmap_free(set);
-    return colour;
-}
-
-/* --- groups --------------------------------------------------------------- */
 
 /* A partition of n ranks: ranks with the same two keys are in the same part. */
 struct partition {
@@ -204,7 +98,7 @@ static int topology_colours(const struct aps_vcomm *vcomm,
                          : 0;
     if (grouping->kind == APS_GROUP_NUMBER || grouping->kind == APS_GROUP_NODE)
         return 0;
-    colours[vcomm->rank] = topology_hardware_colour(
+    colours[vcomm->rank] = aps_hardware_colour(
         grouping->kind, nodes->place[vcomm->rank], cause, size);
     rc = aps_agree_gather_bytes(vcomm, sizeof *colours, colours);
     if (rc != MPI_SUCCESS)

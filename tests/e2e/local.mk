@@ -120,6 +120,13 @@ tests_e2e_counter_la_LIBADD = $(MPI_LIBS)
 tests_e2e_counter_la_LDFLAGS = -module -avoid-version -shared -no-undefined \
 	-rpath $(abs_top_builddir)/tests/e2e
 
+# Hides hwloc from dlopen; preloaded after the library.
+check_LTLIBRARIES += tests/e2e/no_hwloc.la
+tests_e2e_no_hwloc_la_SOURCES = tests/e2e/no_hwloc.c
+tests_e2e_no_hwloc_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+tests_e2e_no_hwloc_la_LDFLAGS = -module -avoid-version -shared -no-undefined \
+	-rpath $(abs_top_builddir)/tests/e2e
+
 # A program that multiplies matrices, and the BLAS that it is linked with.
 check_LTLIBRARIES += tests/e2e/libstub.la
 tests_e2e_libstub_la_SOURCES = tests/e2e/blas.c

@@ -105,6 +105,9 @@ impossible 'a topology without packages' package 'hwloc finds no package on this
 impossible 'ranks that are not bound' package \
     'this rank is not bound inside one package: bind the ranks' \
     HWLOC_SYNTHETIC='package:2 core:1 pu:1' HWLOC_THISSYSTEM=1
+impossible 'a host without hwloc' package \
+    'this host lacks libhwloc.so.15: install hwloc 2 or use group: node' \
+    LD_PRELOAD="$sanitizer$library:$top_builddir/tests/e2e/.libs/no_hwloc.so"
 impossible 'a topology that only rank 1 lacks' l3 'hwloc finds no l3 on this node' \
     HWLOC_SYNTHETIC="$packages" sh -c \
     "[ $launched_as != 1 ] || export HWLOC_SYNTHETIC='core:4 pu:1'

@@ -64,7 +64,7 @@ sim_engine = \
 	pmpi/compressed/ternary_hierarchical.c \
 	pmpi/compressed/vote.c \
 	pmpi/compressed/fp32_fallback.c \
-	pmpi/group/topology.c
+	pmpi/group/hardware.c pmpi/group/topology.c
 sim_common = \
 	tests/sim/device.c \
 	tests/sim/model.c \
@@ -130,7 +130,7 @@ $(sim_programs): tests/sim/libengine.a $(sim_headers) \
 	    $(CPPFLAGS) $(tests_sim_libengine_a_CFLAGS) $(CFLAGS) -g0 -Wl,-s \
 	    -o $@ $(top_srcdir)/$@.c -Wl,--whole-archive tests/sim/libengine.a \
 	    -Wl,--no-whole-archive .libs/libpolicy.a .libs/libcore.a \
-	    $(SIM_WRAP) $(LIBYAML_ARCHIVE) $(HWLOC_LIBS) $(LIBS) -lm
+	    $(SIM_WRAP) $(LIBYAML_ARCHIVE) $(LIBS) -lm
 CLEANFILES += $(sim_programs) tests/sim/compressors.csv
 
 .PHONY: sim check-sim
