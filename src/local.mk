@@ -43,7 +43,7 @@ libcore_la_SOURCES = \
 	src/base/print.c src/base/print.h \
 	src/base/failures.c src/base/failures.h \
 	src/base/fpenv.h \
-	src/base/hot.h \
+	src/base/glibc.h src/base/hot.h \
 	src/base/size_min.h \
 	src/base/logarithm.c src/base/logarithm.h \
 	src/number/bits.h src/number/cast.h \

@@ -40,7 +40,7 @@ tests_bench_allreduce_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS) \
 tests_bench_allreduce_LDADD = libaps.la $(MPI_LIBS) -lm
 
 EXTRA_PROGRAMS += tests/bench/types
-tests_bench_types_CPPFLAGS = $(MPI_CFLAGS)
+tests_bench_types_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_bench_types_LDADD = $(MPI_LIBS) -lm
 
 check_PROGRAMS += tests/bench/nonblocking
@@ -66,7 +66,7 @@ tests_bench_step_LDADD = $(MPI_LIBS) -lm
 
 # Communicators that live for one sum.
 check_PROGRAMS += tests/bench/short_lived
-tests_bench_short_lived_CPPFLAGS = $(MPI_CFLAGS)
+tests_bench_short_lived_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_bench_short_lived_LDADD = $(MPI_LIBS)
 
 EXTRA_DIST += tests/bench/allreduce.sh tests/bench/nonblocking.sh \

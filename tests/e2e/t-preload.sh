@@ -144,6 +144,14 @@ if command -v readelf >/dev/null; then
     readelf -d "$library" | grep NEEDED >needed
     check 'the C library alone is needed' not grep -v -e '\[libm\.so' -e '\[libc\.so' \
         -e '\[ld-linux' needed
+    readelf -VW "$library" | grep -o 'GLIBC_2\.[0-9]*' | sort -u >versions
+    case $(uname -m) in
+    x86_64 | aarch64)
+        check '... of glibc 2.28 or later' equal \
+            "$(awk -F. '$2 > 28' versions)" ''
+        ;;
+    *) skip '... of glibc 2.28 or later' "not on $(uname -m)" ;;
+    esac
     readelf -dW "$library" >dynamic
     check 'no run path and no text relocations' \
         not grep -E 'RPATH|RUNPATH|TEXTREL' dynamic

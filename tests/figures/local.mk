@@ -3,7 +3,7 @@
 # build directory.
 check_PROGRAMS += tests/figures/replay
 tests_figures_replay_SOURCES = tests/figures/replay.c tests/figures/count.h
-tests_figures_replay_CPPFLAGS = $(MPI_CFLAGS)
+tests_figures_replay_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_figures_replay_LDADD = $(MPI_LIBS) -ldl -lm
 
 # Preloaded; -rpath makes libtool build them shared.

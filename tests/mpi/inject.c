@@ -31,6 +31,8 @@
  *                   and the following ones, `times` in all
  *     long inject_disarm(void);  ends this; returns the number of failed calls
  */
+/* This file defines functions of glibc under their present names. */
+#define APS_BASE_GLIBC_H
 #include "config.h"
 
 #include <dlfcn.h>
