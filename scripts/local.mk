@@ -132,7 +132,8 @@ install-lab-hook:
 
 scripts/apsmpi-run: $(top_srcdir)/scripts/apsmpi-run.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) scripts && \
-	$(SED) -e 's|@bindir[@]|$(bindir)|g' \
+	$(SED) -e 's|@prefix[@]|$(prefix)|g' \
+	    -e 's|@bindir[@]|$(bindir)|g' \
 	    -e 's|@libdir[@]|$(libdir)|g' \
 	    -e 's|@MPI[@]|$(MPI)|g' \
 	    -e 's|@PACKAGE_VERSION[@]|$(PACKAGE_VERSION)|g' \

@@ -230,5 +230,5 @@ apsmpi_SOURCES = \
 	src/explain/shadows.c src/explain/shadows.h src/verbs/snr.c \
 	src/explain/traffic.c src/explain/traffic.h
 apsmpi_CPPFLAGS = $(AM_CPPFLAGS) -DAPS_BINDIR='"$(bindir)"' \
-	-DAPS_LIBDIR='"$(libdir)"'
+	-DAPS_LIBDIR='"$(libdir)"' -DAPS_PREFIX='"$(prefix)"'
 apsmpi_LDADD = libpolicy.la libcore.la $(LIBYAML_ARCHIVE)

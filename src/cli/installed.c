@@ -45,22 +45,45 @@ static void own_directory(char path[PATH_MAX])
         *slash = '\0';
 }
 
-/* Writes the place of the libraries as a pattern for glob(3). `make install
- * DESTDIR=...` puts a directory before that of this command. */
+/* Returns the part of an installation directory after the prefix, or NULL. */
+static const char *below_prefix(const char *directory)
+{
+    const size_t length = strlen(APS_PREFIX);
+
+    return strncmp(directory, APS_PREFIX "/", length + 1) == 0
+               ? directory + length
+               : NULL;
+}
+
+/*
+ * Writes the place of the libraries as a pattern for glob(3). The prefix may
+ * have been moved, and `make install DESTDIR=...` puts a directory before it.
+ */
 static void make_pattern(char pattern[2 * PATH_MAX])
 {
-    const size_t bin = strlen(APS_BINDIR);
+    const char *bin = below_prefix(APS_BINDIR);
+    const char *lib = below_prefix(APS_LIBDIR);
     char own[PATH_MAX];
     size_t length;
 
     own_directory(own);
     length = strlen(own);
     snprintf(pattern, 2 * PATH_MAX, "%s/.libs/libapsmpi.so", own);
-    if (length >= bin && strcmp(own + length - bin, APS_BINDIR) == 0)
-        snprintf(pattern, 2 * PATH_MAX, "%.*s%s/apsmpi/*/libapsmpi.so",
-                 (int)(length - bin), own, APS_LIBDIR);
-    else if (access(pattern, R_OK) != 0)
-        snprintf(pattern, 2 * PATH_MAX, "%s/apsmpi/*/libapsmpi.so", APS_LIBDIR);
+    if (access(pattern, R_OK) == 0)
+        return;
+    if (!bin || !lib) {
+        bin = APS_BINDIR;
+        lib = APS_LIBDIR;
+    }
+    if (length >= strlen(bin) && strcmp(own + length - strlen(bin), bin) == 0) {
+        own[length - strlen(bin)] = '\0';
+        snprintf(pattern, 2 * PATH_MAX, "%s%s/apsmpi", own, lib);
+        if (access(pattern, X_OK) == 0) {
+            strcat(pattern, "/*/libapsmpi.so");
+            return;
+        }
+    }
+    snprintf(pattern, 2 * PATH_MAX, "%s/apsmpi/*/libapsmpi.so", APS_LIBDIR);
 }
 
 /* Reads "MARK VERSION for MPI" in the bytes of the file. */

@@ -121,6 +121,15 @@ check '... without a word, because there is no choice' lines 0 err 'apsmpi-run: 
 policy bad.yaml 'format: e9m9'
 timed "$bin/apsmpi-run" -p bad.yaml $MPIEXEC -n 2 "$probe" sums 2
 check '... after a check of the policy' status_is 125
+cp -R "$dest$prefix" "$tmp/moved"
+moved=$tmp/moved$(where libapsmpi.so | sed "s,^$dest$prefix,,")
+timed "$tmp/moved/bin/apsmpi" info
+check 'apsmpi info finds the library of a prefix that was moved' \
+    has out "library    $moved"
+timed "$tmp/moved/bin/apsmpi-run" -p good.yaml $MPIEXEC -n 2 "$probe" sums 2
+check '... and apsmpi-run starts a job with it' rewritten 2
+timed "$tmp/moved/bin/apsmpi-run" --dry-run -q $MPIEXEC -n 1 true
+check '... under its path' has out "$moved"
 rm "$(where libapsmpi.so)"
 timed "$bin/apsmpi-run" -p good.yaml $MPIEXEC -n 2 "$probe" sums 2
 check '... and says which library is missing' \
