@@ -297,6 +297,56 @@ APSMPI_POLICY=$tmp/good.yaml
 check '... and starts nothing' status_is 0
 run --print-env ./for_mpich
 check '... also with a command' has out "LD_PRELOAD=$library"
+run --print-env=slurm -p good.yaml -q
+check '--print-env=slurm: one word' equal "$(cat out)" \
+    "--export=ALL,LD_PRELOAD=$library,APSMPI_POLICY=$tmp/good.yaml,APSMPI_SUMMARY=off"
+run --print-env=slurm -l a,b.csv
+check '... refuses a comma' has err 'srun parts variables at commas, and one has a'
+check '... fails' status_is 125
+APPTAINER_BIND=/data timed "$script" --library "$library" --print-env=apptainer \
+    -p good.yaml
+check '--print-env=apptainer: variables and folders' equal "$(cat out)" \
+    "APPTAINERENV_LD_PRELOAD=$library
+APPTAINERENV_APSMPI_POLICY=$tmp/good.yaml
+APPTAINER_BIND=/data,$tmp:$tmp:ro"
+LD_PRELOAD="$top_builddir/tests/e2e/.libs/counter.so" timed "$script" \
+    --library "$library" --print-env=docker -p good.yaml
+check '--print-env=docker: options' equal "$(cat out)" \
+    "--env=LD_PRELOAD=$library:$top_builddir/tests/e2e/.libs/counter.so
+--env=APSMPI_POLICY=$tmp/good.yaml
+--volume=$tmp:$tmp:ro
+--volume=$top_builddir/tests/e2e/.libs:$top_builddir/tests/e2e/.libs:ro"
+run --print-env=docker -p a:b.yaml --on-error pass
+check '... refuses a colon' has err "this name has one: $tmp/a:b.yaml"
+check '... fails' status_is 125
+run --print-env=podman
+check 'a form that does not exist' has err \
+    "--print-env must be sh|slurm|apptainer|docker, not 'podman'"
+check '... fails' status_is 125
+
+# What Apptainer does with the variables, in a container without hwloc.
+cat >apptainer <<END
+#!/bin/sh
+shift 2
+for name in \$(env | sed -n 's/^APPTAINERENV_\([A-Z_]*\)=.*/\1/p'); do
+    eval "export \$name=\"\\\$APPTAINERENV_\$name\""
+done
+LD_PRELOAD=\$LD_PRELOAD:$top_builddir/tests/e2e/.libs/no_hwloc.so exec "\$@"
+END
+chmod +x apptainer
+policy groups.yaml 'format: e4m3, group: package'
+for rule in good groups; do
+    run --print-env=apptainer -p $rule.yaml
+    # shellcheck disable=SC2046 # a list of words
+    timed env $(cat out) $launch -n 2 ./apptainer exec image.sif "$probe" sums 2
+    check "a job in a container, $rule.yaml" lines 1 out '2 sums right'
+    mv err err.$rule
+done
+cp err.good err
+check '... is rewritten' rewritten 2
+cp err.groups err
+check '... passes through if the policy needs hwloc' rewritten 0
+check '... and says so, once' lines 1 err 'this host lacks libhwloc.so.15'
 run true
 check 'the error of a command without a launcher names --print-env' has err \
     'apsmpi-run --print-env'
