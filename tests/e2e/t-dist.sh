@@ -38,6 +38,17 @@ fi
 check 'the manual is in it' test -s "$dist/pmpi/apsmpi.7"
 check 'configure can be executed' test -x "$dist/configure"
 
+archive=$top_builddir/apsmpi-$PACKAGE_VERSION.tar.xz
+for mask in 022 077; do
+    umask $mask
+    XZ_OPT=-0 make_in "$top_builddir" dist
+    check "make dist, umask $mask" status_is 0
+    sha256sum <"$archive" >sum.$mask
+    rm -f "$archive"
+done
+umask 022
+check '... makes the same archive, bit for bit' cmp sum.022 sum.077
+
 if [ -z "${APS_TEST_LONG:-}" ]; then
     skip 'what it holds builds' 'make check-long tries it, for minutes'
     finish
