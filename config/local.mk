@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sample policies, layer tables, pkg-config.
+# Sample policies, layer tables, a program to try them with, pkg-config, and a module
+# file.
 policiesdir = $(pkgdatadir)/policies
 dist_policies_DATA = \
 	config/policies/aps-e3m0.yaml \
@@ -35,6 +36,16 @@ dist_layers_DATA = \
 	config/layers/resnet50-layers.csv \
 	config/layers/vgg16-layers.csv
 EXTRA_DIST += config/layers/tables.py
+examplesdir = $(pkgdatadir)/examples
+dist_examples_DATA = tests/apps/digits.py tests/apps/digits.csv
+EXTRA_DIST += config/modulefile.in
+modulefilesdir = $(datadir)/modulefiles
+modulefiles_DATA = config/modulefile/apsmpi
+CLEANFILES += config/modulefile/apsmpi
+config/modulefile/apsmpi: $(top_srcdir)/config/modulefile.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
+	$(SED) -e 's|@bindir[@]|$(bindir)|' -e 's|@libdir[@]|$(libdir)|' \
+	    $(top_srcdir)/config/modulefile.in >$@.tmp && mv $@.tmp $@
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = config/libaps.pc
 if HAVE_CUDA

@@ -12,7 +12,6 @@ tests_apps_digits_SOURCES = $(digits_sources)
 tests_apps_digits_CPPFLAGS = $(MPI_CFLAGS)
 tests_apps_digits_LDADD = $(MPI_LIBS) -lm
 EXTRA_DIST += tests/apps/README.md tests/apps/characters.py \
-	tests/apps/digits.csv tests/apps/digits.py \
 	tests/apps/digits_horovod.py \
 	tests/apps/digits_torch.py tests/apps/fashion-layers.csv \
 	tests/apps/fashion.py tests/apps/fusion.py tests/apps/groups.f90 \

@@ -17,7 +17,8 @@ check 'make install' status_is 0
 where()
 {
     found=$(cd "$dest$prefix" &&
-        find . -name "$1" ! -type d ! -path '*/completions/*' | head -n 1)
+        find . -name "$1" ! -type d ! -path '*/completions/*' \
+        ! -path '*/modulefiles/*' | head -n 1)
     [ -z "$found" ] || printf '%s\n' "$dest$prefix/${found#./}"
 }
 
@@ -45,6 +46,9 @@ if [ -e "$top_builddir/libapsmpi-cuda.la" ]; then
 fi
 check 'aps.h' in_place aps.h include
 check 'aps_version.h' in_place aps_version.h include
+check 'the module file' grep -x "prepend-path PATH {$prefix/bin}" \
+    "$dest$prefix/share/modulefiles/apsmpi"
+check 'digits.py' in_place digits.py examples
 check 'libaps.pc' in_place libaps.pc pkgconfig
 for name in apsmpi apsmpi-run apsmpi-report apsmpi-lab apsmpi-layers \
     apsmpi-suggest; do
