@@ -51,3 +51,6 @@ pkgconfig_DATA = config/libaps.pc
 if HAVE_CUDA
 pkgconfig_DATA += config/libaps-cuda.pc
 endif
+# Recipes for other packagers.
+EXTRA_DIST += config/conda/meta.yaml config/conda/conda_build_config.yaml \
+	config/spack/package.py
