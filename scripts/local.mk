@@ -140,6 +140,21 @@ scripts/apsmpi-run: $(top_srcdir)/scripts/apsmpi-run.in Makefile
 	    $(top_srcdir)/scripts/apsmpi-run.in >$@.tmp && \
 	chmod +x $@.tmp && mv $@.tmp $@
 
+# Packages of Debian and of Python, in the build directory.
+.PHONY: deb wheel install-all
+EXTRA_DIST += config/debian/control scripts/package scripts/wheel.py
+CLEANFILES += apsmpi*.deb apsmpi-*.whl
+deb wheel: all
+	@top_srcdir='$(abs_top_srcdir)' prefix='$(prefix)' bindir='$(bindir)' \
+	    libdir='$(libdir)' PACKAGE_VERSION='$(PACKAGE_VERSION)' MAKE='$(MAKE)' \
+	    PYTHON3='$(PYTHON3)' SOURCE_DATE_EPOCH=$(dist_time) \
+	    $(SHELL) $(top_srcdir)/scripts/package $@
+install-all: install
+	@for mpi in openmpi abi; do \
+	    [ ! -f $$mpi/Makefile ] || $(MAKE) $(AM_MAKEFLAGS) -C $$mpi \
+	        install-mpilibLTLIBRARIES install-mpilibPROGRAMS || exit; \
+	done
+
 # Parts of apsmpi-lab: a switch for kernels without netem, and a library for its
 # ranks, whose programs may be built without sanitizers.
 labdir = $(pkglibexecdir)

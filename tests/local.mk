@@ -55,7 +55,8 @@ include tests/programs/local.mk
 alone_tests = \
 	tests/bench/t-paired.sh tests/bench/t-shadow.sh \
 	tests/e2e/t-dist.sh tests/e2e/t-install.sh tests/e2e/t-lab.sh \
-	tests/e2e/t-shadow.sh tests/e2e/t-two-mpis.sh \
+	tests/e2e/t-packages.sh tests/e2e/t-shadow.sh \
+	tests/e2e/t-two-mpis.sh \
 	tests/mpi/t-auto.sh tests/mpi/t-auto-format.sh tests/mpi/t-handlers.sh \
 	tests/mpi/t-measure.sh tests/mpi/t-shadow.sh
 

@@ -34,6 +34,7 @@ e2e_tests = \
 	tests/e2e/t-own-mpi.sh \
 	tests/e2e/t-page.sh \
 	tests/e2e/t-report-formats.sh \
+	tests/e2e/t-packages.sh \
 	tests/e2e/t-pandas.sh \
 	tests/e2e/t-parameters.sh \
 	tests/e2e/t-policies.sh \

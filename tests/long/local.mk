@@ -6,8 +6,11 @@ tests_long_sweep_SOURCES = tests/long/sweep.c tests/unit/number/oracle.c \
 tests_long_sweep_CPPFLAGS = $(UNIT_CPPFLAGS) $(MPFR_CFLAGS)
 tests_long_sweep_LDADD = tests/libtap.la libcore.la $(MPFR_LIBS) -lm
 
-.PHONY: check-long check-dist check-elements check-history check-rendezvous \
-	check-report check-roofline check-tags check-trees
+.PHONY: check-long check-dist check-elements check-history check-packages \
+	check-rendezvous check-report check-roofline check-tags check-trees
+check-packages: all tests/apps/digits tests/e2e/probe
+	APS_TEST_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
+	    TESTS=tests/e2e/t-packages.sh
 check-dist: all
 	APS_TEST_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 	    TESTS=tests/e2e/t-dist.sh
@@ -34,12 +37,14 @@ check-report: all
 	    TESTS=tests/e2e/t-report-size.sh
 if HAVE_MPFR
 check-long: check-conformance check-random check-dist check-elements check-frames \
-    check-history check-rendezvous check-report check-roofline check-tags check-trees \
+    check-history check-packages check-rendezvous check-report check-roofline \
+    check-tags check-trees \
     tests/long/sweep tests/unit/number/cast
 	tests/long/sweep
 	APS_TEST_LONG=1 tests/unit/number/cast
 else
 check-long: check-conformance check-random check-dist check-elements check-frames \
-    check-history check-rendezvous check-report check-roofline check-tags check-trees
+    check-history check-packages check-rendezvous check-report check-roofline \
+    check-tags check-trees
 	@echo "1..0 # SKIP the sweep's oracle needs MPFR"
 endif
