@@ -55,7 +55,7 @@ include tests/programs/local.mk
 alone_tests = \
 	tests/bench/t-paired.sh tests/bench/t-shadow.sh \
 	tests/e2e/t-dist.sh tests/e2e/t-install.sh tests/e2e/t-lab.sh \
-	tests/e2e/t-packages.sh tests/e2e/t-shadow.sh \
+	tests/e2e/t-packages.sh tests/e2e/t-shadow.sh tests/e2e/t-site.sh \
 	tests/e2e/t-two-mpis.sh \
 	tests/mpi/t-auto.sh tests/mpi/t-auto-format.sh tests/mpi/t-handlers.sh \
 	tests/mpi/t-measure.sh tests/mpi/t-shadow.sh
@@ -132,7 +132,7 @@ check_other = \
 	    echo "\# SKIP:  1"; \
 	fi
 clean-others:
-	rm -rf openmpi abi
+	rm -rf openmpi abi html tests/e2e/site
 
 # Tests the libraries with several MPIs, in mpis/ (tests/mpis/matrix.sh); MPIS='mpich-5
 # intel' names some of them.

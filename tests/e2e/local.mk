@@ -47,6 +47,7 @@ e2e_tests = \
 	tests/e2e/t-select.sh \
 	tests/e2e/t-predict.sh \
 	tests/e2e/t-shadow.sh \
+	tests/e2e/t-site.sh \
 	tests/e2e/t-snr.sh \
 	tests/e2e/t-suggest.sh \
 	tests/e2e/t-stderr.sh \
@@ -81,6 +82,7 @@ EXTRA_DIST += \
 	tests/e2e/report_size.py \
 	tests/e2e/standin/onnx.py \
 	tests/e2e/standin/torch.py \
+	tests/e2e/site_check.py \
 	tests/e2e/suggest_budget.py \
 	tests/e2e/suggest_log.py \
 	tests/e2e/suggest_met.py \
