@@ -48,6 +48,7 @@ e2e_tests = \
 	tests/e2e/t-predict.sh \
 	tests/e2e/t-shadow.sh \
 	tests/e2e/t-site.sh \
+	tests/e2e/t-slurm.sh \
 	tests/e2e/t-snr.sh \
 	tests/e2e/t-suggest.sh \
 	tests/e2e/t-stderr.sh \
