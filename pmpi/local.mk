@@ -145,6 +145,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/cut/redo.c pmpi/cut/redo.h \
 	pmpi/gather/reduce_root.c pmpi/gather/reduce_root.h \
 	pmpi/gather/reduce_scatter.c pmpi/gather/reduce_scatter.h \
+	pmpi/block/plan_wire.c pmpi/block/plan_wire.h \
 	pmpi/block/random_key.c pmpi/block/random_key.h \
 	pmpi/reduce/reduction.c pmpi/reduce/reduction.h \
 	pmpi/reduce/ring.c pmpi/reduce/ring.h \

@@ -9,12 +9,12 @@
  * and sums of each. */
 #define STAGES 4
 
-void aps_wire_draw(const struct aps_plan *plan, const struct aps_vcomm *vcomm,
+void aps_wire_draw(const struct aps_plan *plan, uint64_t communicator,
                    enum aps_call_kind call, uint64_t number,
                    struct aps_wire *wire)
 {
     wire->rounding = plan->rounding;
-    wire->seed = aps_stream_mix(vcomm->number) ^ plan->seed;
+    wire->seed = aps_stream_mix(communicator) ^ plan->seed;
     wire->number = number;
     wire->stage = (uint32_t)call << 28;
 }

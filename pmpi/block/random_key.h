@@ -7,12 +7,12 @@
 #ifndef APS_PMPI_BLOCK_RANDOM_KEY_H
 #define APS_PMPI_BLOCK_RANDOM_KEY_H
 
-#include "message/vcomm.h"
 #include "block/block.h"
 
 /* Sets the random key of the wire by the plan, for reductions from number
- * `number` on `vcomm`, of that kind of call. All ranks pass the same arguments. */
-void aps_wire_draw(const struct aps_plan *plan, const struct aps_vcomm *vcomm,
+ * `number` on the communicator with the number `communicator` (message/vcomm.h),
+ * of that kind of call. All ranks pass the same arguments. */
+void aps_wire_draw(const struct aps_plan *plan, uint64_t communicator,
                    enum aps_call_kind call, uint64_t number,
                    struct aps_wire *wire);
 

@@ -137,7 +137,7 @@ struct aps_wire aps_other_wire(struct aps_call *call,
 
     aps_codec_init(&layer->plan.format, &wire.codec);
     aps_wire_draw(&layer->plan,
-                  aps_comm_resources_vcomm(call->context->resources),
+                  aps_comm_resources_vcomm(call->context->resources)->number,
                   call->arguments.collective->which,
                   aps_reductions_number(
                       aps_comm_resources_reductions(call->context->resources),

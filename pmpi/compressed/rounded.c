@@ -444,7 +444,8 @@ static int rounded_run(const struct aps_compressed_env *site, int count,
     int rc;
 
     rounded_wire(site->plan, &run.wire);
-    aps_wire_draw(site->plan, site->vcomm, APS_CALL_ALLREDUCE, 0, &run.wire);
+    aps_wire_draw(site->plan, site->vcomm->number, APS_CALL_ALLREDUCE, 0,
+                  &run.wire);
     for (int i = 0; i < count; i++) {
         run.layers[i] =
             (struct rounded){.layer = &layers[i], .sum = layers[i].scratch};

@@ -326,7 +326,8 @@ static int selected_run(const struct aps_compressed_env *site, int count,
     int rc;
 
     selected_wire(site->plan, &run.wire);
-    aps_wire_draw(site->plan, site->vcomm, APS_CALL_ALLREDUCE, 0, &run.wire);
+    aps_wire_draw(site->plan, site->vcomm->number, APS_CALL_ALLREDUCE, 0,
+                  &run.wire);
     for (int i = 0; i < count; i++) {
         selected_present(&run, i, &layers[i]);
         selected_select(&run, &run.layers[i]);

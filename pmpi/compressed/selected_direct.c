@@ -331,7 +331,8 @@ static int direct_run(const struct aps_compressed_env *site, int count,
     int rc;
 
     aps_elements_wire(site->plan, false, &run.wire);
-    aps_wire_draw(site->plan, site->vcomm, APS_CALL_ALLREDUCE, 0, &run.wire);
+    aps_wire_draw(site->plan, site->vcomm->number, APS_CALL_ALLREDUCE, 0,
+                  &run.wire);
     for (int i = 0; i < count; i++) {
         struct selected *of = &run.layers[i];
 

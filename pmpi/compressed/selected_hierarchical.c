@@ -8,8 +8,7 @@
  *     Inside the group the ranks send their slices of delta = g + e, in FP32, to
  *     the owners, which add them up in the order of the ranks: s.
  *     An owner selects elements of s, and sends Q(s) of them to the owners of its
- *     slice in the other groups. It adds up those of all groups, in the order of
- *     the groups, into zeros.
+ *     slice in the other groups. It adds those of all groups to 0, in order.
  *     Inside the group the owners send the nonzero sums, in FP32, to all ranks.
  *
  * The owner keeps the residual of its selection: its memory of the slice
@@ -472,7 +471,8 @@ static int levels_run(const struct aps_compressed_env *site, int count,
 
     aps_elements_wire(site->plan, false, &run.wire);
     aps_elements_wire(site->plan, true, &run.full);
-    aps_wire_draw(site->plan, site->vcomm, APS_CALL_ALLREDUCE, 0, &run.wire);
+    aps_wire_draw(site->plan, site->vcomm->number, APS_CALL_ALLREDUCE, 0,
+                  &run.wire);
     for (int i = 0; i < count; i++)
         levels_present(&run, &run.layers[i], &layers[i]);
     run.to = site->messages;

@@ -4,6 +4,7 @@
 #include "cut/exponent.h"
 
 #include "block/magnitude_batch.h"
+#include "block/plan_wire.h"
 #include "scale/exponent.h"
 
 int aps_exponent_agree(const struct aps_vcomm *vcomm,
@@ -48,23 +49,12 @@ void aps_exponent_measure(const struct aps_wire *wire, int count,
         measured[k]->magnitude = queries[k].magnitude;
 }
 
-int aps_exponent_of_stage(const struct aps_wire *wire, int greatest)
-{
-    const int exponent = aps_scale_stage_exponent(
-        &wire->scale, aps_wire_narrowest(wire), greatest);
-
-    return wire->accumulate != APS_ACCUMULATE_FP32 &&
-                   aps_wire_may_step_over(wire)
-               ? exponent - 1
-               : exponent;
-}
-
 void aps_exponent_set(const struct aps_wire *wire, int count,
                       const int greatest[], struct aps_vector vectors[])
 {
     for (int i = 0; i < count; i++)
         vectors[i].exponent = vectors[i].sum_exponent =
-            aps_exponent_of_stage(wire, greatest[i]);
+            aps_wire_stage_exponent(wire, greatest[i]);
 }
 
 int aps_exponent_vectors(const struct aps_vcomm *vcomm,
@@ -106,7 +96,7 @@ int aps_exponent_agree_all(const struct aps_vcomm *vcomm,
         exponents[i] = aps_scale_max_exponent(max[i], vcomm->size);
     rc = aps_agree_max(vcomm, count, exponents);
     for (int i = 0; i < count; i++)
-        exponents[i] = aps_exponent_of_stage(wire, exponents[i]);
+        exponents[i] = aps_wire_stage_exponent(wire, exponents[i]);
     return rc;
 }
 
@@ -137,6 +127,6 @@ int aps_exponent_end(struct aps_exponents *exponents,
     exponents->begun = false;
     rc = aps_agreement_end(&exponents->agreement);
     for (int i = 0; i < exponents->count; i++)
-        result[i] = aps_exponent_of_stage(wire, exponents->greatest[i]);
+        result[i] = aps_wire_stage_exponent(wire, exponents->greatest[i]);
     return rc;
 }

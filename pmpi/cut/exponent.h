@@ -27,15 +27,7 @@ int aps_exponent_vectors(const struct aps_vcomm *vcomm,
                          const struct aps_wire *wire, bool whole, int count,
                          struct aps_vector vectors[]);
 
-/*
- * Local. Returns the exponent of a stage in which each rank's greatest
- * magnitude, times the number of ranks, is at most 2^greatest. Random rounding
- * to a format without mantissa may double a contribution. If partial sums are
- * rounded, too, the exponent then leaves a binade of room.
- */
-int aps_exponent_of_stage(const struct aps_wire *wire, int greatest);
-
-/* Local. Sets the exponents of `count` vectors by aps_exponent_of_stage. */
+/* Local. Sets the exponents of `count` vectors by aps_wire_stage_exponent. */
 void aps_exponent_set(const struct aps_wire *wire, int count,
                       const int greatest[], struct aps_vector vectors[]);
 

@@ -10,7 +10,7 @@
 #include "base/cache.h"
 #include "device/device.h"
 #include "message/agree.h"
-#include "block/random_key.h"
+#include "block/plan_wire.h"
 #include "reduce/algorithm.h"
 #include "reduce/allgather_sum.h"
 #include "reduce/direct.h"
@@ -267,28 +267,6 @@ aps_reductions_groups(const struct aps_reductions *reductions,
     return NULL;
 }
 
-static void reduction_saturate(struct aps_codec *codec)
-{
-    struct aps_format format = codec->format;
-
-    format.saturate = format.marks = true;
-    aps_codec_init(&format, codec);
-}
-
-/* Sets how the plan treats values that overflow under a predicted scale. */
-static void reduction_set_overflow(const struct aps_plan *plan,
-                                   struct aps_wire *wire)
-{
-    const enum aps_overflow on_overflow = aps_scale_on_overflow(&plan->scale);
-
-    wire->over_is_inf = on_overflow == APS_OVERFLOW_INF;
-    if (on_overflow != APS_OVERFLOW_SATURATE)
-        return;
-    reduction_saturate(&wire->codec);
-    if (plan->accumulate != APS_ACCUMULATE_FP32)
-        reduction_saturate(&wire->sums);
-}
-
 uint64_t aps_reductions_number(struct aps_reductions *reductions,
                                enum aps_call_kind call)
 {
@@ -417,27 +395,17 @@ int aps_reductions_run(struct aps_reductions *reductions,
 {
     const struct prepared *prepared;
     size_t n = 0;
-    struct aps_wire wire = {
-        .memory = count == 1 ? vectors[0].memory : &aps_memory_host,
-        .scale = plan->scale,
-        .accumulate = plan->accumulate,
-        .records = aps_scale_state_bytes(&plan->scale) > 0,
-        .chunk = plan->chunk,
-    };
+    struct aps_wire wire;
     int rc;
 
     for (int i = 0; i < count; i++)
         n += vectors[i].n;
-    wire.streams = aps_cache_passed(n * sizeof(float));
     prepared = reduction_find(reductions, plan, n);
     if (!prepared || !prepared->algorithm)
         return MPI_ERR_INTERN; /* preparation is missing on all ranks */
-    aps_codec_init(&plan->format, &wire.codec);
-    aps_wire_draw(plan, reductions->vcomm, APS_CALL_ALLREDUCE, 0, &wire);
-    if (plan->accumulate != APS_ACCUMULATE_FP32)
-        aps_codec_init(&plan->sums, &wire.sums);
-    if (wire.records)
-        reduction_set_overflow(plan, &wire);
+    aps_wire_of_plan(plan, reductions->vcomm->number, &wire);
+    wire.memory = count == 1 ? vectors[0].memory : &aps_memory_host;
+    wire.streams = aps_cache_passed(n * sizeof(float));
     rc = prepared->algorithm->ops->run(prepared->algorithm, plan, &wire, count,
                                        vectors, cost);
     if (rc != MPI_SUCCESS || !wire.records)

@@ -41,6 +41,7 @@ sim_engine = \
 	pmpi/group/gpu_ipc.c \
 	pmpi/cut/pipeline.c \
 	pmpi/reduce/reduction.c \
+	pmpi/block/plan_wire.c \
 	pmpi/block/random_key.c \
 	pmpi/reduce/ring.c \
 	pmpi/cut/chunk.c \
