@@ -172,6 +172,28 @@ void aps_scale_states_make_room(struct aps_scale_states *states,
 
 /* --- a call --------------------------------------------------------------- */
 
+const struct aps_format *aps_scale_state_format(const struct aps_plan *plan)
+{
+    return plan->accumulate == APS_ACCUMULATE_FP32
+               ? &plan->format
+               : aps_format_narrower(&plan->format, &plan->sums);
+}
+
+struct aps_scale_prediction
+aps_scale_state_predict(const struct aps_scale_state *state,
+                        const struct aps_plan *plan, int ranks)
+{
+    struct aps_scale_prediction prediction = aps_scale_predict(
+        &plan->scale, state->memory, aps_scale_state_format(plan), ranks);
+
+    if (plan->accumulate == APS_ACCUMULATE_FP32)
+        return prediction;
+    if (prediction.sum_exponent < prediction.exponent)
+        prediction.exponent = prediction.sum_exponent;
+    prediction.sum_exponent = prediction.exponent;
+    return prediction;
+}
+
 /* Updates the state. True if a finite value overflowed, although the scale is at
  * its minimum, *least. */
 static bool states_learn(struct aps_scale_state *state,

@@ -62,6 +62,16 @@ aps_scale_states_get(struct aps_scale_states *states,
                      const struct aps_scale *scale,
                      const struct aps_layer_key *layer_key);
 
+/* Returns the format that predictions must suit: the narrower one if sums have a
+ * format of their own. */
+const struct aps_format *aps_scale_state_format(const struct aps_plan *plan);
+
+/* Local. Returns the exponents of the plan's next call. Sums that are kept in a
+ * format have the scale of their contributions. */
+struct aps_scale_prediction
+aps_scale_state_predict(const struct aps_scale_state *state,
+                        const struct aps_plan *plan, int ranks);
+
 /* Local, before a call with that key; `ranks`: number of ranks that add values.
  * With `scope: model`, learns from the calls of the previous step before the
  * first call of the next one. True if a finite value overflowed in those calls,

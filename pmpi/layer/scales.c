@@ -43,15 +43,6 @@ struct run {
     struct aps_scale_call calls[APS_VECTORS_MAX];
 };
 
-/* Returns the format that predictions must suit: the narrower one if sums have a
- * format of their own. */
-static const struct aps_format *scales_format(const struct aps_plan *plan)
-{
-    return plan->accumulate == APS_ACCUMULATE_FP32
-               ? &plan->format
-               : aps_format_narrower(&plan->format, &plan->sums);
-}
-
 void aps_scales_destroy(struct aps_scales *scales)
 {
     if (!scales)
@@ -199,24 +190,6 @@ static int scales_ask(struct run *run)
     return rc;
 }
 
-/* Returns the prediction. Sums that are kept in a format have the scale of
- * their contributions. */
-static struct aps_scale_prediction
-scales_prediction(const struct run *run, const struct aps_scale_state *state)
-{
-    const struct aps_plan *plan = run->plan;
-    struct aps_scale_prediction prediction =
-        aps_scale_predict(&plan->scale, state->memory, scales_format(plan),
-                          run->site->vcomm->size);
-
-    if (plan->accumulate == APS_ACCUMULATE_FP32)
-        return prediction;
-    if (prediction.sum_exponent < prediction.exponent)
-        prediction.exponent = prediction.sum_exponent;
-    prediction.sum_exponent = prediction.exponent;
-    return prediction;
-}
-
 /* Local. Fills in the exponents that the states predict for the call. */
 static void scales_predict(struct run *run)
 {
@@ -230,9 +203,10 @@ static void scales_predict(struct run *run)
 
         if (run->questions[i] != APS_QUESTION_NONE)
             aps_scale_learn(scale, run->states[i]->memory,
-                            scales_format(run->plan), run->site->vcomm->size,
-                            &run->moments[i]);
-        prediction = scales_prediction(run, run->states[i]);
+                            aps_scale_state_format(run->plan),
+                            run->site->vcomm->size, &run->moments[i]);
+        prediction = aps_scale_state_predict(run->states[i], run->plan,
+                                             run->site->vcomm->size);
         vector->exponent = prediction.exponent;
         vector->sum_exponent = prediction.sum_exponent;
         *call = (struct aps_scale_call){
@@ -263,7 +237,8 @@ int aps_scales_run(const struct aps_layer_site *site,
     if (!scales_equip(&run))
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < count; i++)
-        if (aps_scale_state_begin(run.states[i], &keys[i], scales_format(plan),
+        if (aps_scale_state_begin(run.states[i], &keys[i],
+                                  aps_scale_state_format(plan),
                                   site->vcomm->size, &least))
             scales_tell_least(&run, least);
     rc = scales_ask(&run);
@@ -272,7 +247,7 @@ int aps_scales_run(const struct aps_layer_site *site,
     scales_predict(&run);
     rc = aps_reductions_run(site->reductions, plan, count, vectors, cost);
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
-        if (aps_scale_state_end(run.states[i], scales_format(plan),
+        if (aps_scale_state_end(run.states[i], aps_scale_state_format(plan),
                                 site->vcomm->size, &run.calls[i].record,
                                 &least))
             scales_tell_least(&run, least);
