@@ -109,6 +109,16 @@ aps_chunk_layout_longest(const struct aps_chunk_capacity *room,
     };
 }
 
+struct aps_chunk_layout
+aps_chunk_layout_choose(const struct aps_chunk_capacity *room,
+                        const struct aps_codec *codec, bool exact, size_t slice)
+{
+    if (exact)
+        return aps_chunk_layout_of(room, codec);
+    return room->parts > 1 ? aps_chunk_layout_across(room, codec)
+                           : aps_chunk_layout_longest(room, codec, slice);
+}
+
 size_t aps_chunk_capacity_sum(const struct aps_chunk_capacity *room,
                               bool narrow)
 {

@@ -61,6 +61,14 @@ struct aps_chunk_layout
 aps_chunk_layout_longest(const struct aps_chunk_capacity *room,
                          const struct aps_codec *codec, size_t slice);
 
+/* Returns the layout of a call in host memory: that of FP32 values if sums stay
+ * FP32 inside the group (`exact`), or else the one that suits the number of
+ * parts, with slices of up to `slice` elements in a single group. */
+struct aps_chunk_layout
+aps_chunk_layout_choose(const struct aps_chunk_capacity *room,
+                        const struct aps_codec *codec, bool exact,
+                        size_t slice);
+
 /* Returns the elements that an owner's sum needs, whichever of these layouts a
  * call uses. For a single group this suits slices of up to
  * APS_PIPELINE_GROUP_SLICE elements; if `narrow`, also slices of as many

@@ -163,13 +163,9 @@ hierarchical_host_layout(const struct aps_hierarchical *h,
     const struct aps_chunk_buffers *host = &h->host;
     const bool fills = h->devices.peers && !aps_wire_has_own_blocks(wire);
 
-    if (exact_inside)
-        return aps_chunk_layout_of(&host->room, &wire->codec);
-    if (!aps_hierarchical_is_single_group(h))
-        return aps_chunk_layout_across(&host->room, &wire->codec);
-    return aps_chunk_layout_longest(&host->room, &wire->codec,
-                                    fills ? host->sum
-                                          : APS_PIPELINE_GROUP_SLICE);
+    return aps_chunk_layout_choose(&host->room, &wire->codec, exact_inside,
+                                   fills ? host->sum
+                                         : APS_PIPELINE_GROUP_SLICE);
 }
 
 static void hierarchical_move_to_devices(struct aps_hierarchical_run *run)
