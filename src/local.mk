@@ -157,6 +157,7 @@ libpolicy_la_SOURCES = \
 	src/predict/ring.c src/predict/ring.h \
 	src/predict/stages.c src/predict/stages.h \
 	src/predict/variance.c src/predict/variance.h \
+	src/explain/traffic.c src/explain/traffic.h \
 	src/roundoff/field.c src/roundoff/field.h \
 	src/roundoff/event.c src/roundoff/event.h \
 	src/roundoff/log.c src/roundoff/log.h \
@@ -228,7 +229,7 @@ apsmpi_SOURCES = \
 	src/cli/schedule.c src/cli/schedule.h \
 	src/explain/auto_formats.c src/explain/auto_formats.h \
 	src/explain/shadows.c src/explain/shadows.h src/verbs/snr.c \
-	src/explain/traffic.c src/explain/traffic.h
+	src/explain/traffic_notes.c src/explain/traffic_notes.h
 apsmpi_CPPFLAGS = $(AM_CPPFLAGS) -DAPS_BINDIR='"$(bindir)"' \
 	-DAPS_LIBDIR='"$(libdir)"' -DAPS_PREFIX='"$(prefix)"'
 apsmpi_LDADD = libpolicy.la libcore.la $(LIBYAML_ARCHIVE)

@@ -19,6 +19,7 @@
 #include "cli/schedule.h"
 #include "explain/shadows.h"
 #include "explain/traffic.h"
+#include "explain/traffic_notes.h"
 #include "text/ranges.h"
 #include "policy/keywords.h"
 

@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "policy/policy.h"
 
@@ -40,13 +39,5 @@ size_t aps_traffic_layers(const struct aps_policy *policy, int rule,
 #define APS_TRAFFIC_RANKS 8
 size_t aps_traffic_compressed(const struct aps_plan *plan,
                               const struct aps_matrix *matrix);
-
-/*
- * Prints what the table does not show of the rules i with shown[i], the formats
- * in which their reductions send: an empty line and a paragraph for each such
- * kind of plan.
- */
-void aps_traffic_notes(const struct aps_policy *policy, const bool *shown,
-                       FILE *stream);
 
 #endif
