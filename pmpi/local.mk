@@ -193,6 +193,7 @@ pmpi_measure_apsmpi_measure_LDADD = libpolicy.la libcore.la \
 EXTRA_DIST += \
 	pmpi/audit/README.md \
 	pmpi/block/README.md \
+	pmpi/offline/README.md \
 	pmpi/README.md \
 	pmpi/waiting/README.md \
 	pmpi/collective/README.md \

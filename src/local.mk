@@ -178,11 +178,32 @@ libpolicy_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBYAML_CFLAGS)
 
 # The C API by itself.
 lib_LTLIBRARIES += libaps.la
-include_HEADERS += src/aps.h
+include_HEADERS += src/aps.h src/aps_policy.h
 nodist_include_HEADERS += src/aps_version.h
-libaps_la_SOURCES =
-libaps_la_LIBADD = libcore.la
-libaps_la_LDFLAGS = -version-info 0:0:0 -no-undefined \
+libaps_la_SOURCES = \
+	src/aps_policy.h \
+	pmpi/block/accumulate.c pmpi/block/accumulate.h \
+	pmpi/block/block.c pmpi/block/block.h \
+	pmpi/block/plan_wire.c pmpi/block/plan_wire.h \
+	pmpi/block/random_key.c pmpi/block/random_key.h \
+	pmpi/block/tile.c pmpi/block/tile.h \
+	pmpi/compressed/elements.c pmpi/compressed/elements.h \
+	pmpi/cut/chunk.c pmpi/cut/chunk.h \
+	pmpi/cut/redo.c pmpi/cut/redo.h \
+	pmpi/group/chunk_layout.c pmpi/group/chunk_layout.h \
+	pmpi/layer/layer_key.c pmpi/layer/layer_key.h \
+	pmpi/layer/scale_states.c pmpi/layer/scale_states.h \
+	pmpi/offline/layer_compressor.c pmpi/offline/layer_compressor.h \
+	pmpi/offline/layer_plan.c pmpi/offline/layer_plan.h \
+	pmpi/offline/play.c pmpi/offline/play.h \
+	pmpi/offline/play_hierarchical.c pmpi/offline/play_hierarchical.h \
+	pmpi/offline/play_ring.c pmpi/offline/play_ring.h \
+	pmpi/offline/roundoff.c pmpi/offline/scaler.c \
+	pmpi/offline/rounds_bytes.c pmpi/offline/rounds_powersgd.c \
+	pmpi/offline/simulation.c
+libaps_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi
+libaps_la_LIBADD = libpolicy.la libcore.la
+libaps_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,$(LIBYAML_ARCHIVE) \
 	-Wl,--version-script=$(top_srcdir)/src/libaps.map
 EXTRA_libaps_la_DEPENDENCIES = src/libaps.map
 EXTRA_DIST += src/libaps.map

@@ -3,7 +3,7 @@
  * A program that uses all of libaps, in C99 and later and in C++11 and later. Prints
  * the format that its first argument names, and "right" if the numbers are.
  */
-#include <aps.h>
+#include <aps_policy.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,6 +66,28 @@ static int product_is_right(const struct aps_format *format)
     return aps_gemm(&g, NULL) == 0 && c == aps_cast(format, 11);
 }
 
+static int policy_is_right(void)
+{
+    struct aps_layer_request request = APS_LAYER_REQUEST_INIT;
+    struct aps_scaler_facts facts = APS_SCALER_FACTS_INIT;
+    struct aps_scaler_record record = APS_SCALER_RECORD_INIT;
+    struct aps_roundoff roundoff = APS_ROUNDOFF_INIT;
+    struct aps_policy *policy = NULL;
+    struct aps_layer_plan *plan = NULL;
+    int right;
+
+    request.count = 4096;
+    right = aps_policy_open("version: 1\nrules: [{format: e4m3}]\n", NULL,
+                            &policy, NULL) == 0 &&
+            aps_layer_plan_create(policy, &request, &plan, NULL) == 0 &&
+            aps_layer_plan_bytes(plan) == 4096 &&
+            facts.max_exponent == APS_EXPONENT_ZERO && record.in_max == 0 &&
+            roundoff.compared == 0;
+    aps_layer_plan_destroy(plan);
+    aps_policy_close(policy);
+    return right;
+}
+
 int main(int argc, char **argv)
 {
     struct aps_error error;
@@ -83,7 +105,7 @@ int main(int argc, char **argv)
         printf("header %s, library %s\n", APS_VERSION_STRING,
                aps_version_string());
     else if (sums_are_right(format) && arrays_are_right(format) &&
-             product_is_right(format))
+             product_is_right(format) && policy_is_right())
         printf("right\n");
     return 0;
 }

@@ -45,6 +45,7 @@ if [ -e "$top_builddir/libapsmpi-cuda.la" ]; then
     check 'aps_cuda.h' in_place aps_cuda.h include
 fi
 check 'aps.h' in_place aps.h include
+check 'aps_policy.h' in_place aps_policy.h include
 check 'aps_version.h' in_place aps_version.h include
 check 'the module file' grep -x "prepend-path PATH {$prefix/bin}" \
     "$dest$prefix/share/modulefiles/apsmpi"

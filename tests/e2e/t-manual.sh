@@ -220,15 +220,20 @@ timed "$apsmpi" check table.yaml
 check "the policy page's layer table is right" has out '3 layers'
 
 blocks program "$top_srcdir/src/libaps.3" program
-mv program1 program.c
-timed $CC -std=c99 -Wall -Werror \
-    -I"$top_srcdir/src" -I"$top_builddir/src" -o program program.c \
-    -L"$top_builddir/.libs" -laps
-check "libaps(3)'s program compiles" status_is 0
-if [ -z "$sanitizer" ]; then
+# program FILE OUTPUT
+program()
+{
+    mv "$1" program.c
+    timed $CC -std=c99 -Wall -Werror \
+        -I"$top_srcdir/src" -I"$top_builddir/src" -o program program.c \
+        -L"$top_builddir/.libs" -laps
+    check "libaps(3)'s $1 compiles" status_is 0
+    [ -z "$sanitizer" ] || return 0
     timed env LD_LIBRARY_PATH="$top_builddir/.libs" ./program
-    check '... and runs' equal "$(cat out)" '3.3 is 3.25 in e4m3'
-fi
+    check '... and runs' equal "$(cat out)" "$2"
+}
+program program1 '3.3 is 3.25 in e4m3'
+program program2 'the sum is 6'
 
 # --- commands -----------------------------------------------------------------
 

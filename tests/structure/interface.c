@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "aps.h"
+#include "aps_policy.h"
 #ifdef WITH_CUDA
 #include "cuda/aps_cuda.h"
 #endif
@@ -55,6 +55,45 @@ int main(void)
     MEMBER(aps_gemm_arguments, ldc);
     MEMBER(aps_gemm_arguments, chunk);
     MEMBER(aps_gemm_arguments, format_b);
+    SIZE(aps_layer_request);
+    MEMBER(aps_layer_request, size);
+    MEMBER(aps_layer_request, count);
+    MEMBER(aps_layer_request, name);
+    MEMBER(aps_layer_request, layer);
+    MEMBER(aps_layer_request, epoch);
+    MEMBER(aps_layer_request, step);
+    MEMBER(aps_layer_request, ranks);
+    MEMBER(aps_layer_request, reserved);
+    SIZE(aps_scaler_facts);
+    MEMBER(aps_scaler_facts, size);
+    MEMBER(aps_scaler_facts, max_exponent);
+    MEMBER(aps_scaler_facts, reserved);
+    MEMBER(aps_scaler_facts, max);
+    MEMBER(aps_scaler_facts, n);
+    MEMBER(aps_scaler_facts, sum);
+    MEMBER(aps_scaler_facts, sum_squares);
+    MEMBER(aps_scaler_facts, nonzero);
+    MEMBER(aps_scaler_facts, sum_log);
+    MEMBER(aps_scaler_facts, sum_log_squares);
+    SIZE(aps_scaler_record);
+    MEMBER(aps_scaler_record, size);
+    MEMBER(aps_scaler_record, in_max);
+    MEMBER(aps_scaler_record, sum_max);
+    MEMBER(aps_scaler_record, over);
+    MEMBER(aps_scaler_record, nonfinite);
+    MEMBER(aps_scaler_record, reserved);
+    SIZE(aps_roundoff);
+    MEMBER(aps_roundoff, size);
+    MEMBER(aps_roundoff, compared);
+    MEMBER(aps_roundoff, skipped);
+    MEMBER(aps_roundoff, underflow);
+    MEMBER(aps_roundoff, overflow);
+    MEMBER(aps_roundoff, nonfinite);
+    MEMBER(aps_roundoff, infinite);
+    MEMBER(aps_roundoff, sum_relative);
+    MEMBER(aps_roundoff, max_relative);
+    MEMBER(aps_roundoff, sum_error2);
+    MEMBER(aps_roundoff, sum_reference2);
     CONSTANT(APS_ROUND_NEAREST);
     CONSTANT(APS_ROUND_STOCHASTIC);
     CONSTANT(APS_ROUND_TOWARD_ZERO);
@@ -62,6 +101,10 @@ int main(void)
     CONSTANT(APS_ROUND_CORRELATED);
     CONSTANT(APS_EXPONENT_ZERO);
     CONSTANT(APS_RANK_ALL);
+    CONSTANT(APS_MESSAGE_BYTES);
+    CONSTANT(APS_MESSAGE_FLOATS_SUM);
+    CONSTANT(APS_MESSAGE_FLOATS_MAX);
+    CONSTANT(APS_LAYER_PLAN_MAX);
 #ifdef WITH_CUDA
     CONSTANT(APS_CUDA_TERMS);
 #endif

@@ -6,6 +6,7 @@ TESTS += $(structure_tests)
 dist_check_SCRIPTS += $(structure_tests)
 interface_files = \
 	tests/structure/interface/aps.h.declarations \
+	tests/structure/interface/aps_policy.h.declarations \
 	tests/structure/interface/aps_cuda.h.declarations \
 	tests/structure/interface/libaps-cuda.symbols \
 	tests/structure/interface/libaps.symbols \

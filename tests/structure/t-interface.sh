@@ -79,6 +79,7 @@ CC=${CC:-cc}
 symbols libaps libaps.symbols
 symbols libaps-cuda libaps-cuda.symbols
 declarations src/aps.h aps.h.declarations
+declarations src/aps_policy.h aps_policy.h.declarations
 declarations cuda/aps_cuda.h aps_cuda.h.declarations
 
 text='public structs and constants are those of structs'

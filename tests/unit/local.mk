@@ -24,6 +24,8 @@ UNIT_TESTS = \
 	tests/unit/base/digits \
 	tests/unit/pmpi/driver \
 	tests/unit/pmpi/elements \
+	tests/unit/pmpi/offline \
+	tests/unit/pmpi/offline_compressors \
 	tests/unit/codec/entropy \
 	tests/unit/base/error \
 	tests/unit/compress/feedback \
@@ -531,6 +533,12 @@ tests_unit_pmpi_elements_SOURCES = tests/unit/pmpi/elements.c tests/unit/common/
 	pmpi/block/block.c pmpi/block/block.h
 tests_unit_pmpi_elements_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_pmpi_elements_LDADD = $(UNIT_LIBS) -lm
+tests_unit_pmpi_offline_SOURCES = tests/unit/pmpi/offline.c
+tests_unit_pmpi_offline_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_pmpi_offline_LDADD = libaps.la $(UNIT_LIBS) -lm
+tests_unit_pmpi_offline_compressors_SOURCES = tests/unit/pmpi/offline_compressors.c
+tests_unit_pmpi_offline_compressors_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_pmpi_offline_compressors_LDADD = libaps.la $(UNIT_LIBS) -lm
 tests_unit_pmpi_driver_SOURCES = tests/unit/pmpi/driver.c \
 	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h \
 	pmpi/device/gpu_functions.h \
