@@ -4,6 +4,7 @@ dist_bin_SCRIPTS = scripts/apsmpi-lab scripts/apsmpi-layers \
 	scripts/apsmpi-report scripts/apsmpi-suggest
 bin_SCRIPTS += scripts/apsmpi-run
 dist_man_MANS += scripts/apsmpi-lab.1 scripts/apsmpi-layers.1 \
+	scripts/apsmpi-python.7 \
 	scripts/apsmpi-report.1 scripts/apsmpi-run.1 scripts/apsmpi-suggest.1
 CLEANFILES += scripts/apsmpi-run
 EXTRA_DIST += scripts/apsmpi-run.in scripts/setup scripts/check \
@@ -22,6 +23,29 @@ dist_logreader_DATA = \
 	scripts/apsmpi_log/runs.py \
 	scripts/apsmpi_log/text.py
 nodist_logreader_DATA = scripts/apsmpi_log/built.py
+
+# The Python package: apsmpi-python(7). setup.py installs it by pip.
+pythonpackagedir = $(pkgdatadir)/apsmpi
+dist_pythonpackage_DATA = \
+	scripts/apsmpi/__init__.py \
+	scripts/apsmpi/arrays.py \
+	scripts/apsmpi/cluster.py \
+	scripts/apsmpi/compressors.py \
+	scripts/apsmpi/formats.py \
+	scripts/apsmpi/library.py \
+	scripts/apsmpi/logs.py \
+	scripts/apsmpi/policies.py \
+	scripts/apsmpi/products.py \
+	scripts/apsmpi/py.typed \
+	scripts/apsmpi/quantizing.py \
+	scripts/apsmpi/roundoff.py \
+	scripts/apsmpi/scalers.py \
+	scripts/apsmpi/torch_modules.py
+nodist_pythonpackage_DATA = scripts/apsmpi/built.py
+CLEANFILES += scripts/apsmpi/built.py
+scripts/apsmpi/built.py: Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
+	echo 'LIBDIR = "$(libdir)"' >$@.tmp && mv $@.tmp $@
 
 # apsmpi-report: a launcher and a package.
 reportdir = $(pkgdatadir)/apsmpi_report

@@ -40,6 +40,8 @@ e2e_tests = \
 	tests/e2e/t-policies.sh \
 	tests/e2e/t-preload.sh \
 	tests/e2e/t-python.sh \
+	tests/e2e/t-python-cluster.sh \
+	tests/e2e/t-python-package.sh \
 	tests/e2e/t-recipes.sh \
 	tests/e2e/t-report.sh \
 	tests/e2e/t-report-size.sh \
@@ -80,6 +82,8 @@ EXTRA_DIST += \
 	tests/e2e/meanwhile_f08.f90 \
 	tests/e2e/mstopk.py \
 	tests/e2e/page_check.py \
+	tests/e2e/python_cluster.py \
+	tests/e2e/python_package.py \
 	tests/e2e/report_size.py \
 	tests/e2e/standin/onnx.py \
 	tests/e2e/standin/torch.py \
@@ -96,7 +100,10 @@ EXTRA_DIST += \
 
 # Programs for these tests, and a profiler that is preloaded after the library.
 check_PROGRAMS += tests/e2e/hosts tests/e2e/logged tests/e2e/probe \
-	tests/e2e/shuffled
+	tests/e2e/reduced tests/e2e/shuffled
+tests_e2e_reduced_SOURCES = tests/e2e/reduced.c
+tests_e2e_reduced_CPPFLAGS = $(MPI_CFLAGS)
+tests_e2e_reduced_LDADD = $(MPI_LIBS)
 tests_e2e_hosts_SOURCES = tests/e2e/hosts.c
 tests_e2e_hosts_CPPFLAGS = $(MPI_CFLAGS)
 tests_e2e_hosts_LDADD = $(MPI_LIBS)

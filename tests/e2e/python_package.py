@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""python_package.py DATA MANUAL: the package apsmpi by itself: doctests, the programs
+of its manual page, arrays of all kinds, bad arguments, and state. TAP."""
+
+import array
+import contextlib
+import doctest
+import importlib
+import importlib.util
+import io
+import json
+import math
+import os
+import re
+import sys
+import tempfile
+
+import numpy as np
+
+sys.dont_write_bytecode = True
+
+import apsmpi  # noqa: E402
+
+MODULES = ("cluster", "compressors", "formats", "policies", "products", "quantizing",
+           "roundoff", "scalers")
+counted = [0, 0]
+
+
+def ok(passed, name):
+    counted[0] += 1
+    counted[1] += not passed
+    print("%sok %d - %s" % ("" if passed else "not ", counted[0], name), flush=True)
+
+
+def skip(name, why):
+    counted[0] += 1
+    print("ok %d - %s # SKIP %s" % (counted[0], name, why))
+
+
+def refuses(title, kind, part, function, *arguments, **named):
+    """The call raises this kind of exception, with that part of a text."""
+    try:
+        function(*arguments, **named)
+    except kind as error:
+        ok(part in str(error), "%s: %s" % (title, error))
+    else:
+        ok(False, "%s: no exception" % title)
+
+
+def same(x, y):
+    return np.array_equal(np.asarray(x).view(np.uint32), np.asarray(y).view(np.uint32))
+
+
+def test_doctests():
+    for name in MODULES:
+        result = doctest.testmod(importlib.import_module("apsmpi." + name))
+        ok(result.attempted > 0 and result.failed == 0, "doctests of %s" % name)
+
+
+def test_manual(path):
+    """Each block after a line `.\\" python` is a program; what it prints is in the next
+    block."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    programs = re.findall(r'(?s)\.\\" python\n\.Bd[^\n]*\n(.*?)\.Ed\n(.*?)\.Ed', text)
+    ok(len(programs) > 1, "%s has programs" % os.path.basename(path))
+    for i, (program, after) in enumerate(programs):
+        shown = after[after.index(".Bd"):].split("\n", 1)[1]
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(program.replace("\\-", "-").replace("\\e", "\\"), {})
+        ok(out.getvalue() == shown.replace("\\-", "-"), "program %d of the manual" % i)
+        if out.getvalue() != shown.replace("\\-", "-"):
+            print("# " + out.getvalue().replace("\n", "\n# "))
+
+
+def test_arrays():
+    x = np.linspace(-3, 3, 1000, dtype=np.float32)
+    want = apsmpi.quantize(x, "e4m3")
+    ok(want is not x and not same(want, x), "quantize returns another array")
+    ok(same(apsmpi.quantize(array.array("f", x), "e4m3"), want),
+       "an object with a buffer")
+
+    class Exporter:
+        def __dlpack__(self, **arguments):
+            return x.__dlpack__(**arguments)
+
+        def __dlpack_device__(self):
+            return x.__dlpack_device__()
+
+    ok(same(apsmpi.quantize(Exporter(), "e4m3"), want), "an object with DLPack")
+    ok(apsmpi.quantize(x, "e4m3", out=x) is x and same(x, want), "out may be x")
+    table = np.arange(12, dtype=np.float32).reshape(3, 4)
+    ok(apsmpi.quantize(table, "bfp3/4").shape == (3, 4), "the shape stays")
+    ok(same(apsmpi.quantize(table, "e3m0", 3),
+            apsmpi.quantize(table * 8, "e3m0") / np.float32(8)), "an exponent as scale")
+    a = apsmpi.quantize(table, "e2m1fn", rounding="stochastic", seed=1)
+    b = apsmpi.quantize(table, "e2m1fn", rounding="stochastic", seed=2)
+    ok(not same(a, b), "random bits depend on the seed")
+
+
+def test_bad_arrays():
+    x = np.ones(8, np.float32)
+    read_only = x.copy()
+    read_only.flags.writeable = False
+    refuses("float64", TypeError, "astype(numpy.float32)", apsmpi.quantize,
+            np.ones(4), "e4m3")
+    refuses("integers", TypeError, "float32", apsmpi.quantize, np.arange(4), "e4m3")
+    refuses("a list", TypeError, "numpy.float32", apsmpi.quantize, [1.0], "e4m3")
+    refuses("not contiguous", ValueError, "ascontiguousarray", apsmpi.quantize, x[::2],
+            "e4m3")
+    refuses("read-only", ValueError, "read-only", apsmpi.quantize, x, "e4m3",
+            out=read_only)
+    refuses("empty", ValueError, "empty", apsmpi.quantize, x[:0], "e4m3")
+    refuses("out of another shape", ValueError, "shape", apsmpi.quantize, x, "e4m3",
+            out=x[:4])
+    refuses("no such format", apsmpi.ApsError, "formats()", apsmpi.quantize, x, "e9m9")
+    refuses("no such rounding", apsmpi.ApsError, "nearest", apsmpi.quantize, x, "e4m3",
+            rounding="up")
+    refuses("no such scale", apsmpi.ApsError, "Scaler", apsmpi.quantize, x, "e4m3",
+            "backoff")
+    refuses("qsgd to nearest", apsmpi.ApsError, "qsgd", apsmpi.quantize, x, "qsgd7/8")
+    ok(same(apsmpi.quantize(read_only, "e4m3"), x), "a read-only input is allowed")
+
+
+def test_products():
+    random = np.random.default_rng(1)
+    a = random.standard_normal((7, 5)).astype(np.float32)
+    b = random.standard_normal((5, 6)).astype(np.float32)
+    want = np.zeros((7, 6), np.float32)
+    first, second = apsmpi.quantize(a, "e4m3"), apsmpi.quantize(b, "e4m3")
+    for k in range(5):
+        product = np.outer(first[:, k], second[k])
+        want = apsmpi.quantize(want + apsmpi.quantize(product, "e4m3"), "e5m10")
+    ok(same(apsmpi.gemm(a, b, "e4m3", "e5m10"), want), "gemm rounds each operation")
+    ok(same(apsmpi.gemm(np.ascontiguousarray(a.T), b, "e4m3", "e5m10",
+                        transpose_a=True), want), "... of a transposed matrix")
+    ok(not same(apsmpi.gemm(a, b, "e4m3", "e4m3", kahan=True),
+                apsmpi.gemm(a, b, "e4m3", "e4m3")), "... with Kahan's sums")
+    refuses("gemm: shapes", ValueError, "columns", apsmpi.gemm, a, a)
+    refuses("gemm: a vector", ValueError, "matrix", apsmpi.gemm, a[0], b)
+    refuses("gemm: beta", ValueError, "out", apsmpi.gemm, a, b, beta=1)
+
+
+def test_policies():
+    table = "layer,name,count\n0,conv,8192\n1,fc,4096\n"
+    text = ("version: 1\ntable: layers.csv\nrules:\n  - {layers: fc, format: fp32}\n"
+            "  - {format: e4m3, scale: aps}\n")
+    policy = apsmpi.Policy(text, table)
+    plan = policy.plan(name="conv")
+    ok(plan.rule == 1 and plan.format == apsmpi.Format("e4m3") and plan.bytes == 8192
+       and str(plan) == "{format: e4m3, scale: aps}", "the plan of a layer by its name")
+    ok(not policy.plan(name="fc").is_reduced, "a layer in FP32")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in (("policy.yaml", text), ("layers.csv", table)):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(content)
+        read = apsmpi.Policy.read(os.path.join(folder, "policy.yaml"))
+        ok(str(read.plan(name="conv")) == str(plan), "a policy and its table in files")
+        refuses("no file", apsmpi.ApsError, "none.yaml", apsmpi.Policy.read,
+                os.path.join(folder, "none.yaml"))
+    refuses("a wrong key", apsmpi.ApsError, "policy:4:", apsmpi.Policy, "formt: e4m3")
+    refuses("a layer without a table", apsmpi.ApsError, "'fc'",
+            apsmpi.Policy("format: e4m3").plan, 4096, name="fc")
+
+
+def test_clusters():
+    x = [np.full(3, 1 + rank, np.float32) for rank in range(4)]
+    cluster = apsmpi.Cluster(2, 2, "format: e4m3, scale: aps")
+    total = cluster.allreduce(x)
+    ok(same(total, np.full(3, 10, np.float32)), "an exact sum")
+    refuses("too few arrays", ValueError, "4 ranks", cluster.allreduce, x[:3])
+    refuses("shapes", ValueError, "gradients[3]", cluster.allreduce,
+            x[:3] + [x[0][:2]])
+    refuses("out is an input", ValueError, "another array", cluster.allreduce, x,
+            out=x[1])
+    refuses("MPI's own sums", apsmpi.NotPlayed, "leaves the layer to MPI",
+            apsmpi.Cluster(2, 2, "format: fp32").allreduce, x)
+    refuses("a compressor", apsmpi.NotPlayed, "compresses",
+            apsmpi.Cluster(2, 2, "format: e4m3, compress: {topk: 0.1}").allreduce, x)
+    refuses("no ranks", apsmpi.ApsError, "at least 1", apsmpi.Cluster, 0, 2,
+            "format: e4m3")
+    many = apsmpi.Cluster(32, 8, "format: e5m2, scale: aps")
+    x = np.random.default_rng(2).standard_normal((256, 2000)).astype(np.float32)
+    error = apsmpi.snr(x.sum(axis=0, dtype=np.float64), many.allreduce(list(x)))
+    ok(20 < error < 60, "256 ranks: %.1f dB" % error)
+    ok(same(apsmpi.sum_gradients(list(x[:3]), "format: e8m23, reduce: direct"),
+            x[0] + x[1] + x[2]), "sum_gradients in FP32")
+
+
+class Optimizer:
+    """As an optimizer of PyTorch, with arrays of NumPy."""
+
+    def __init__(self, gradients):
+        class Parameter:
+            grad = None
+
+        self.parameter = Parameter()
+        self.parameter.grad = gradients
+        self.param_groups = [{"params": [self.parameter]}]
+        self.steps = 0
+
+    def step(self):
+        self.steps += 1
+
+
+def test_scalers():
+    scaler = apsmpi.Backoff(start=1024.0, window=2)
+    optimizer = Optimizer(np.float32([2048, 1024]))
+    ok(scaler.get_scale() == 1024 and scaler.scale(2.0) == 2048, "a loss is scaled")
+    scaler.step(optimizer)
+    scaler.update()
+    ok(optimizer.steps == 1 and same(optimizer.parameter.grad, np.float32([2, 1])),
+       "a step with finite gradients, which are unscaled")
+    optimizer.parameter.grad = np.float32([math.inf, 1])
+    scaler.step(optimizer)
+    scaler.update()
+    ok(optimizer.steps == 1 and scaler.get_scale() < 1024,
+       "INF: no step, and a smaller scale (%g)" % scaler.get_scale())
+    state = scaler.state_dict()
+    other = apsmpi.Backoff(start=1024.0, window=2)
+    other.load_state_dict(state)
+    ok(other.get_scale() == scaler.get_scale(), "the state is loaded")
+    refuses("the state of another scale", apsmpi.ApsError, "scale",
+            apsmpi.LogMax().load_state_dict, state)
+    refuses("a scale that asks", apsmpi.ApsError, "arrays",
+            apsmpi.Scaler("underflow", "e4m3").get_scale)
+    refuses("an unknown parameter", apsmpi.ApsError, "speed", apsmpi.Backoff, speed=3)
+    scaler.unscale_([np.float32([1])])
+    refuses("unscale_ twice", RuntimeError, "update", scaler.unscale_, [])
+    x = np.float32([3, 0.5])
+    ok(apsmpi.Scaler("aps", "e4m3", 2).exponent(x, x) ==
+       apsmpi.Scaler("aps", "e4m3", 2).exponent(x), "aps: the exponent of two ranks")
+
+
+def test_compressors():
+    x = np.random.default_rng(3).standard_normal((3, 4096)).astype(np.float32)
+    for rule in ("format: fp32, compress: {topk: 0.1}",
+                 "format: fp32, compress: {powersgd: 2}",
+                 "compress: ternary, feedback: on", "compress: vote",
+                 "format: sign/64, feedback: on"):
+        ranks = [apsmpi.Compressor(rule, 4096, rank, 3) for rank in range(3)]
+        total = ranks[0].reduce(list(x), ranks[1:])
+        if ranks[0].memory is None:
+            ok(total.shape == (4096,), rule)
+            continue
+        kept = sum(one.memory.astype(np.float64) for one in ranks)
+        ok(np.allclose(total + kept, x.sum(axis=0, dtype=np.float64), atol=1e-4),
+           "%s: result and memories add up" % rule)
+    refuses("no compressor", apsmpi.ApsError, "does not compress", apsmpi.Compressor,
+            "format: e4m3", 4096)
+    one = apsmpi.Compressor("format: fp32, compress: {topk: 0.1}", 4096)
+    refuses("decode before encode", TypeError, "NoneType", one.decode, [b""])
+    one.encode(x[0])
+    refuses("a damaged message", apsmpi.ApsError, "damaged", one.decode, [b"1234567"])
+
+
+def test_logs(data):
+    if importlib.util.find_spec("pandas") is None:
+        skip("logs", "pandas is not installed")
+        return
+    frame = apsmpi.read_log(os.path.join(data, "report.csv"))
+    ok(len(frame) > 10 and {"name", "layer", "err_mean"} <= set(frame.columns) and
+       frame.attrs["events"], "a log as a DataFrame")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "summary.json")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(json.dumps({"rank": 0, "passed": {"integers": 3}}) + "\n")
+        ok(apsmpi.read_summary(path)["passed.integers"].tolist() == [3],
+           "summaries as a DataFrame")
+        refuses("a log that is none", apsmpi.ApsError, "not a round-off log",
+                apsmpi.read_log, path)
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("no JSON\n")
+        refuses("a summary that is none", apsmpi.ApsError, "summary.json:2",
+                apsmpi.read_summary, path)
+
+
+def test_torch():
+    try:
+        import torch
+    except ImportError:
+        skip("tensors", "PyTorch is not installed")
+        return
+    x = torch.linspace(-3, 3, 24)
+    want = apsmpi.quantize(x.numpy(), "e4m3")
+    y = apsmpi.quantize(x, "e4m3")
+    ok(isinstance(y, torch.Tensor) and same(y.numpy(), want), "tensors")
+    refuses("double", TypeError, ".float()", apsmpi.quantize, x.double(), "e4m3")
+    refuses("bfloat16", TypeError, ".float()", apsmpi.quantize, x.bfloat16(), "e4m3")
+    module = apsmpi.Quantizer("e4m3", "e5m2")
+    z = x.clone().requires_grad_()
+    module(z).backward(x)
+    ok(same(module(x).numpy(), want) and
+       same(z.grad.numpy(), apsmpi.quantize(x.numpy(), "e5m2")),
+       "Quantizer rounds forward and backward")
+    exact = apsmpi.Quantizer("fp32", "fp32")
+    point = torch.linspace(0.5, 1, 4).requires_grad_()
+    ok(torch.autograd.gradcheck(lambda t: exact(t) * 2, point, eps=1e-2, atol=1e-2,
+                                rtol=1e-2), "gradcheck of the autograd function")
+    parameter = torch.nn.Parameter(torch.ones(2))
+    optimizer = torch.optim.SGD([parameter], lr=1.0)
+    scaler = apsmpi.Backoff(start=256.0)
+    scaler.scale(parameter.sum()).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    ok(torch.equal(parameter.detach(), torch.zeros(2)), "a step of SGD by a Backoff")
+    total = apsmpi.Cluster(1, 2, "format: e4m3").allreduce([x, x])
+    ok(isinstance(total, torch.Tensor), "a Cluster's sum of tensors")
+
+
+def main(data, manual):
+    test_doctests()
+    test_manual(manual)
+    test_arrays()
+    test_bad_arrays()
+    test_products()
+    test_policies()
+    test_clusters()
+    test_scalers()
+    test_compressors()
+    test_logs(data)
+    test_torch()
+    print("1..%d" % counted[0])
+    return counted[1] > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

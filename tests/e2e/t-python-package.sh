@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The Python package apsmpi without MPI, by each Python here that has NumPy: the one
+# of the tests, and the system's, which may have PyTorch.
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+[ -z "$sanitizer" ] || skip_all 'a build with sanitizers'
+page=$top_srcdir/scripts/apsmpi-python.7
+
+# package PYTHON
+package()
+{
+    if ! "$1" -c 'import numpy' 2>/dev/null; then
+        skip "$1" 'it has no module numpy'
+        return
+    fi
+    timed env LIBAPS="$top_builddir/.libs/libaps.so" OPENBLAS_NUM_THREADS=1 \
+        PYTHONPATH="$top_srcdir/scripts" "$1" \
+        "$top_srcdir/tests/e2e/python_package.py" \
+        "$top_srcdir/tests/e2e/data" "$page"
+    grep -v '^ok' out | sed 's/^/# /'
+    check "$1: the package passes its tests" status_is 0
+    sed -n 's/^ok [0-9]* - \(.* # SKIP\)/# \1/p' out
+    check '... more than 60' test "$(grep -c '^ok' out)" -gt 60
+}
+
+package "$PYTHON3"
+[ "$(command -v "$PYTHON3")" = /usr/bin/python3 ] || package /usr/bin/python3
+
+# A library that cannot be loaded.
+timed env LIBAPS=/nowhere.so PYTHONPATH="$top_srcdir/scripts" "$PYTHON3" \
+    -c 'import apsmpi'
+check 'a missing library is an ImportError' has err 'cannot load libaps (/nowhere.so'
+check '... that says what to do' has err 'set LIBAPS'
+finish
