@@ -39,6 +39,7 @@ e2e_tests = \
 	tests/e2e/t-parameters.sh \
 	tests/e2e/t-policies.sh \
 	tests/e2e/t-preload.sh \
+	tests/e2e/t-pip.sh \
 	tests/e2e/t-python.sh \
 	tests/e2e/t-python-cluster.sh \
 	tests/e2e/t-python-package.sh \

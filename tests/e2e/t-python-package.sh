@@ -27,6 +27,14 @@ package()
 package "$PYTHON3"
 [ "$(command -v "$PYTHON3")" = /usr/bin/python3 ] || package /usr/bin/python3
 
+if "$PYTHON3" -c 'import mypy' 2>/dev/null; then
+    cp "$top_srcdir/pyproject.toml" .
+    timed "$PYTHON3" -m mypy "$top_srcdir/scripts/apsmpi"
+    check 'mypy finds nothing' status_is 0
+else
+    skip 'mypy finds nothing' "$PYTHON3 has no module mypy"
+fi
+
 # A library that cannot be loaded.
 timed env LIBAPS=/nowhere.so PYTHONPATH="$top_srcdir/scripts" "$PYTHON3" \
     -c 'import apsmpi'
