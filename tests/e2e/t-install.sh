@@ -155,6 +155,15 @@ check 'pkg-config knows the version' equal \
     "$(pkg-config --modversion libaps)" "$PACKAGE_VERSION"
 lib=$(dirname "$(where libaps.so)")
 
+if "$PYTHON3" -c 'import numpy' 2>/dev/null; then
+    timed env LD_LIBRARY_PATH="$lib" \
+        PYTHONPATH="$(dirname "$(dirname "$(where quantizing.py)")")" \
+        "$PYTHON3" -c 'import apsmpi; print(apsmpi.Format("fp16"), apsmpi.read_log)'
+    check 'the Python package finds the library' has out "Format('e5m10') <function"
+else
+    skip 'the Python package finds the library' "$PYTHON3 has no module numpy"
+fi
+
 # consumes NAME COMPILER...: a consumer compiles, without a warning, and runs
 consumes()
 {
