@@ -42,7 +42,7 @@ dist_pythonpackage_DATA = \
 	scripts/apsmpi/scalers.py \
 	scripts/apsmpi/torch_modules.py
 nodist_pythonpackage_DATA = scripts/apsmpi/built.py
-EXTRA_DIST += pyproject.toml setup.py
+EXTRA_DIST += scripts/pyproject.toml scripts/setup.py
 CLEANFILES += scripts/apsmpi/built.py
 scripts/apsmpi/built.py: Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && \

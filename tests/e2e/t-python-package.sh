@@ -28,7 +28,7 @@ package "$PYTHON3"
 [ "$(command -v "$PYTHON3")" = /usr/bin/python3 ] || package /usr/bin/python3
 
 if "$PYTHON3" -c 'import mypy' 2>/dev/null; then
-    cp "$top_srcdir/pyproject.toml" .
+    cp "$top_srcdir/scripts/pyproject.toml" .
     timed "$PYTHON3" -m mypy "$top_srcdir/scripts/apsmpi"
     check 'mypy finds nothing' status_is 0
 else

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds libaps into the Python package apsmpi, for `pip install .` from the tree.
+"""Builds libaps into the Python package apsmpi, for `pip install ./scripts` from the tree.
 
 The sources are those that src/local.mk lists for libaps.la. This needs a C compiler and
 libyaml (Debian: libyaml-dev), and neither MPI nor autotools.
@@ -19,7 +19,7 @@ if "-O" not in os.environ.get("CFLAGS", ""):
 
 
 def text(path):
-    with open(path, encoding="utf-8") as file:
+    with open(os.path.join("..", path), encoding="utf-8") as file:
         return file.read()
 
 
@@ -27,7 +27,7 @@ def sources(library):
     """The .c files that src/local.mk lists for a library."""
     lists = text("src/local.mk").replace("\\\n", " ")
     names = re.search(r"(?m)^%s_la_SOURCES =(.*)$" % library, lists).group(1).split()
-    return [name for name in names if name.endswith(".c")]
+    return [os.path.join("..", name) for name in names if name.endswith(".c")]
 
 
 VERSION = re.search(r"AC_INIT\(\[apsmpi\], \[(.*)\]\)", text("configure.ac")).group(1)
@@ -54,23 +54,22 @@ class BuildLibrary(build_ext):
         def compiled(name):
             return self.compiler.compile(
                 [name], output_dir=self.build_temp,
-                include_dirs=[folder, "src", "pmpi", "."],
+                include_dirs=[folder, "../src", "../pmpi", ".."],
                 extra_preargs=FLAGS + (KERNEL_FLAGS if name in KERNELS else []))
 
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             objects = sum(pool.map(compiled, KERNELS + OTHERS), [])
         self.compiler.link_shared_object(
             objects, self.get_ext_fullpath(extension.name), libraries=["yaml", "m"],
-            extra_preargs=["-Wl,--version-script=src/libaps.map"],
+            extra_preargs=["-Wl,--version-script=../src/libaps.map"],
             build_temp=self.build_temp)
 
 
 setup(
     version=VERSION,
     packages=["apsmpi", "apsmpi_log"],
-    package_dir={"apsmpi": "scripts/apsmpi", "apsmpi_log": "scripts/apsmpi_log"},
     package_data={"apsmpi": ["py.typed"]},
-    options={"build": {"build_base": "build/python"}},
+    options={"build": {"build_base": "../build/python"}},
     ext_modules=[Extension("apsmpi._libaps", KERNELS + OTHERS)],
     cmdclass={"build_ext": BuildLibrary},
 )
