@@ -70,13 +70,18 @@ static void draw_values(struct draw *draw, struct collective *what)
     values->base = BASE_FLOAT;
     if (what->multiple == 1 && draw_chance(draw, 25))
         values->base = draw_chance(draw, 50) ? BASE_DOUBLE : BASE_INT;
+    /* only the program's own operations take numbers of 16 bits */
+    if (what->multiple == 1 && what->operation >= OWN_SUM &&
+        draw_chance(draw, 50))
+        values->base = draw_chance(draw, 50) ? BASE_BF16 : BASE_FP16;
     values->exponent = draw_below(draw, 240) - 130;
     values->pattern = (enum pattern)draw_below(draw, PATTERNS);
     values->nan = what->operation == SUM || what->operation == OWN_SUM ||
                   !reduces(what->kind);
     if (!any_order)
         values->pattern = FACTORS;
-    else if (values->base == BASE_INT || what->operation == OWN_FIRST)
+    else if (values->base == BASE_INT || base_is_16(values->base) ||
+             what->operation == OWN_FIRST)
         values->pattern = draw_chance(draw, 50) ? SMALL : SPARSE;
 }
 

@@ -31,15 +31,17 @@ policy()
     } >"$tmp/$1.yaml"
 }
 
-# Exact, so that results must not differ: every call that a rule can name, and
+# Exact, so that results must not differ: every call and type that a rule can name, and
 # nonblocking calls progressed by the program's own calls, or by threads.
 exact()
 {
     policy "$1" <<END
 $2
+operations: probe
 rules:
-  - {format: e8m23}
-  - {format: e8m23, calls: [reduce_scatter, allgather, reduce, bcast]}
+  - {types: [float, bf16, fp16, double], format: e8m23}
+  - {types: [float, bf16, fp16, double], format: e8m23,
+     calls: [reduce_scatter, allgather, reduce, bcast]}
 END
 }
 exact calls 'progress: calls'

@@ -245,6 +245,7 @@ int main(int argc, char **argv)
         run(&program, seed, length, (uint64_t)setting("CONFORMANCE_WAYS", 0));
     }
     alarm(0);
+    base_types_free();
     MPI_Finalize();
     return 0;
 }

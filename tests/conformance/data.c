@@ -11,21 +11,38 @@
 size_t base_size(enum base base)
 {
     static const size_t sizes[BASES] = {sizeof(float), sizeof(double),
-                                        sizeof(int)};
+                                        sizeof(int), sizeof(uint16_t),
+                                        sizeof(uint16_t)};
 
     return sizes[base];
 }
+
+static MPI_Datatype made[BASES]; /* types of 16 bits; 0: not made yet */
 
 MPI_Datatype base_type(enum base base)
 {
     const MPI_Datatype types[BASES] = {MPI_FLOAT, MPI_DOUBLE, MPI_INT};
 
-    return types[base];
+    if (!base_is_16(base))
+        return types[base];
+    if (!made[base]) {
+        MPI_Type_contiguous(2, MPI_BYTE, &made[base]);
+        MPI_Type_commit(&made[base]);
+    }
+    return made[base];
+}
+
+void base_types_free(void)
+{
+    for (int base = 0; base < BASES; base++)
+        if (made[base])
+            MPI_Type_free(&made[base]);
 }
 
 const char *base_name(enum base base)
 {
-    static const char *const names[BASES] = {"float", "double", "int"};
+    static const char *const names[BASES] = {"float", "double", "int", "bf16",
+                                             "fp16"};
 
     return names[base];
 }
@@ -36,6 +53,29 @@ const char *operation_name(enum operation operation)
                                                   "prod", "own sum", "first"};
 
     return names[operation];
+}
+
+static float get_16(enum base base, const void *x, size_t i)
+{
+    const uint32_t bits = (uint32_t)((const uint16_t *)x)[i] << 16;
+    float value;
+
+    if (base == BASE_FP16)
+        return (float)((const _Float16 *)x)[i];
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void set_16(enum base base, void *x, size_t i, float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    bits = isnan(value) ? 0x7fc00000u : bits + 0x7fff + (bits >> 16 & 1);
+    if (base == BASE_FP16)
+        ((_Float16 *)x)[i] = (_Float16)value;
+    else
+        ((uint16_t *)x)[i] = (uint16_t)(bits >> 16);
 }
 
 static double value_of(const struct values *values, int rank, size_t i)
@@ -88,8 +128,10 @@ void values_fill(const struct values *values, int rank, void *buffer,
             floats[i] = (float)value;
         else if (values->base == BASE_DOUBLE)
             doubles[i] = value;
-        else
+        else if (values->base == BASE_INT)
             ints[i] = (int)value;
+        else
+            set_16(values->base, buffer, i, (float)value);
     }
 }
 
@@ -128,8 +170,11 @@ uint64_t hash_values(uint64_t hash, enum base base, const void *buffer,
             hash = hash_word(hash, double_bits((double)floats[i]));
         else if (base == BASE_DOUBLE)
             hash = hash_word(hash, double_bits(doubles[i]));
-        else
+        else if (base == BASE_INT)
             hash = hash_word(hash, (uint64_t)ints[i]);
+        else
+            hash =
+                hash_word(hash, double_bits((double)get_16(base, buffer, i)));
     }
     return hash;
 }
@@ -154,6 +199,10 @@ static enum base base_of(MPI_Datatype type, int count, size_t *elements)
         base = BASE_DOUBLE;
     else if (type == MPI_INT)
         base = BASE_INT;
+    else if (type == base_type(BASE_BF16))
+        base = BASE_BF16;
+    else if (type == base_type(BASE_FP16))
+        base = BASE_FP16;
     *elements = (size_t)count * (size_t)size / base_size(base);
     return base;
 }
@@ -168,6 +217,9 @@ void own_sum(void *in, void *inout, int *count, MPI_Datatype *type)
             ((float *)inout)[i] = ((float *)in)[i] + ((float *)inout)[i];
         else if (base == BASE_DOUBLE)
             ((double *)inout)[i] = ((double *)in)[i] + ((double *)inout)[i];
+        else if (base_is_16(base))
+            set_16(base, inout, i,
+                   get_16(base, in, i) + get_16(base, inout, i));
         else
             ((int *)inout)[i] = ((int *)in)[i] + ((int *)inout)[i];
     }
@@ -186,5 +238,7 @@ void own_first(void *in, void *inout, int *count, MPI_Datatype *type)
             ((double *)inout)[i] = ((double *)in)[i];
         else if (base == BASE_INT && ((int *)in)[i] != 0)
             ((int *)inout)[i] = ((int *)in)[i];
+        else if (base_is_16(base) && get_16(base, in, i) != 0)
+            ((uint16_t *)inout)[i] = ((uint16_t *)in)[i];
     }
 }

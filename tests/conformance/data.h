@@ -11,7 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum base { BASE_FLOAT, BASE_DOUBLE, BASE_INT, BASES };
+/* bf16 and fp16 are types of two bytes, with no operation of MPI's. */
+enum base { BASE_FLOAT, BASE_DOUBLE, BASE_INT, BASE_BF16, BASE_FP16, BASES };
+
+static inline bool base_is_16(enum base base)
+{
+    return base == BASE_BF16 || base == BASE_FP16;
+}
 
 /* MPI_SUM, MPI_MAX, MPI_MIN, MPI_PROD; a sum of the program's own; the first
  * operand that is not 0: associative, but not commutative. */
@@ -37,6 +43,10 @@ struct values {
 
 size_t base_size(enum base base);
 MPI_Datatype base_type(enum base base);
+
+/* Frees the types of two bytes. No later call may use them. */
+void base_types_free(void);
+
 const char *base_name(enum base base);
 const char *operation_name(enum operation operation);
 
