@@ -76,7 +76,8 @@ libcore_la_SOURCES = \
 	src/simd/stochastic_avx2.h src/simd/stochastic_vbmi.h \
 	src/codec/memory.c src/codec/memory.h \
 	src/blockwise/mx.h src/simd/nearest_avx2.h src/simd/nearest_fold.h \
-	src/simd/nearest_vbmi.h src/blockwise/nvfp4.h src/simd/code16_vbmi.h \
+	src/simd/elements_vbmi.h src/simd/nearest_vbmi.h \
+	src/blockwise/nvfp4.h src/simd/code16_vbmi.h \
 	src/kernel/pack.h src/blockwise/pack_blocks.h \
 	src/float/pack_chunk.h src/simd/pack_vbmi.h \
 	src/codec/stream.c src/codec/stream.h src/simd/sum_vbmi.h \

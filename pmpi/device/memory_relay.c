@@ -221,6 +221,21 @@ static struct aps_magnitude relay_magnitude(enum aps_element element,
     return magnitude;
 }
 
+/* Encodes elements of the host from the present piece on, as many as the codec can
+ * take as they are, and makes them the present piece. */
+static bool relay_encode_direct(struct pieces *pieces,
+                                const struct aps_codec *codec, const void *x,
+                                struct aps_scaling scaling, void *wire)
+{
+    const size_t count = codec->encode_elements(
+        codec, pieces->element, aps_element_at(pieces->element, x, pieces->at),
+        pieces->n - pieces->at, scaling, wire);
+
+    if (count > 0)
+        pieces->length = count;
+    return count > 0;
+}
+
 static unsigned relay_encode(enum aps_element element,
                              const struct aps_codec *codec, const void *x,
                              size_t n, struct aps_scaling scaling,
@@ -231,19 +246,26 @@ static unsigned relay_encode(enum aps_element element,
     unsigned char *bytes = wire;
     struct pieces pieces;
     unsigned flags = 0;
+    bool direct;
 
     if (relay_is_plain(element, x))
         return aps_memory_host.encode_stats(codec, x, n, scaling, options, wire,
                                             stats);
     if (options)
         here = *options;
+    direct = codec->encode_elements && !stats &&
+             here.rounding == APS_ROUND_NEAREST && !aps_gpu_driver_owns(x);
     pieces = relay_begin(element, x, n, codec);
     if (!pieces.piece)
         memset(wire, 0, aps_codec_bytes(codec, n));
     while (relay_next(&pieces)) {
-        flags |= aps_memory_host.encode_stats(
-            codec, relay_values(&pieces, x), pieces.length, scaling, &here,
-            bytes + aps_codec_bytes(codec, pieces.at), stats);
+        unsigned char *to = bytes + aps_codec_bytes(codec, pieces.at);
+
+        if (direct && relay_encode_direct(&pieces, codec, x, scaling, to))
+            continue;
+        flags |= aps_memory_host.encode_stats(codec, relay_values(&pieces, x),
+                                              pieces.length, scaling, &here, to,
+                                              stats);
         here.offset += pieces.length;
     }
     return flags;
@@ -261,6 +283,9 @@ static void relay_decode(enum aps_element element,
         aps_memory_host.decode(codec, wire, n, scaling, flags, x);
         return;
     }
+    if (codec->decode_elements && !aps_gpu_driver_owns(x) &&
+        codec->decode_elements(codec, wire, n, scaling, flags, element, x))
+        return;
     pieces = relay_begin(element, x, n, codec);
     while (relay_next(&pieces)) {
         aps_memory_host.decode(codec, bytes + aps_codec_bytes(codec, pieces.at),

@@ -3,7 +3,8 @@
  * Memory backends that relay values through a piece of FP32 in host memory, where the
  * host's backend encodes and decodes them: for elements of other types than FP32, in
  * the host's or a GPU's memory, and for FP32 in GPU memory without the plugin's
- * kernels. The wire bytes are those of the FP32 values.
+ * kernels. A codec that takes elements of 16 bits (kernel/ops.h) does without that
+ * piece. The wire bytes are those of the FP32 values.
  */
 #ifndef APS_PMPI_DEVICE_MEMORY_RELAY_H
 #define APS_PMPI_DEVICE_MEMORY_RELAY_H

@@ -313,9 +313,57 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     return marker ? APS_BLOCK_NAN : 0;
 }
 
+/* --- elements of 16 bits --------------------------------------------------- */
+
+#if defined(__x86_64__)
+APS_CODEC_AVX512 static size_t
+encode_elements(const struct aps_codec *codec, enum aps_element element,
+                const void *x, size_t n, struct aps_scaling scaling, void *wire)
+{
+    const struct aps_kernel kernel = aps_kernel_init(&codec->format);
+    const unsigned width = (unsigned)codec->format.width;
+    struct aps_nearest nearest;
+
+    if (aps_element_types[element].bytes != 2 ||
+        !aps_nearest_suits(&codec->format) ||
+        !aps_scaling_is_simple(&codec->format, scaling))
+        return 0;
+    nearest = aps_nearest_make(
+        &kernel, width, scaling.factor * aps_float_pow2(scaling.exponent));
+    for (size_t i = 0; i < n; i += APS_TILE)
+        if (!nearest.folded ||
+            !aps_nearest_elements(
+                &nearest, element, aps_element_at(element, x, i),
+                aps_size_min(n - i, APS_TILE), (uint8_t *)wire + i / 8 * width))
+            return i;
+    return n;
+}
+
+APS_CODEC_AVX512 static bool decode_elements(const struct aps_codec *codec,
+                                             const void *wire, size_t n,
+                                             struct aps_scaling scaling,
+                                             unsigned flags,
+                                             enum aps_element element, void *x)
+{
+    struct aps_kernel kernel = aps_kernel_init(&codec->format);
+    const unsigned width = (unsigned)codec->format.width;
+
+    if (aps_element_types[element].bytes != 2 || width > APS_TABLE_WIDTH ||
+        !aps_scaling_inverse_is_simple(scaling))
+        return false;
+    if (flags & APS_BLOCK_NAN)
+        aps_kernel_mark(&kernel);
+    aps_table_decode(&kernel, width, wire, n, aps_float_pow2(-scaling.exponent),
+                     element == APS_ELEMENT_BF16 ? APS_PUT_BF16 : APS_PUT_FP16,
+                     x);
+    return true;
+}
+#endif
+
 /* --- variants ------------------------------------------------------------ */
 
-#define VARIANT(name, target, vectors)                                         \
+/* Further arguments are members of a codec that other variants lack. */
+#define VARIANT(name, target, vectors, ...)                                    \
     target static unsigned encode_##name(                                      \
         const struct aps_codec *codec, const float *x, size_t n,               \
         struct aps_scaling scaling, const struct aps_cast_options *options,    \
@@ -389,16 +437,18 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
                   .sum = sum_##name,                                           \
                   .sum_encode = sum_encode_##name,                             \
                   .stream = stream_##name,                                     \
-                  .round = round_##name},                                      \
+                  .round = round_##name,                                       \
+                  __VA_ARGS__},                                                \
         .max_finite = max_finite_##name,                                       \
         .greatest = greatest_##name,                                           \
     };
 
-VARIANT(plain, , PLAIN)
+VARIANT(plain, , PLAIN, )
 
 #if defined(__x86_64__)
-VARIANT(avx2, APS_CODEC_AVX2, AVX2)
-VARIANT(avx512, APS_CODEC_AVX512, VBMI)
+VARIANT(avx2, APS_CODEC_AVX2, AVX2, )
+VARIANT(avx512, APS_CODEC_AVX512, VBMI, .encode_elements = encode_elements,
+        .decode_elements = decode_elements)
 #endif
 
 /* Returns the supported variants, best first. */

@@ -22,10 +22,16 @@
 #include "number/bits.h"
 #include "number/cast.h"
 
-/* How a kernel that decodes stores a value: it overwrites; it adds; or it
- * overwrites with streaming stores (codec/stream.h), in an array that begins
- * with a cache line. */
-enum aps_put { APS_PUT, APS_PUT_ADD, APS_PUT_STREAM };
+/* How a kernel that decodes stores a value: it overwrites; it adds; it overwrites
+ * with streaming stores (codec/stream.h), in an array that begins with a cache
+ * line; or it rounds to an element of 16 bits (base/element.h). */
+enum aps_put {
+    APS_PUT,
+    APS_PUT_ADD,
+    APS_PUT_STREAM,
+    APS_PUT_BF16,
+    APS_PUT_FP16
+};
 
 /* Elements at any address, of any effective type. */
 typedef float aps_any_float __attribute__((aligned(1), may_alias));

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/element.h"
 #include "number/format.h"
 
 /* Scaling of a block: x is multiplied by factor * 2^exponent before the cast,
@@ -138,6 +139,21 @@ struct aps_codec {
      * itself, at least with this scaling. May be NULL: it never can. */
     bool (*stream)(const struct aps_codec *codec, const void *wire, size_t n,
                    struct aps_scaling scaling, unsigned flags, float *x);
+
+    /* Encodes elements of 16 bits to nearest, without statistics, in tiles of
+     * kernel/tile.h, up to the first tile that has an INF or a NaN. Returns the
+     * number of elements that are encoded; 0 if this codec cannot do that by
+     * itself. May be NULL: it never can. */
+    size_t (*encode_elements)(const struct aps_codec *codec,
+                              enum aps_element element, const void *x, size_t n,
+                              struct aps_scaling scaling, void *wire);
+
+    /* Decodes to elements of 16 bits, rounded once from FP32. Returns false, and
+     * writes nothing, if this codec cannot do that by itself. May be NULL: it
+     * never can. */
+    bool (*decode_elements)(const struct aps_codec *codec, const void *wire,
+                            size_t n, struct aps_scaling scaling,
+                            unsigned flags, enum aps_element element, void *x);
 
     /* y[n] = the decoded values of the encoded x[n], exactly; y may be x. NULL
      * if any chunks can be encoded and decoded one after the other. Formats in

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "simd/codes_vbmi.h"
+#include "simd/elements_vbmi.h"
 #include "kernel/kernel.h"
 #include "simd/nearest_fold.h"
 #include "kernel/tile.h"
@@ -68,6 +69,8 @@ struct aps_nearest_how {
     bool folded;  /* as above */
     bool bounded; /* no value is INF, NaN or beyond the format */
     bool counted; /* statistics are wanted */
+
+    enum aps_element element; /* type of x: FP32, bf16 or fp16 */
 };
 
 /* True if the format can be encoded by this file. */
@@ -317,7 +320,8 @@ APS_CODEC_AVX512 APS_INLINE void aps_nearest_64(const struct aps_nearest *c,
     __m512i bits[4];
 
     for (int j = 0; j < 4; j++) {
-        const __m512 value = _mm512_loadu_ps((const void *)(x + 16 * j));
+        const __m512 value = aps_elements_load(
+            how.element, aps_elements_at(how.element, x, (size_t)(16 * j)));
 
         bits[j] = _mm512_castps_si512(value);
         if (!how.bounded)
@@ -345,14 +349,17 @@ aps_nearest_values(const struct aps_nearest *constants,
     size_t i = 0;
 
     for (; n - i >= 64; i += 64) {
-        aps_tile_ask_ahead(x + i, 64);
-        aps_nearest_64(c, how, x + i, seen, wire + i / 8 * width);
+        const aps_any_float *from = aps_elements_at(how.element, x, i);
+
+        aps_tile_ask_ahead(from, 16 * aps_elements_bytes(how.element));
+        aps_nearest_64(c, how, from, seen, wire + i / 8 * width);
     }
     if (i < n) {
+        const aps_any_float *from = aps_elements_at(how.element, x, i);
         float rest[64] = {0};
         uint8_t codes[128];
 
-        memcpy(rest, x + i, (n - i) * sizeof *rest);
+        memcpy(rest, from, (n - i) * aps_elements_bytes(how.element));
         aps_nearest_64(c, how, rest, seen, codes);
         memcpy(wire + i / 8 * width, codes, ((n - i) * width + 7) / 8);
     }
@@ -445,6 +452,24 @@ aps_nearest_tile(const struct aps_nearest *c, const aps_any_float *x, size_t n,
     if (stats)
         stats->underflow += seen.underflow;
     return true;
+}
+
+/* aps_nearest_tile for elements of bf16 or fp16; only if c->folded. */
+APS_CODEC_AVX512 static inline bool
+aps_nearest_elements(const struct aps_nearest *c, enum aps_element element,
+                     const void *x, size_t n, uint8_t *wire)
+{
+    struct aps_nearest_seen seen = aps_nearest_seen_none();
+    struct aps_nearest_how how = {.folded = true};
+
+    if (element == APS_ELEMENT_BF16) {
+        how.element = APS_ELEMENT_BF16;
+        aps_nearest_format(c, how, x, n, &seen, wire);
+    } else {
+        how.element = APS_ELEMENT_FP16;
+        aps_nearest_format(c, how, x, n, &seen, wire);
+    }
+    return !aps_nearest_is_special(c, &seen, false);
 }
 
 #endif

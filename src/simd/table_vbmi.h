@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "kernel/kernel.h"
+#include "simd/elements_vbmi.h"
 #include "simd/pack_vbmi.h"
 #include "kernel/tile.h"
 
@@ -121,6 +122,14 @@ aps_table_unpack_make(unsigned width)
     return unpack;
 }
 
+/* Returns the type of the elements that are stored. */
+APS_INLINE enum aps_element aps_table_element(enum aps_put put)
+{
+    return put == APS_PUT_BF16   ? APS_ELEMENT_BF16
+           : put == APS_PUT_FP16 ? APS_ELEMENT_FP16
+                                 : APS_ELEMENT_FLOAT;
+}
+
 /* x[16] = (or +=) y; with `tail` the elements of `some`, by ordinary stores. */
 APS_TARGET_VBMI APS_INLINE void aps_table_store(aps_any_float *x, __m512 y,
                                                 enum aps_put put, bool tail,
@@ -133,7 +142,10 @@ APS_TARGET_VBMI APS_INLINE void aps_table_store(aps_any_float *x, __m512 y,
         y = _mm512_add_ps(sum, y);
         *special = _mm512_fmadd_ps(y, _mm512_setzero_ps(), *special);
     }
-    if (tail)
+    if (aps_table_element(put) != APS_ELEMENT_FLOAT)
+        _mm256_mask_storeu_epi16((void *)x, tail ? some : (__mmask16)-1,
+                                 aps_elements_round(aps_table_element(put), y));
+    else if (tail)
         _mm512_mask_storeu_ps((void *)x, some, y);
     else if (put == APS_PUT_STREAM)
         _mm512_stream_ps((void *)x, y);
@@ -211,8 +223,9 @@ aps_table_store_64(aps_any_float *x, const __m512 *y, enum aps_put put,
                    bool tail, uint64_t some, struct aps_table_seen *seen)
 {
     for (int q = 0; q < 4; q++)
-        aps_table_store(x + 16 * q, y[q], put, tail,
-                        (__mmask16)(some >> 16 * q), &seen->special[q % 2]);
+        aps_table_store(
+            aps_elements_at(aps_table_element(put), x, (size_t)(16 * q)), y[q],
+            put, tail, (__mmask16)(some >> 16 * q), &seen->special[q % 2]);
 }
 
 /* Loads 64 packed codes, for aps_table_look_up. */
@@ -254,18 +267,21 @@ aps_table_decode_body(const struct aps_table *constants, unsigned width,
 {
     const struct aps_table table = *constants;
     const struct aps_table_unpack unpack = aps_table_unpack_make(width);
+    const enum aps_element element = aps_table_element(how.put);
     struct aps_table_seen seen = aps_table_seen_none();
     size_t i = 0;
 
     for (; n - i >= APS_TABLE_CODES; i += APS_TABLE_CODES, wire += 8 * width) {
+        aps_any_float *to = aps_elements_at(element, x, i);
+
         if (how.put != APS_PUT_STREAM)
-            aps_tile_ask_to_write(x + i, APS_TABLE_CODES);
+            aps_tile_ask_to_write(to, 16 * aps_elements_bytes(element));
         aps_table_decode_codes(&table, &unpack, width, how, wire,
-                               APS_TABLE_CODES, false, &seen, x + i);
+                               APS_TABLE_CODES, false, &seen, to);
     }
     if (i < n)
         aps_table_decode_codes(&table, &unpack, width, how, wire, n - i, true,
-                               &seen, x + i);
+                               &seen, aps_elements_at(element, x, i));
     if (how.put == APS_PUT_ADD)
         aps_table_settle(&seen, x, n);
 }
@@ -287,6 +303,14 @@ aps_table_decode_put(const struct aps_table *table, unsigned width,
         break;
     case APS_PUT_STREAM:
         how.put = APS_PUT_STREAM;
+        aps_table_decode_body(table, width, how, wire, n, x);
+        break;
+    case APS_PUT_BF16:
+        how.put = APS_PUT_BF16;
+        aps_table_decode_body(table, width, how, wire, n, x);
+        break;
+    case APS_PUT_FP16:
+        how.put = APS_PUT_FP16;
         aps_table_decode_body(table, width, how, wire, n, x);
         break;
     }
