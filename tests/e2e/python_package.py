@@ -189,6 +189,41 @@ def test_clusters():
             x[0] + x[1] + x[2]), "sum_gradients in FP32")
 
 
+def sum_of_cpd(gradients, form, kahan):
+    """sum_gradients(model, use_APS=True, ...) of CPD's CPDtorch/utils/dist_util.py, for
+    one array of each rank."""
+    exponent = math.ceil(max(
+        math.log2(float(np.abs(x * np.float32(len(gradients))).max()))
+        for x in gradients))
+    shift = 2 ** (apsmpi.Format(form).exponent_bits - 1) - 1 - exponent
+
+    def rounded(x):
+        return apsmpi.quantize(x, form, rounding="cpd")
+
+    result = carry = np.zeros_like(gradients[0])
+    for x in gradients:
+        value = rounded(x * np.float32(2.0 ** shift))
+        if not kahan:
+            result = rounded(result + value)
+            continue
+        y = rounded(value - carry)
+        t = rounded(result + y)
+        carry = rounded(rounded(t - result) - y)
+        result = t
+    return result / np.float32(2.0 ** shift)
+
+
+def test_cpd():
+    x = np.random.default_rng(4).standard_normal((8, 3000)).astype(np.float32) / 100
+    for form in ("e4m3", "e5m2", "e3m0"):
+        for kahan, accumulate in ((False, "format"), (True, "kahan")):
+            policy = ("format: %s, scale: aps, reduce: gather, accumulate: %s"
+                      % (form, accumulate))
+            ok(same(apsmpi.sum_gradients(list(x), policy),
+                    sum_of_cpd(list(x), form, kahan)),
+               "8 ranks as CPD's emulate_node: %s" % policy)
+
+
 class Optimizer:
     """As an optimizer of PyTorch, with arrays of NumPy."""
 
@@ -318,6 +353,7 @@ def main(data, manual):
     test_products()
     test_policies()
     test_clusters()
+    test_cpd()
     test_scalers()
     test_compressors()
     test_logs(data)
