@@ -167,6 +167,13 @@ bench-compress: tests/bench/step libapsmpi.la apsmpi $(pkglibexec_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/compress.sh all $(BENCH_FLAGS)
 
+# quantize() of the Python package, over the C function.
+.PHONY: bench-python
+EXTRA_DIST += tests/bench/python.py
+bench-python: libaps.la
+	@LIBAPS=$(abs_top_builddir)/.libs/libaps.so PYTHONPATH=$(top_srcdir)/scripts \
+	$(PYTHON3) $(top_srcdir)/tests/bench/python.py $(BENCH_FLAGS)
+
 # Times that apsmpi explain predicts, compared with measured ones, on the hosts of
 # scripts/apsmpi-lab, and on simulated ones.
 .PHONY: predict-table predict-table-sim
