@@ -21,7 +21,8 @@ done
 find tree -name built.py -exec rm {} +
 pip="$PYTHON3 -m pip --disable-pip-version-check"
 # shellcheck disable=SC2086 # a command with options
-limit=900 timed env CFLAGS=-O1 $pip wheel -q --no-build-isolation --no-deps -w wheels ./tree/scripts
+limit=900 timed env CFLAGS=-O1 $pip wheel -q --no-build-isolation --no-deps \
+    -w wheels ./tree/scripts
 check 'pip builds a wheel' status_is 0
 [ "$status" -eq 0 ] || { tail -n 20 err | sed 's/^/# /'; finish; }
 # shellcheck disable=SC2086
