@@ -269,7 +269,8 @@ size_t aps_layer_plan_bytes(const struct aps_layer_plan *plan)
 {
     return aps_plan_compresses(&plan->plan)
                ? aps_traffic_compressed(&plan->plan, &plan->plan.matrix)
-               : aps_traffic_bytes(&plan->plan, plan->key.count);
+               : aps_traffic_bytes(&plan->plan, plan->key.element,
+                                   plan->key.count);
 }
 
 /* Writes "{format: {auto: [e4m3, e5m10], target: snr 20dB}}". */
