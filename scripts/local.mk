@@ -192,10 +192,10 @@ scripts_apsmpi_lab_finalize_la_LDFLAGS = -module -avoid-version -shared \
 	-no-undefined
 
 # The manual as a site, in html/.
-EXTRA_DIST += scripts/site.py config/site/search.js config/site/style.css \
+EXTRA_DIST += scripts/make_site.py config/site/search.js config/site/style.css \
 	config/site/tutorial.html
 html-local:
-	$(AM_V_GEN)$(PYTHON3) $(top_srcdir)/scripts/site.py $(top_srcdir) html \
+	$(AM_V_GEN)$(PYTHON3) $(top_srcdir)/scripts/make_site.py $(top_srcdir) html \
 	    $(PACKAGE_VERSION) $(addprefix $(top_srcdir)/,$(dist_man_MANS))
 
 # Checks the paper's claims on the mean of five seeds: about ten minutes on two cores.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # pip builds a wheel from the files of the tree, without MPI and autotools, and the
-# package of the wheel passes its tests. It is compiled at -O1, because -O3 takes minutes.
+# package of the wheel passes its tests. It is compiled at -O1: -O3 takes minutes.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 for module in numpy pip setuptools; do

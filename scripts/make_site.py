@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the manual as a site: site.py SOURCES FOLDER VERSION PAGE... (make html).
+"""Makes the manual as a site: make_site.py SOURCES FOLDER VERSION PAGE... (make html).
 
 FOLDER gets a page for each manual page, by mandoc, an index, the tutorial and pictures
 of config/site and tests/bench, and an index of sections for the search. It needs no
