@@ -112,11 +112,13 @@ def main(sources, folder, version, *paths):
     for name, body in bodies.items():
         found += sections(name, body)
         title = "apsmpi" if name == "index" else f"{name} - apsmpi"
-        with open(os.path.join(folder, name + ".html"), "w", encoding="utf-8") as stream:
+        path = os.path.join(folder, name + ".html")
+        with open(path, "w", encoding="utf-8") as stream:
             stream.write(FRAME.format(title=title, version=version, body=body))
     with open(os.path.join(folder, "index.js"), "w", encoding="utf-8") as stream:
         stream.write("const SECTIONS = " + json.dumps(found) + ";\n")
-    for name in ["config/site/style.css", "config/site/search.js", "tests/bench/speed.svg"]:
+    for name in ["config/site/style.css", "config/site/search.js",
+                 "tests/bench/speed.svg"]:
         shutil.copy(os.path.join(sources, name), folder)
     print(os.path.join(folder, "index.html"))
 

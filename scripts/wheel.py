@@ -2,8 +2,9 @@
 """Makes a wheel of an installed prefix: wheel.py PREFIX VERSION.
 
 pip installs the prefix into that of the environment: bin/apsmpi-run, for example, is in
-the directory of the environment's python3. The scripts of Python get its name. The platform is
-manylinux with the version of glibc that the files need. The wheel is in this directory.
+the directory of the environment's python3, whose name the scripts of Python get. The
+module apsmpi gets a copy of libaps. The platform is manylinux with the version of glibc
+that the files need. The wheel is written to the current directory.
 """
 import base64
 import hashlib
@@ -20,9 +21,13 @@ Version: {version}
 Summary: MPI_Allreduce of float gradients in few bits, by a preloaded library
 License: BSD-3-Clause
 Requires-Python: >=3.9
+Requires-Dist: numpy
+Provides-Extra: logs
+Requires-Dist: pandas; extra == "logs"
 Provides-Extra: plots
-Requires-Dist: numpy; extra == "plots"
 Requires-Dist: matplotlib; extra == "plots"
+Provides-Extra: torch
+Requires-Dist: torch; extra == "torch"
 Description-Content-Type: text/markdown
 
 {readme}"""
@@ -32,11 +37,12 @@ Root-Is-Purelib: false
 Tag: {tag}
 """
 GLIBC = re.compile(rb"GLIBC_2\.(\d+)\0")
+MODULE = re.compile(r"share/apsmpi/((apsmpi|apsmpi_log)/.*)")
 PYTHON = b"#!/usr/bin/env python3\n"
 
 
 def files(prefix):
-    """Yields (name, mode, bytes) of the files below the prefix. A wheel has no links."""
+    """Yields (name, mode, bytes) of the prefix's files; a wheel has no links."""
     for folder, folders, names in os.walk(prefix):
         folders.sort()
         for name in sorted(names):
@@ -73,6 +79,12 @@ def main(prefix, version):
     with zipfile.ZipFile(path, "w") as wheel:
         record = ""
         for name, mode, text in found:
+            module = MODULE.match(name)
+            if module:
+                record += add(wheel, module[1], text)
+            if name == "lib/libaps.so":
+                record += add(wheel, "apsmpi/_libaps.so", text)
+                continue
             place = "data/" + name
             if name.startswith("bin/") and text.startswith(PYTHON):
                 place = "scripts/" + os.path.basename(name)

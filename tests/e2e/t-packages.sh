@@ -26,6 +26,7 @@ trains()
     check '... and the log has its round-off' has train.csv e4m3
     rm -f train.csv
 }
+imports='import apsmpi; print("apsmpi", apsmpi.__version__, apsmpi.LIB.loaded._name)'
 train=yes
 "$PYTHON3" -c 'import numpy, mpi4py' 2>import.err || train=no
 
@@ -47,6 +48,9 @@ if command -v dpkg-gencontrol >commands && command -v dpkg-deb >commands; then
     timed "$root/usr/bin/apsmpi" info
     check 'the installed apsmpi finds the installed library' has out \
         "library    $root/usr/lib/apsmpi/$MPI/libapsmpi.so"
+    timed env PYTHONPATH="$root/usr/lib/python3/dist-packages" \
+        LIBAPS="$root/usr/lib/libaps.so.0" "$PYTHON3" -c "$imports"
+    check 'Python finds the module' has out "apsmpi $PACKAGE_VERSION"
     PKG_CONFIG_PATH=$root/usr/lib/pkgconfig timed pkg-config --libs libaps
     check 'apsmpi-dev has libaps.pc' has out -laps
     if [ $train = yes ]; then
@@ -97,6 +101,9 @@ done
 timed venv/bin/apsmpi info
 check '... and the library' has out \
     "library    $tmp/venv/lib/apsmpi/$MPI/libapsmpi.so"
+timed env PYTHONPATH="$(echo venv/lib/python3*/site-packages)" "$PYTHON3" -c "$imports"
+check '... and the module with its library' has out \
+    "apsmpi $PACKAGE_VERSION $tmp/venv/lib/python3"
 if [ $train = yes ]; then
     trains venv/bin venv
 else
