@@ -97,7 +97,7 @@ targets()
 for page in README.md $pages; do
     for target in $(targets "$top_srcdir/$page"); do
         check "$page: make $target is a target" \
-            grep -q "^$target:" "$top_builddir/Makefile"
+            grep -E -q "^([a-z-]+ )*$target( [a-z-]+)*:" "$top_builddir/Makefile"
     done
 done
 for name in $(sed -n 's|^ *\./\(scripts/[a-z]*\).*|\1|p' "$readme"); do
