@@ -160,7 +160,7 @@ libapsmpi_la_SOURCES += pmpi/entry/f08.c
 endif
 libapsmpi_la_CPPFLAGS = $(pmpi_measure_apsmpi_measure_CPPFLAGS) $(mpi_handles)
 libapsmpi_la_LIBADD = libpolicy.la libcore.la
-libapsmpi_la_LDFLAGS = -module -avoid-version -shared $(LIBYAML_LIBS)
+libapsmpi_la_LDFLAGS = -module -avoid-version -shared $(LIBYAML_LIBS) $(GLIBC_LIBS)
 
 # The module that apsmpi-run --audit gives to the loader.
 mpilib_LTLIBRARIES += apsmpi-audit.la

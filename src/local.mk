@@ -205,6 +205,7 @@ libaps_la_SOURCES = \
 libaps_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi
 libaps_la_LIBADD = libpolicy.la libcore.la
 libaps_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,$(LIBYAML_ARCHIVE) \
+	$(GLIBC_LIBS) \
 	-Wl,--version-script=$(top_srcdir)/src/libaps.map
 EXTRA_libaps_la_DEPENDENCIES = src/libaps.map
 EXTRA_DIST += src/libaps.map

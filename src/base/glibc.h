@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of functions as in glibc 2.28: a library that is compiled with a later
+ * Versions of symbols as in glibc 2.28: a library that is compiled with a later
  * glibc then runs with glibc 2.28, too. config.h includes this file.
  *
  * Later versions moved functions of libpthread, libdl and librt into libc, and
- * gave some of libm another way to set errno. glibc keeps the old names, with
- * the same results.
+ * gave some of libm another way to set errno. glibc keeps the old versions, with
+ * the same results but for the sign of a NaN.
  */
 #ifndef APS_BASE_GLIBC_H
 #define APS_BASE_GLIBC_H

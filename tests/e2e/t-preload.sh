@@ -143,7 +143,10 @@ fi
 if command -v readelf >/dev/null; then
     readelf -d "$library" | grep NEEDED >needed
     check 'the C library alone is needed' not grep -v -e '\[libm\.so' -e '\[libc\.so' \
-        -e '\[ld-linux' needed
+        -e '\[ld-linux' -e '\[libdl\.so' -e '\[libpthread\.so' needed
+    [ -z "$(sed -n 's/^GLIBC_LIBS = //p' "$top_builddir/Makefile")" ] ||
+        check '... with the parts that it had before 2.34' equal \
+            "$(grep -c -e '\[libdl\.so' -e '\[libpthread\.so' needed)" 2
     readelf -VW "$library" | grep -o 'GLIBC_2\.[0-9]*' | sort -u >versions
     case $(uname -m) in
     x86_64 | aarch64)
