@@ -50,11 +50,12 @@ struct agreement {
 _Static_assert(GROUP_MAX <= APS_VECTORS_MAX, "a group is reduced at a time");
 
 /* True if the call may share a batch: it has one layer, which is not
- * sampled. */
+ * sampled. Before a call with an operation of the program the queue has the probe's
+ * result, which ends a batch. */
 static bool fuse_is_single(const struct aps_call *call)
 {
     return call->arguments.collective->fuses && call->count == 1 &&
-           !call->layers->sampled;
+           call->arguments.op == MPI_SUM && !call->layers->sampled;
 }
 
 /* Decides whether a call of the group may share a batch, from the state before

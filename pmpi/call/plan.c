@@ -162,6 +162,9 @@ static bool plan_identify(struct aps_call *call)
         if (!plan_find_context(call))
             return false;
         plan_drain(call);
+        /* A probe would make a queue, and a call without tags would fail there. */
+        if (call->arguments.op != MPI_SUM && plan_lacks_tags(call))
+            return plan_passes(call, APS_PASSED_RESOURCES);
         if (!plan_probe(call))
             return false;
         if (collective->number(call))

@@ -196,9 +196,11 @@ static void probe_take_turn(struct aps_operation *operation)
         if (rc == MPI_SUCCESS && differs) {
             aps_message(
                 aps_job_rank(),
-                "%s on %s: an operation of the program adds %s values on "
-                "this rank, and other ones on another",
-                this->function, context->label, aps_element_types[found].name);
+                "%s on %s: an operation of the program adds %s on this rank, "
+                "and something else on another",
+                this->function, context->label,
+                found == APS_ELEMENT_NONE ? "neither bf16 nor fp16"
+                                          : aps_element_types[found].name);
             rc = MPI_ERR_OP;
         }
         (void)aps_context_fail(context, this->function, rc);
@@ -210,21 +212,25 @@ bool aps_probe_start(struct aps_call *call)
 {
     struct aps_context *context = call->context;
     struct probe_waiting *this = NULL;
+    bool truncates = false;
 
-    if (!context->queue) {
-        call->rc = aps_context_make_queue(context, call->arguments.comm);
-        call->handler_called = call->rc != MPI_SUCCESS;
-    }
-    if (call->rc == MPI_SUCCESS && !(this = calloc(1, sizeof *this)))
+    call->element = probe_call(call, &truncates);
+    if (context->failed != MPI_SUCCESS) /* the call ends with this error */
+        return aps_call_takes(context->job, call->element);
+    call->rc = aps_context_make_queue(context, call->arguments.comm);
+    call->handler_called = call->rc != MPI_SUCCESS;
+    if (call->rc == MPI_SUCCESS && !(this = malloc(sizeof *this)))
         call->rc =
             aps_context_fail(context, aps_call_function(call), MPI_ERR_NO_MEM);
     if (!this)
         return false;
-    this->operation =
-        (struct aps_operation){.owner = this, .run = probe_take_turn};
-    this->context = context;
-    this->function = aps_call_function(call);
-    this->element = call->element = probe_call(call, &this->truncates);
+    *this = (struct probe_waiting){
+        .operation = {.owner = this, .run = probe_take_turn},
+        .context = context,
+        .function = aps_call_function(call),
+        .element = call->element,
+        .truncates = truncates,
+    };
     aps_queue_push(context->queue, &this->operation);
     aps_progress_thread_notice();
     return aps_call_takes(context->job, call->element);

@@ -398,7 +398,7 @@ static void call_report_late(void)
 
     if (!aps_agree_rank_reports(rank) || atomic_flag_test_and_set(&reported))
         return;
-    if (!the_call->arguments.counts)
+    if (!the_call->arguments.counts && the_call->element != APS_ELEMENT_NONE)
         snprintf(count, sizeof count, " of %lld element%s (%s)",
                  (long long)the_call->arguments.count,
                  aps_plural(the_call->arguments.count),

@@ -118,10 +118,8 @@ static int start_enqueue(const struct aps_call *call, MPI_Request *request)
  * Makes the queue if there is none. False after an error. */
 static bool start_has_queue(struct aps_call *call)
 {
-    struct aps_context *context = call->context;
-
-    if (call->rc == MPI_SUCCESS && !context->queue) {
-        call->rc = aps_context_make_queue(context, call->arguments.comm);
+    if (call->rc == MPI_SUCCESS) {
+        call->rc = aps_context_make_queue(call->context, call->arguments.comm);
         call->handler_called = call->rc != MPI_SUCCESS;
     }
     return call->rc == MPI_SUCCESS;

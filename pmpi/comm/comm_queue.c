@@ -60,6 +60,8 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
     const bool thread = wanted && aps_progress_thread_is_possible();
     int rc = MPI_SUCCESS;
 
+    if (context->queue)
+        return MPI_SUCCESS;
     comm_queue_tell_driver(context, wanted);
     if (!context->job->begun && aps_progress_thread_is_possible())
         aps_progress_thread_expect_threads(); /* the library did not see

@@ -13,7 +13,8 @@
 #include "queue/progress_thread.h"
 #include "queue/queue.h"
 
-/* Local, but counts as a nonblocking collective call on comm. Returns an MPI
+/* Local, but counts as a nonblocking collective call on comm. Makes the queue if there
+ * is none. Returns an MPI
  * error code; after an error comm's error handler has been called. */
 int aps_context_make_queue(struct aps_context *context, MPI_Comm comm);
 
