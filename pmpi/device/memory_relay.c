@@ -221,8 +221,8 @@ static struct aps_magnitude relay_magnitude(enum aps_element element,
     return magnitude;
 }
 
-/* Encodes elements of the host from the present piece on, as many as the codec can
- * take as they are, and makes them the present piece. */
+/* Encodes elements of the host from the present piece on, as many as the codec
+ * takes without a conversion to FP32, and makes them the present piece. */
 static bool relay_encode_direct(struct pieces *pieces,
                                 const struct aps_codec *codec, const void *x,
                                 struct aps_scaling scaling, void *wire)

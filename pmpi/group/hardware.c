@@ -65,6 +65,7 @@ static bool hardware_open(void)
 static void hardware_load(void)
 {
     if (!hardware_open()) {
+        (void)dlerror(); /* the program may look for errors of its own */
         failure = "this host lacks " LIBRARY ": install hwloc 2 or use "
                   "group: node";
         return;

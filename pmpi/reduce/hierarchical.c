@@ -122,7 +122,7 @@ uint64_t aps_hierarchical_shape(const struct aps_hierarchical_run *run)
 
     for (int i = 0; i < run->chunks.count; i++)
         elements += run->chunks.vectors[i].n;
-    return elements * SHAPE_BYTES + run->wire->memory->element;
+    return elements * SHAPE_BYTES + run->chunks.vectors[0].memory->element;
 }
 
 /* Rank 0 of the group reports. Another rank reports if it differs from rank

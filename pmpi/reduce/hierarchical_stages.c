@@ -40,10 +40,10 @@ static void stages_fail(struct aps_hierarchical_run *run, int rc)
 }
 
 /*
- * True if the calls of the group's ranks differ in length or type, which is an error
- * of the program. All ranks have reached their first chunk, and each call has one.
- * The stages would wait for marks that are never made, so this call ends here,
- * and so do all later ones.
+ * True if the calls of the group's ranks differ in length or in the size of elements,
+ * which is an error of the program. All ranks have reached their first chunk, and each
+ * call has one. The stages would wait for marks that are never made, so this call ends
+ * here, and so do all later ones.
  */
 static bool stages_meet_another_shape(struct aps_hierarchical_run *run)
 {

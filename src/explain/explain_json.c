@@ -261,7 +261,7 @@ static void write_span(struct writing *writing, size_t layer, int rule,
     const struct aps_plan *plan = plan_of(writing, rule);
     struct aps_json *json = &writing->json;
     const bool small = count < aps_policy_min_count(policy);
-    const size_t bytes = aps_traffic_layer(policy, small ? -1 : rule, layer);
+    const size_t bytes = aps_traffic_layer(policy, rule, layer);
 
     aps_json_open_object(json, NULL);
     write_range(json, time);
@@ -323,18 +323,18 @@ static void write_total(struct writing *writing, long span)
 {
     const struct aps_layers *table = aps_policy_layers(writing->policy);
     struct aps_json *json = &writing->json;
-    size_t fp32 = 0, wire = 0;
+    size_t native = 0, wire = 0;
 
     for (size_t layer = 0; layer < table->count; layer++) {
         const int rule = aps_schedule_layer(writing->schedule, layer)[span];
 
-        fp32 += aps_traffic_layer_native(writing->policy, layer);
+        native += aps_traffic_layer_native(writing->policy, layer);
         wire += aps_traffic_layer(writing->policy, rule, layer);
     }
     aps_json_open_object(json, NULL);
     write_range(json, &writing->schedule->spans[span]);
     write_size(json, "wire_bytes", wire);
-    write_size(json, "fp32_bytes", fp32);
+    write_size(json, "fp32_bytes", native);
     if (aps_policy_fuse(writing->policy) > 0)
         write_size(json, "batches",
                    aps_nonblocking_groups(writing->policy, writing->schedule,

@@ -125,7 +125,7 @@ struct explanation {
     struct aps_columns *columns;
 };
 
-/* Consecutive layers with equal rules, without small ones. */
+/* Consecutive layers with equal rules and types, without small ones. */
 struct group {
     size_t first;
     size_t last;
@@ -139,15 +139,16 @@ static bool is_small(const struct explanation *explanation, size_t layer)
            aps_policy_min_count(explanation->policy);
 }
 
-static bool same_rules(const struct explanation *explanation, size_t a,
-                       size_t b)
+static bool are_alike(const struct explanation *explanation, size_t a, size_t b)
 {
     const int *x = aps_schedule_layer(explanation->schedule, a);
     const int *y = aps_schedule_layer(explanation->schedule, b);
     size_t first = (size_t)explanation->window.first;
     size_t count = (size_t)explanation->window.last - first + 1;
 
-    return memcmp(x + first, y + first, count * sizeof *x) == 0;
+    return explanation->table->list[a].element ==
+               explanation->table->list[b].element &&
+           memcmp(x + first, y + first, count * sizeof *x) == 0;
 }
 
 /* Fills the bytes of its layers under a rule, and the bytes saved against the
@@ -258,7 +259,7 @@ static void add_layers(const struct explanation *explanation)
             continue;
         }
         if (group.count > 0 && (explanation->each_layer ||
-                                !same_rules(explanation, group.first, i))) {
+                                !are_alike(explanation, group.first, i))) {
             add_group(explanation, &group);
             group.count = group.bytes = 0;
         }

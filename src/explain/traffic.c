@@ -6,8 +6,6 @@
 #include "compress/chunks.h"
 #include "compress/indices.h"
 
-#define FP32_BITS 32
-
 /* Formats of elements on their way to the sum, and of the sum on its way back;
  * NULL: values of `bytes` each. */
 struct ways {
