@@ -171,7 +171,7 @@ bool aps_probe_agree(struct aps_call *call)
 
 /* --- nonblocking calls ------------------------------------------------------ */
 
-/* What this rank has found, until the ranks compare it in the queue. */
+/* The type that this rank has found, until the ranks compare it in the queue. */
 struct probe_waiting {
     struct aps_operation operation;
     struct aps_context *context;

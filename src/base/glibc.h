@@ -5,7 +5,7 @@
  *
  * Later versions moved functions of libpthread, libdl and librt into libc, and
  * gave some of libm another way to set errno. glibc keeps the old versions, with
- * the same results but for the sign of a NaN.
+ * the same results except the sign of a NaN.
  */
 #ifndef APS_BASE_GLIBC_H
 #define APS_BASE_GLIBC_H

@@ -324,7 +324,7 @@ check 'a form that does not exist' has err \
     "--print-env must be sh|slurm|apptainer|docker, not 'podman'"
 check '... fails' status_is 125
 
-# What Apptainer does with the variables, in a container without hwloc.
+# Apptainer sets the variables like this, in a container without hwloc.
 cat >apptainer <<END
 #!/bin/sh
 shift 2
