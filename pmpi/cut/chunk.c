@@ -287,3 +287,18 @@ void aps_chunk_decode(const struct aps_chunk *chunk,
     }
     aps_blocks_run(blocks);
 }
+
+struct aps_scale_record aps_piece_record(const struct aps_wire *wire,
+                                         const struct aps_piece *piece,
+                                         const float *values, size_t n)
+{
+    struct aps_scale_record record = piece->before;
+    struct aps_magnitude magnitude;
+
+    if (!wire->records || piece->summed)
+        return record;
+    magnitude = aps_magnitude_of(values, n);
+    record.in_max = magnitude.max;
+    record.nonfinite |= !magnitude.finite;
+    return record;
+}

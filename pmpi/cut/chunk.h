@@ -180,4 +180,10 @@ void aps_chunk_decode(const struct aps_chunk *chunk,
                       const struct aps_wire *wire, int parts,
                       struct aps_blocks *blocks);
 
+/* Returns the record of a rank's values, which are added uncast. A sum has a record
+ * already. */
+struct aps_scale_record aps_piece_record(const struct aps_wire *wire,
+                                         const struct aps_piece *piece,
+                                         const float *values, size_t n);
+
 #endif

@@ -17,22 +17,6 @@ struct partial {
     struct aps_scale_record record; /* record of an FP32 sum */
 };
 
-/* Returns the record of a rank's values, which are added uncast. */
-static struct aps_scale_record ring_record(const struct aps_wire *wire,
-                                           const struct aps_piece *piece,
-                                           const float *values, size_t n)
-{
-    struct aps_scale_record record = piece->before;
-    struct aps_magnitude magnitude;
-
-    if (!wire->records || piece->summed)
-        return record;
-    magnitude = aps_magnitude_of(values, n);
-    record.in_max = magnitude.max;
-    record.nonfinite |= !magnitude.finite;
-    return record;
-}
-
 /* Adds the values of a rank to an FP32 sum; `turn` counts the ranks from 0. */
 static void ring_add_fp32(const struct aps_wire *wire,
                           const struct aps_piece *piece, struct aps_slice slice,
@@ -40,7 +24,7 @@ static void ring_add_fp32(const struct aps_wire *wire,
 {
     const float *x = aps_piece_in(piece, slice.begin);
     const struct aps_scale_record record =
-        ring_record(wire, piece, x, slice.length);
+        aps_piece_record(wire, piece, x, slice.length);
 
     if (turn == 0) {
         memcpy(partial->sum, x, slice.length * sizeof *x);

@@ -143,23 +143,6 @@ static void ring_merge_record(const struct aps_wire *wire, int p,
     aps_record_merge(record, &came);
 }
 
-/* Returns the record of this rank's values, which are added uncast. A sum has a
- * record already. */
-static struct aps_scale_record ring_record_own(const struct aps_wire *wire,
-                                               const struct aps_piece *piece,
-                                               const float *values, size_t n)
-{
-    struct aps_scale_record record = piece->before;
-    struct aps_magnitude magnitude;
-
-    if (!wire->records || piece->summed)
-        return record;
-    magnitude = aps_magnitude_of(values, n);
-    record.in_max = magnitude.max;
-    record.nonfinite |= !magnitude.finite;
-    return record;
-}
-
 /* Returns the bytes of the partial sum of a slice. */
 static size_t ring_partial_bytes(const struct aps_ring *ring,
                                  const struct aps_wire *wire,
@@ -236,8 +219,8 @@ static void ring_begin_sum(const struct aps_ring *ring, struct slot *slot,
         piece->vector->memory->copy_out((float *)(void *)to,
                                         aps_piece_in(piece, slice.begin),
                                         slice.length);
-        record = ring_record_own(wire, piece, (const float *)(const void *)to,
-                                 slice.length);
+        record = aps_piece_record(wire, piece, (const float *)(const void *)to,
+                                  slice.length);
         ring_put_record(wire, p, &record, slot->outgoing);
     }
 }
@@ -260,7 +243,7 @@ ring_add_own(struct aps_ring *ring, struct slot *slot,
 
         piece->vector->memory->copy_out(
             ring->sum, aps_piece_in(piece, slice.begin), slice.length);
-        record = ring_record_own(wire, piece, ring->sum, slice.length);
+        record = aps_piece_record(wire, piece, ring->sum, slice.length);
         for (size_t i = 0; i < slice.length; i++)
             ring->sum[i] = partial[i] + ring->sum[i];
         ring_merge_record(wire, p, slot->pair, &record);
