@@ -36,7 +36,8 @@ int aps_launch_rank(void)
     return -1;
 }
 
-/* Of MPI 5. On processors without jumps (mpi_symbols.c) older MPIs leave it NULL. */
+/* Part of MPI 5. On processors without jumps (mpi_symbols.c) older MPIs leave it
+ * NULL. */
 int PMPI_Abi_get_version(int *abi_major, int *abi_minor) __attribute__((weak));
 
 /* Returns the name of the ABI of an MPI with this version text, as in
