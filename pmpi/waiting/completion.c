@@ -20,12 +20,16 @@
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
+#define FEW 16
+
 /* The requests that MPI completes, in place of the program's. */
 struct substitutes {
-    MPI_Request *given; /* [count]: requests of the program */
-    MPI_Request *used;  /* [count]: requests for MPI */
+    MPI_Request *given;   /* [count]: requests of the program */
+    MPI_Request *used;    /* [count]: requests for MPI */
+    MPI_Request **places; /* [count]: their places, in `given` or in records */
     int count;
-    MPI_Request few[16];
+    MPI_Request few[FEW];
+    MPI_Request *few_places[FEW];
 };
 
 /* Returns 0, or -1 if memory is missing. */
@@ -37,33 +41,34 @@ static int completion_substitute(struct substitutes *this, int count,
     if (!aps_persistent_any() || count < 1 || !requests)
         return 0;
     this->used = this->few;
-    if ((size_t)count > sizeof this->few / sizeof *this->few) {
-        this->used = malloc((size_t)count * sizeof *this->used);
-        if (!this->used)
+    this->places = this->few_places;
+    if (count > FEW) {
+        this->places =
+            malloc((size_t)count * (sizeof *this->places + sizeof *this->used));
+        if (!this->places)
             return -1;
+        this->used = (MPI_Request *)(this->places + count);
     }
-    for (int i = 0; i < count; i++)
-        if (!aps_persistent_get(this->given[i], &this->used[i]))
-            this->used[i] = this->given[i];
+    for (int i = 0; i < count; i++) {
+        MPI_Request *inner = aps_persistent_inner(this->given[i]);
+
+        this->places[i] = inner ? inner : &this->given[i];
+        this->used[i] = *this->places[i];
+    }
     return 0;
 }
 
-/* Stores the requests after MPI has tested them. The program keeps its
- * persistent requests. */
+/* Stores the requests after MPI has tested them. The program keeps its persistent
+ * requests. The handle of a request that has completed is not looked up again: another
+ * thread may already have a new request with it. */
 static void completion_take_back(struct substitutes *this)
 {
     if (this->used == this->given)
         return;
-    for (int i = 0; i < this->count; i++) {
-        MPI_Request inner;
-
-        if (aps_persistent_get(this->given[i], &inner))
-            aps_persistent_set(this->given[i], &this->used[i]);
-        else
-            this->given[i] = this->used[i];
-    }
+    for (int i = 0; i < this->count; i++)
+        *this->places[i] = this->used[i];
     if (this->used != this->few)
-        free(this->used);
+        free(this->places);
 }
 
 /* Fields of all four kinds of completion. */
@@ -258,9 +263,7 @@ int aps_completion_testsome(int count, MPI_Request *requests, int *done,
 int aps_completion_get_status(MPI_Request request, int *done,
                               MPI_Status *status)
 {
-    MPI_Request used;
+    const MPI_Request *inner = aps_persistent_inner(request);
 
-    if (!aps_persistent_get(request, &used))
-        used = request;
-    return PMPI_Request_get_status(used, done, status);
+    return PMPI_Request_get_status(inner ? *inner : request, done, status);
 }

@@ -335,19 +335,9 @@ bool aps_persistent_holds(int count, const MPI_Request requests[])
     return holds;
 }
 
-bool aps_persistent_get(MPI_Request request, MPI_Request *inner)
-{
-    const struct persistent *persistent = persistent_find(request);
-
-    if (persistent)
-        *inner = persistent->inner;
-    return persistent != NULL;
-}
-
-void aps_persistent_set(MPI_Request request, const MPI_Request *inner)
+MPI_Request *aps_persistent_inner(MPI_Request request)
 {
     struct persistent *persistent = persistent_find(request);
 
-    if (persistent)
-        persistent->inner = *inner;
+    return persistent ? &persistent->inner : NULL;
 }

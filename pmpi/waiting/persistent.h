@@ -70,11 +70,9 @@ int aps_persistent_free(MPI_Request *request);
 /* Local. Forgets a request that the program frees by another call. */
 void aps_persistent_forget(MPI_Request request);
 
-/* Local. *inner: the nonblocking request, an MPI_Request, to be completed in
- * place of `request`, or MPI_REQUEST_NULL if it is inactive. Returns false if
- * `request` is MPI's own. After completion pass the new *inner to
- * aps_persistent_set. */
-bool aps_persistent_get(MPI_Request request, MPI_Request *inner);
-void aps_persistent_set(MPI_Request request, const MPI_Request *inner);
+/* Local. Returns the place of the nonblocking request that is to be completed in place
+ * of `request` (there is MPI_REQUEST_NULL while it is inactive), or NULL if `request` is
+ * MPI's own. The place exists until the program frees `request`. */
+MPI_Request *aps_persistent_inner(MPI_Request request);
 
 #endif
