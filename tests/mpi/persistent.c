@@ -5,9 +5,13 @@
  *     swapped  odd ranks start two requests in the other order
  *     beside   odd ranks start a request after an MPI_Iallreduce, not before
  *     held     one request; only one rank has the policy, which rounds to e3m0
+ *     reused   while a wait completes a request, a persistent request gets its handle,
+ *              as if another thread made it; the policy has e8m23
  */
+#define _GNU_SOURCE
 #include "config.h"
 
+#include <dlfcn.h>
 #include <mpi.h>
 #include <string.h>
 
@@ -111,6 +115,52 @@ static void test_held(void)
     MPI_Info_free(&info);
 }
 
+/* --- a handle that is used again ------------------------------------------- */
+
+static MPI_Info strict;
+static MPI_Request completing, reused = MPI_REQUEST_NULL;
+
+/* The library's tests of requests come here. */
+__attribute__((visibility("default"))) int
+PMPI_Test(MPI_Request *request, int *done, MPI_Status *status)
+{
+    int (*next)(MPI_Request *, int *, MPI_Status *);
+    const bool watched = completing == *request && completing != 0;
+    int rc;
+
+    *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Test");
+    rc = next(request, done, status);
+    if (watched && *request == MPI_REQUEST_NULL) {
+        make(b, strict, &reused);
+        MPI_Start(&reused);
+    }
+    return rc;
+}
+
+static void test_reused(void)
+{
+    MPI_Request first, request;
+    bool good;
+
+    strict = mpitap_strict_order();
+    fill();
+    make(a, strict, &first); /* or the library would look up no handle */
+    MPI_Iallreduce(MPI_IN_PLACE, a, COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD,
+                   &request);
+    completing = request;
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    good = request == MPI_REQUEST_NULL;
+    if (reused != completing)
+        diag("the new request has another handle");
+    completing = 0;
+    MPI_Wait(&reused, MPI_STATUS_IGNORE);
+    good &= reused != MPI_REQUEST_NULL;
+    ok_all(good && are_sums(), "a persistent request keeps its own state");
+    MPI_Request_free(&reused);
+    MPI_Request_free(&first);
+    MPI_Info_free(&strict);
+}
+
 #endif
 
 int main(int argc, char **argv)
@@ -125,6 +175,8 @@ int main(int argc, char **argv)
         test_swapped();
     else if (strcmp(what, "beside") == 0)
         test_beside();
+    else if (strcmp(what, "reused") == 0)
+        test_reused();
     else
         test_held();
 #else

@@ -14,6 +14,8 @@ for ranks in 2 4; do
         -n 1 -env APSMPI_POLICY "$tmp/policy.yaml" "$mpi/persistent" held : \
         -n $((ranks - 1)) "$mpi/persistent" held
 done
+printf 'version: 1\nrules: [{format: e8m23}]\n' >"$tmp/exact.yaml"
+run reused 2 -genv APSMPI_POLICY "$tmp/exact.yaml" "$mpi/persistent" reused
 for what in swapped beside; do
     run "$what" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/persistent" $what
     says 'persistent all-reduces are left to MPI' 1 "$what: one line says why"
