@@ -42,6 +42,7 @@ include tests/random/local.mk
 include tests/e2e/local.mk
 include tests/apps/local.mk
 include tests/figures/local.mk
+include tests/papers/local.mk
 include tests/bench/local.mk
 include tests/fuzz/local.mk
 include tests/soak/local.mk

@@ -70,9 +70,9 @@ int aps_persistent_free(MPI_Request *request);
 /* Local. Forgets a request that the program frees by another call. */
 void aps_persistent_forget(MPI_Request request);
 
-/* Local. Returns the place of the nonblocking request that is to be completed in place
- * of `request` (there is MPI_REQUEST_NULL while it is inactive), or NULL if `request` is
- * MPI's own. The place exists until the program frees `request`. */
+/* Local. Returns the place of the nonblocking request that is to be completed instead
+ * of `request` (MPI_REQUEST_NULL is there while it is inactive), or NULL if `request`
+ * is MPI's own. The place exists until the program frees `request`. */
 MPI_Request *aps_persistent_inner(MPI_Request request);
 
 #endif

@@ -38,7 +38,7 @@ figures_run = $(AM_TESTS_ENVIRONMENT) $(MKDIR_P) figures && \
 	$(PYTHON3) $(top_srcdir)/tests/figures
 
 .PHONY: table-cost figure-frontier table-allotted table-bound table-trellis \
-	table-peers check-compressors check-heads check-papers figure-fashion \
+	table-peers check-compressors check-heads figure-fashion \
 	figure-targets clean-figures
 # Bytes, messages and errors of every format with every scale: minutes.
 table-cost: $(figures_needs)
@@ -71,7 +71,6 @@ figure-targets: libapsmpi.la apsmpi tests/apps/digits scripts/apsmpi-run
 # Papers' claims about compressors, on five seeds: a quarter of an hour.
 check-compressors: $(figures_needs)
 	@$(figures_run)/compressors.py $(abs_top_builddir)/figures
-check-papers: check-paper check-heads check-compressors
 clean-figures:
 	rm -rf figures
 clean-local: clean-figures

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Claims of the papers that the miniatures show, as pairs (text, True if it holds)."""
+
+from intervals import difference, last_scores
+from rows import FP32
+
+
+class Scores:
+    """Compares rows of a task, seed by seed. `sign` is -1 where less is better."""
+
+    def __init__(self, lines, sign=1):
+        self.lines, self.sign = lines, sign
+
+    def better(self, row, other):
+        """All seeds agree, and the interval is on one side of zero."""
+        own, base = last_scores(self.lines, row), last_scores(self.lines, other)
+        mean, half = difference(self.lines, row, other)
+        return "%s is better than %s: %+.2f +- %.2f" % (row, other, mean, half), all(
+            self.sign * (own[seed] - base[seed]) > 0 for seed in own) and (
+            self.sign * mean > half)
+
+    def near(self, row, points, other=FP32):
+        """The interval is above -points (or below, where less is better)."""
+        mean, half = difference(self.lines, row, other)
+        return "%s is at most %g worse than %s: %+.2f +- %.2f" % (
+            row, points, other, mean, half), self.sign * mean - half > -points
+
+
+def none(lines):
+    return []
+
+
+CLAIMS = {task: none for task in ("residual", "lars", "scenes", "lstm", "transformer")}

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Paired differences of seeds, with their intervals, as a table and as a picture.
+
+Only Python's standard library; a table always gives the same bytes.
+"""
+import statistics
+from html import escape
+
+from rows import FP32
+
+# 97.5 % quantile of Student's t distribution, by degrees of freedom
+STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365,
+           8: 2.306, 9: 2.262}
+FIXED = ("row", "seed", "epoch", "loss", "bytes")     # the other columns are scores
+
+
+def score_of(lines):
+    """Returns the name of the first score."""
+    return next(name for name in lines[0] if name not in FIXED)
+
+
+def last_scores(lines, row, name=None):
+    """{seed: score of the last epoch}"""
+    name = name or score_of(lines)
+    return {int(line["seed"]): float(line[name]) for line in lines
+            if line["row"] == row}
+
+
+def interval(values):
+    """Returns (mean, half of the width of the 95 % interval)."""
+    values = list(values)
+    if len(values) < 2:
+        return values[0], float("inf")
+    return (statistics.mean(values), STUDENT[len(values) - 1]
+            * statistics.stdev(values) / len(values) ** 0.5)
+
+
+def difference(lines, row, other=FP32, name=None):
+    """Returns interval() of row's scores less the other's with the same seeds."""
+    own, base = last_scores(lines, row, name), last_scores(lines, other, name)
+    return interval(own[seed] - base[seed] for seed in own)
+
+
+def table_of(lines, rows):
+    """Returns a dictionary for each row."""
+    table = []
+    for row in rows:
+        line = {"row": row, "seeds": len(last_scores(lines, row))}
+        for name in (n for n in lines[0] if n not in FIXED):
+            mean, half = difference(lines, row, name=name)
+            line[name] = "%.3f" % statistics.mean(last_scores(lines, row, name).values())
+            line[name + " difference"] = "%.3f" % mean
+            line[name + " +-"] = "%.3f" % half
+        shares = [float(l["bytes"]) for l in lines if l["row"] == row]
+        line["bytes %"] = "%.1f" % (100 * shares[0])
+        table.append(line)
+    return table
+
+
+# --- the picture ----------------------------------------------------------------
+
+WIDTH, LEFT, RIGHT, TOP, LINE = 720, 230, 80, 44, 16
+FONT = 'font-family="sans-serif" font-size="11" fill="#222222"'
+
+
+def text(x, y, words, anchor="start"):
+    return '<text x="%g" y="%g" text-anchor="%s" %s>%s</text>' % (
+        x, y, anchor, FONT, escape(words))
+
+
+def draw(title, table):
+    """A line for each row: mean and interval of the difference from FP32. Rows beyond
+    the left or right edge have their value there."""
+    name = list(table[0])[2]
+    means = [float(line[name + " difference"]) for line in table]
+    halves = [float(line[name + " +-"]) for line in table]
+    usual = sorted(max(abs(m) + h, 1e-9) for m, h in zip(means, halves))
+    limit = usual[len(usual) * 2 // 3] * 1.2
+    bottom = TOP + LINE * len(table)
+    middle, scale = (LEFT + WIDTH - RIGHT) / 2, (WIDTH - RIGHT - LEFT) / 2 / limit
+    out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
+           'viewBox="0 0 %d %d">' % (WIDTH, bottom + 30, WIDTH, bottom + 30),
+           '<rect width="100%" height="100%" fill="#ffffff"/>',
+           text(10, 20, "%s: %s less that of FP32 with the same seed; mean of %s seeds, "
+                "95 %% interval" % (title, name, table[0]["seeds"]))]
+    for tick in (-limit / 1.2, 0, limit / 1.2):
+        x = middle + tick * scale
+        out.append('<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="%s"/>' % (
+            x, TOP - 8, x, bottom, "#222222" if tick == 0 else "#dddddd"))
+        out.append(text(round(x, 1), bottom + 16, "%.3g" % tick, "middle"))
+    for i, (line, mean, half) in enumerate(zip(table, means, halves)):
+        y = TOP + LINE * i + LINE / 2
+        out.append(text(LEFT - 8, y + 4, line["row"], "end"))
+        out.append(text(WIDTH - RIGHT + 8, y + 4, line[name]))
+        low, high = (max(-limit, min(limit, v)) for v in (mean - half, mean + half))
+        out.append('<line x1="%.1f" y1="%g" x2="%.1f" y2="%g" stroke="#0072B2" '
+                   'stroke-width="2"/>' % (middle + low * scale, y,
+                                           middle + high * scale, y))
+        if abs(mean) <= limit:
+            out.append('<circle cx="%.1f" cy="%g" r="3.5" fill="#0072B2"/>' % (
+                middle + mean * scale, y))
+        else:
+            edge = middle + (limit if mean > 0 else -limit) * scale
+            out.append(text(round(edge, 1), y + 4, "%.3g" % mean,
+                            "end" if mean > 0 else "start"))
+    return "\n".join(out + ["</svg>"]) + "\n"

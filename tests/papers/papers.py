@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trains the miniatures of the papers' tables: papers.py FOLDER [TASK...]
+
+trains each task of tasks.py (default: all) by train.py on RANKS ranks, under each row
+of rows.py with SEEDS seeds. Writes
+
+  FOLDER/TASK.csv        a line for each row, seed and epoch: loss, scores, and the bytes
+                         that rank 0 sent in the job, as a share of FP32's
+  FOLDER/TASK-table.csv  a line a row: the mean score, and the mean of the differences
+                         from MPI's own FP32 with the same seed, with its 95 % interval
+                         (Student's t); also printed
+  FOLDER/TASK.svg        a picture of these intervals
+
+and checks the claims of claims.py: exit status 1 if one fails. Rows that TASK.csv has
+already are not trained again, so that a run continues where the last one has ended.
+"""
+import csv
+import json
+import os
+import subprocess
+import sys
+import time
+
+FIGURES = os.path.join(os.environ["top_srcdir"], "tests/figures")
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, FIGURES)
+
+from claims import CLAIMS
+from fashion import python_with_torch
+from intervals import draw, table_of
+from replay import fail, launch, library
+from rows import RULES
+
+RANKS, SEEDS = 4, 5
+SCRIPT = os.path.join(HERE, "train.py")
+
+
+class Study:
+    """One task: its program, its layers, and the lines of its CSV."""
+
+    def __init__(self, folder, task, python, seeds, options):
+        self.folder, self.task, self.python = folder, task, python
+        self.seeds, self.options = seeds, options
+        self.path = os.path.join(folder, task + ".csv")
+        self.layers = os.path.join(folder, task + "-layers.csv")
+        self.lines = []
+        if os.path.exists(self.path):
+            with open(self.path, encoding="utf-8") as file:
+                self.lines = list(csv.DictReader(file))
+
+    def prepare(self):
+        """Makes the table of layers from the initial weights; sets self.steps."""
+        weights = os.path.join(self.folder, self.task + ".npz")
+        self.steps = int(subprocess.run(
+            [self.python, SCRIPT, self.task, *self.options, "--save", weights],
+            check=True, stdout=subprocess.PIPE, text=True).stdout)
+        with open(self.layers, "w", encoding="utf-8") as file:
+            subprocess.run([sys.executable, os.path.join(
+                os.environ["top_srcdir"], "scripts/apsmpi-layers"), weights],
+                stdout=file, check=True)
+        os.remove(weights)
+
+    def policy(self, rules):
+        path = os.path.join(self.folder, self.task + ".yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("version: 1\nmin_count: 1\ntable: %s\nsteps: {per_epoch: %d}\n"
+                       "rules:\n" % (self.layers, self.steps))
+            for rule in rules:
+                file.write("  - {%s}\n" % rule)
+        return path
+
+    def missing(self):
+        done = {line["row"] for line in self.lines}
+        return [row for row in RULES[self.task] if row not in done]
+
+    def train(self, row):
+        """Runs all seeds of a row, and appends its lines."""
+        stem = os.path.join(self.folder, self.task)
+        rules, summary = RULES[self.task][row], stem + ".json"
+        variables, preloads = {}, []
+        if os.path.exists(summary):
+            os.remove(summary)      # a run appends to it
+        if rules:
+            variables = {"APSMPI_POLICY": self.policy(rules),
+                         "APSMPI_SUMMARY": "json:" + summary}
+            preloads = [library("libapsmpi.so")]
+        launch([self.python, SCRIPT, self.task, "--seeds",
+                ",".join(map(str, self.seeds))] + self.options,
+               preloads, variables, stem + ".out", RANKS)
+        share = sent_share(summary) if rules else 1
+        with open(stem + ".out", encoding="utf-8") as file:
+            new = [{"row": row, **line, "bytes": "%.4f" % share}
+                   for line in csv.DictReader(file)]
+        self.append(new)
+
+    def append(self, new):
+        with open(self.path, "a", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(new[0]), lineterminator="\n")
+            if not self.lines:
+                writer.writeheader()
+            writer.writerows(new)
+        self.lines += new
+
+
+def sent_share(path):
+    """Returns what rank 0 sent of the FP32 bytes of all gradients, from a summary."""
+    with open(path, encoding="utf-8") as file:
+        call = json.load(file)["calls"][0]
+    rewritten = call["rewritten_bytes"] / call["eligible_bytes"]
+    return 1 - rewritten + rewritten * call["wire_bytes"] / max(1, call["fp32_bytes"])
+
+
+def run(study):
+    """Trains the missing rows, and shows how long the others will take."""
+    study.prepare()
+    rows, begin = study.missing(), time.monotonic()
+    for done, row in enumerate(rows):
+        left = (time.monotonic() - begin) / done * (len(rows) - done) if done else 0
+        print("%s: %s, row %d of %d%s" % (
+            study.task, row, done + 1, len(rows),
+            ", %d min left" % round(left / 60) if done else ""), flush=True)
+        study.train(row)
+
+
+def write_results(folder, task, lines):
+    """Writes table and picture, and prints them. True if all claims hold."""
+    table = table_of(lines, RULES[task])
+    columns = list(table[0])
+    with open(os.path.join(folder, task + "-table.csv"), "w", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(table)
+    with open(os.path.join(folder, task + ".svg"), "w", encoding="utf-8") as file:
+        file.write(draw(task, table))
+    for line in [dict(zip(columns, columns)), *table]:
+        print("%-36s" % line["row"] + "".join(
+            " %10s" % line[name] for name in columns[1:]))
+    good = True
+    for text, holds in CLAIMS[task](lines):
+        print("%s %s" % ("holds:" if holds else "FAILS:", text))
+        good &= holds
+    return good
+
+
+def main():
+    if len(sys.argv) < 2:
+        fail("usage: papers.py FOLDER [TASK...]")
+    folder, *tasks = sys.argv[1:]
+    for task in tasks:
+        if task not in RULES:
+            fail("'%s' is not a task: %s" % (task, ", ".join(RULES)))
+    seeds = range(1, 1 + int(os.environ.get("SEEDS", SEEDS)))
+    options = os.environ.get("TRAIN_FLAGS", "").split()
+    # Ranks that wait leave their cores to the others, natively too.
+    os.environ["APS_TEST_YIELD"] = library("tests/tap/yield.so")
+    python = python_with_torch()
+    good = True
+    for task in tasks or RULES:
+        study = Study(folder, task, python, seeds, options)
+        run(study)
+        good &= write_results(folder, task, study.lines)
+    sys.exit(not good)
+
+
+if __name__ == "__main__":
+    main()
