@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Predicts pmpi/reduce/master.c: the members of a group send to its master, the
- * masters sum in a ring and send the result to their members: 4 (k - 1) + 2 (p
- * / k - 1) steps, as in the paper.
+ * Predicts pmpi/reduce/master.c: the members of a group send to its master, the masters
+ * sum in a ring, and send the result to their members. In latencies these are 2 + 2 (p
+ * / k - 1) steps, because the k - 1 messages of a group overlap. The APS paper counts 4
+ * (k - 1) + 2 (p / k - 1) steps: there one member follows the other.
  */
 #include "config.h"
 
