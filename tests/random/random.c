@@ -11,7 +11,8 @@
  *
  *     RANDOM_TRACE     every rank prints its calls on standard error
  *     RANDOM_PACE      a number: other ways and times of completion
- *     RANDOM_TIMEOUT   seconds until the program counts as hung (60)
+ *     RANDOM_TIMEOUT   seconds without an event on a rank, after which the program
+ *                      counts as hung (60)
  *
  * Rank 0 prints a line: seed, communicators, calls, and a hash of all results.
  */
@@ -33,6 +34,7 @@
 static struct setup setup;
 static struct task tasks[1 + MAX_THREADS];
 static bool trace;
+static unsigned patience = TIMEOUT;
 
 /* --- output of ranks ------------------------------------------------------ */
 
@@ -50,6 +52,7 @@ void doing(struct task *task, const char *format, ...)
     va_end(args);
     strcat(text, "\n");
     memcpy(task->said, text, sizeof text);
+    alarm(patience);
     if (trace)
         fputs(text, stderr);
 }
@@ -268,7 +271,8 @@ int main(int argc, char **argv)
         return 1;
     }
     signal(SIGALRM, hang);
-    alarm((unsigned)environment("RANDOM_TIMEOUT", TIMEOUT));
+    patience = (unsigned)environment("RANDOM_TIMEOUT", TIMEOUT);
+    alarm(patience);
     if (setup.multiple)
         MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     else
