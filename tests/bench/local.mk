@@ -37,7 +37,7 @@ tests_bench_allreduce_SOURCES = \
 	tests/bench/table.c tests/bench/table.h
 tests_bench_allreduce_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS) \
 	-DRESNET50_LAYERS='"$(abs_top_srcdir)/config/layers/resnet50-layers.csv"'
-tests_bench_allreduce_LDADD = libaps.la $(MPI_LIBS) -lm
+tests_bench_allreduce_LDADD = libcore.la $(MPI_LIBS) -lm
 
 EXTRA_PROGRAMS += tests/bench/types
 tests_bench_types_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/print.h"
+
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -26,9 +28,9 @@ static double median(struct bench *b, int i)
 static void print_size(size_t count)
 {
     if (count >= 1u << 20)
-        printf("%.4g Mi", (double)count / (1 << 20));
+        aps_fprint(stdout, "%.4g Mi", (double)count / (1 << 20));
     else if (count >= 1u << 10)
-        printf("%.4g Ki", (double)count / (1 << 10));
+        aps_fprint(stdout, "%.4g Ki", (double)count / (1 << 10));
     else
         printf("%zu", count);
 }
@@ -36,7 +38,7 @@ static void print_size(size_t count)
 static void print_ratio(double ratio, const char *format)
 {
     if (ratio > 0)
-        printf(format, ratio);
+        aps_fprint(stdout, format, ratio);
     else
         printf("%8s", "-");
 }
@@ -44,7 +46,7 @@ static void print_ratio(double ratio, const char *format)
 static void write_number(FILE *file, double number)
 {
     if (number > 0)
-        fprintf(file, ",%.6g", number);
+        aps_fprint(file, ",%.6g", number);
     else
         fprintf(file, ",");
 }
@@ -74,27 +76,27 @@ static void print_variant(const struct bench *b, const struct variant *v,
                        : v->limit > SAME_ERROR ? "  not rewritten"
                                                : "";
 
-    printf("  %-10s %-14s %12.1f %12.1f", v->name, v->reduce, 1e6 * middle,
-           1e6 * v->samples[0]);
+    aps_fprint(stdout, "  %-10s %-14s %12.1f %12.1f", v->name, v->reduce,
+               1e6 * middle, 1e6 * v->samples[0]);
     print_ratio(up, "%10.3f");
     print_ratio(over, "%8.3f");
     print_ratio(share, "%8.3f");
     if (v->kind == FLOOR)
         printf("%10s", "-");
     else
-        printf("%10.2e", v->error);
+        aps_fprint(stdout, "%10.2e", v->error);
     printf("%s\n", mark);
     if (!b->csv)
         return;
-    fprintf(b->csv, "%s,%s,%zu,%d,%.3f,%.3f,%.6g", v->name, v->reduce, count,
-            b->ranks, 1e6 * middle, 1e6 * v->samples[0], up);
+    aps_fprint(b->csv, "%s,%s,%zu,%d,%.3f,%.3f,%.6g", v->name, v->reduce, count,
+               b->ranks, 1e6 * middle, 1e6 * v->samples[0], up);
     write_number(b->csv, over);
     write_number(b->csv, share);
     fprintf(b->csv, ",%d,%d,%d", b->hosts, b->piece_count, b->rounds);
     if (v->kind == FLOOR)
         fprintf(b->csv, ",,");
     else
-        fprintf(b->csv, ",%.3g,%s", v->error, v->rewritten ? "yes" : "no");
+        aps_fprint(b->csv, ",%.3g,%s", v->error, v->rewritten ? "yes" : "no");
     write_number(b->csv, b->choice.wire_gbit);
     fprintf(b->csv, "\n");
 }
@@ -137,7 +139,7 @@ void table_print_head(const struct bench *b)
                                 : "",
            b->ranks, b->hosts, b->hosts == 1 ? "" : "s");
     if (b->choice.wire_gbit > 0)
-        printf(", links of %g Gbit/s", b->choice.wire_gbit);
+        aps_fprint(stdout, ", links of %g Gbit/s", b->choice.wire_gbit);
     printf("\n");
     fflush(stdout);
     if (b->csv)
