@@ -189,9 +189,25 @@ pmpi_measure_apsmpi_measure_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi \
 pmpi_measure_apsmpi_measure_LDADD = libpolicy.la libcore.la \
 	$(LIBYAML_ARCHIVE) $(MPI_LIBS) -lm
 
+# Compares all-reduces of the library with native ones.
+mpilib_PROGRAMS += pmpi/bench/apsmpi-bench
+pmpi_bench_apsmpi_bench_SOURCES = \
+	pmpi/bench/choice.c pmpi/bench/choice.h \
+	pmpi/bench/half.c pmpi/bench/half.h \
+	pmpi/bench/main.c \
+	pmpi/bench/meet.c pmpi/bench/meet.h \
+	pmpi/bench/recorded.c pmpi/bench/recorded.h \
+	pmpi/bench/sizes.c pmpi/bench/sizes.h \
+	pmpi/bench/table.c pmpi/bench/table.h
+pmpi_bench_apsmpi_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi \
+	$(MPI_CFLAGS) \
+	-DRESNET50_LAYERS='"$(abs_top_srcdir)/config/layers/resnet50-layers.csv"'
+pmpi_bench_apsmpi_bench_LDADD = libcore.la $(MPI_LIBS) -lm
+
 # What may live in each room.
 EXTRA_DIST += \
 	pmpi/audit/README.md \
+	pmpi/bench/README.md \
 	pmpi/block/README.md \
 	pmpi/offline/README.md \
 	pmpi/README.md \

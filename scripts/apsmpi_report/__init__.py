@@ -4,7 +4,7 @@
 Reads one or several logs, prints a table by layer, step, epoch or format, and
 on request writes the table as CSV, draws figures, and writes a page. The tables need
 nothing but Python's standard library; a figure needs matplotlib. --bench shows the
-results of tests/bench/allreduce in the same way.
+results of apsmpi-bench in the same way.
 
     command         arguments, and the work of the command
     page            page_frame      the page; its head

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what tests/bench/allreduce writes by its --csv."""
+"""Reads what apsmpi-bench writes by its --csv."""
 
 import collections
 import csv
@@ -19,7 +19,7 @@ def parse_float(text):
     return floats([text])[0]
 
 
-BENCH_FIELDS = {        # columns of tests/bench/allreduce --csv; others are ignored
+BENCH_FIELDS = {        # columns of apsmpi-bench --csv; others are ignored
     "variant": str, "reduce": str, "count": parse_count, "ranks": parse_count,
     "median_usec": float, "min_usec": float, "ratio_native": float,
     "ratio_floor": parse_float, "wire_share": parse_float,

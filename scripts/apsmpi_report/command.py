@@ -88,7 +88,7 @@ def parse_arguments(arguments):
         "Several logs are compared side by side.")
     parser.add_argument("logs", metavar="LOG", nargs="*", help="a round-off log")
     parser.add_argument("--bench", metavar="FILE",
-                        help="instead of logs: what tests/bench/allreduce "
+                        help="instead of logs: what apsmpi-bench "
                         "wrote by its --csv, as tables and, with --plot, as a "
                         "figure")
     parser.add_argument("--bench-title", metavar="TEXT",

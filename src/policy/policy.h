@@ -39,7 +39,7 @@ enum aps_reduce_kind {
  * microseconds are the time that a short reduction takes longer between the
  * program's other work than in trials, which keep each other's caches warm. On
  * an EPYC with 2 cores 1 Ki floats took 11 us instead of 5 by a ring, and 7 us
- * instead of 5 by native MPI (tests/bench/allreduce --cold 8). */
+ * instead of 5 by native MPI (apsmpi-bench --cold 8). */
 #define APS_AUTO_GAIN_PERCENT 10
 #define APS_AUTO_GAIN_US 3
 

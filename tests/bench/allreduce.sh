@@ -7,7 +7,7 @@
 #   allreduce.sh node [OPTION...]    two ranks, and more ranks than cores
 #   allreduce.sh lab [OPTION...]     two and four hosts, 1 and 10 Gbit/s
 #
-# The options are the bench's own (allreduce --help) and follow those below.
+# The options are the bench's own (apsmpi-bench --help) and follow those below.
 # make bench-allreduce and make bench-lab set the environment; by hand, run
 #
 #   top_srcdir=. top_builddir=build sh tests/bench/allreduce.sh node
@@ -19,7 +19,7 @@ top_builddir=$(cd "${top_builddir:-build}" && pwd)
 PYTHON3=${PYTHON3:-python3}
 APSMPI_LAB_DIR=$top_builddir/scripts
 export APSMPI_LAB_DIR
-bench=$top_builddir/tests/bench/allreduce
+bench=$top_builddir/pmpi/bench/apsmpi-bench
 library=$top_builddir/.libs/libapsmpi.so
 report=$top_srcdir/scripts/apsmpi-report
 lab=$top_srcdir/scripts/apsmpi-lab
@@ -31,7 +31,7 @@ result=0
 # is words before mpiexec's arguments. If it fails, the next jobs still run.
 run()
 {
-    name=$bench-$1
+    name=$top_builddir/tests/bench/allreduce-$1
     title=$2
     launcher=$3
     shift 3

@@ -24,20 +24,9 @@ tests_bench_gemm_SOURCES = tests/bench/gemm.c
 tests_bench_gemm_LDADD = libcore.la
 
 # Programs that do not use apsmpi: MPI and the C library only.
-check_PROGRAMS += tests/bench/allreduce
 TESTS += tests/bench/t-allreduce.sh
 dist_check_SCRIPTS += tests/bench/t-allreduce.sh
-tests_bench_allreduce_SOURCES = \
-	tests/bench/allreduce.c \
-	tests/bench/choice.c tests/bench/choice.h \
-	tests/bench/half.c tests/bench/half.h \
-	tests/bench/meet.c tests/bench/meet.h \
-	tests/bench/recorded.c tests/bench/recorded.h \
-	tests/bench/sizes.c tests/bench/sizes.h \
-	tests/bench/table.c tests/bench/table.h
-tests_bench_allreduce_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS) \
-	-DRESNET50_LAYERS='"$(abs_top_srcdir)/config/layers/resnet50-layers.csv"'
-tests_bench_allreduce_LDADD = libcore.la $(MPI_LIBS) -lm
+bench_CPPFLAGS = $(pmpi_bench_apsmpi_bench_CPPFLAGS)
 
 EXTRA_PROGRAMS += tests/bench/types
 tests_bench_types_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
@@ -47,10 +36,10 @@ check_PROGRAMS += tests/bench/nonblocking
 TESTS += tests/bench/t-nonblocking.sh
 dist_check_SCRIPTS += tests/bench/t-nonblocking.sh
 tests_bench_nonblocking_SOURCES = \
-	tests/bench/meet.c tests/bench/meet.h \
+	pmpi/bench/meet.c pmpi/bench/meet.h \
 	tests/bench/nonblocking.c \
-	tests/bench/sizes.c tests/bench/sizes.h
-tests_bench_nonblocking_CPPFLAGS = $(tests_bench_allreduce_CPPFLAGS)
+	pmpi/bench/sizes.c pmpi/bench/sizes.h
+tests_bench_nonblocking_CPPFLAGS = $(bench_CPPFLAGS)
 tests_bench_nonblocking_LDADD = $(MPI_LIBS) -lm
 
 # The sums of a step, compared with native FP32.
@@ -58,10 +47,10 @@ check_PROGRAMS += tests/bench/step
 TESTS += tests/bench/t-step.sh
 dist_check_SCRIPTS += tests/bench/t-step.sh
 tests_bench_step_SOURCES = \
-	tests/bench/meet.c tests/bench/meet.h \
-	tests/bench/sizes.c tests/bench/sizes.h \
+	pmpi/bench/meet.c pmpi/bench/meet.h \
+	pmpi/bench/sizes.c pmpi/bench/sizes.h \
 	tests/bench/step.c
-tests_bench_step_CPPFLAGS = $(tests_bench_allreduce_CPPFLAGS)
+tests_bench_step_CPPFLAGS = $(bench_CPPFLAGS)
 tests_bench_step_LDADD = $(MPI_LIBS) -lm
 
 # Communicators that live for one sum.
@@ -80,7 +69,7 @@ CLEANFILES += tests/bench/allreduce-*.yaml tests/bench/allreduce-*.csv \
 .PHONY: bench bench-programs bench-allreduce bench-lab bench-lowrank \
 	bench-nonblocking \
 	bench-short-lived table-correlated
-bench-programs: $(bench_programs) tests/bench/codec tests/bench/allreduce \
+bench-programs: $(bench_programs) tests/bench/codec pmpi/bench/apsmpi-bench \
 		tests/bench/nonblocking
 bench: tests/bench/codec tests/bench/gemm
 	tests/bench/codec
@@ -104,10 +93,10 @@ table-correlated: tests/bench/correlated
 
 # On this node, and on the hosts of scripts/apsmpi-lab; BENCH_FLAGS are the
 # program's own options.
-bench-allreduce: tests/bench/allreduce libapsmpi.la apsmpi
+bench-allreduce: pmpi/bench/apsmpi-bench libapsmpi.la apsmpi
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/allreduce.sh node $(BENCH_FLAGS)
-bench-lab: tests/bench/allreduce libapsmpi.la apsmpi $(pkglibexec_PROGRAMS)
+bench-lab: pmpi/bench/apsmpi-bench libapsmpi.la apsmpi $(pkglibexec_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/allreduce.sh lab $(BENCH_FLAGS)
 
@@ -118,7 +107,7 @@ dist_check_SCRIPTS += tests/bench/t-paired.sh
 EXTRA_DIST += tests/bench/paired.sh tests/bench/paired.py
 CLEANFILES += tests/bench/paired-*.yaml tests/bench/paired-*.csv \
 	tests/bench/paired-*.txt
-bench-paired: tests/bench/allreduce libapsmpi.la apsmpi
+bench-paired: pmpi/bench/apsmpi-bench libapsmpi.la apsmpi
 	@$(AM_TESTS_ENVIRONMENT) OLD='$(OLD)' \
 	$(SHELL) $(top_srcdir)/tests/bench/paired.sh $(BENCH_FLAGS)
 
@@ -136,9 +125,9 @@ bench-shadow: tests/apps/digits libapsmpi.la
 # The bounds of an all-reduce on this node: bytes, instructions, times.
 check_PROGRAMS += tests/bench/passes
 tests_bench_passes_SOURCES = tests/bench/passes.c \
-	tests/bench/meet.c tests/bench/meet.h \
-	tests/bench/sizes.c tests/bench/sizes.h
-tests_bench_passes_CPPFLAGS = $(tests_bench_allreduce_CPPFLAGS)
+	pmpi/bench/meet.c pmpi/bench/meet.h \
+	pmpi/bench/sizes.c pmpi/bench/sizes.h
+tests_bench_passes_CPPFLAGS = $(bench_CPPFLAGS)
 tests_bench_passes_LDADD = libcore.la $(MPI_LIBS)
 .PHONY: bench-roofline
 TESTS += tests/bench/t-roofline.sh
@@ -146,7 +135,7 @@ dist_check_SCRIPTS += tests/bench/t-roofline.sh
 EXTRA_DIST += tests/bench/roofline.sh tests/bench/roofline.py
 CLEANFILES += tests/bench/roofline-*.yaml tests/bench/roofline-*.csv \
 	tests/bench/roofline-*.txt
-bench-roofline: tests/bench/codec tests/bench/passes tests/bench/allreduce \
+bench-roofline: tests/bench/codec tests/bench/passes pmpi/bench/apsmpi-bench \
 		libapsmpi.la apsmpi
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/roofline.sh $(BENCH_FLAGS)
@@ -181,7 +170,7 @@ EXTRA_DIST += tests/bench/predict.sh tests/bench/predict.py \
 	tests/bench/predict-sim.yaml
 CLEANFILES += tests/bench/predict-*.yaml tests/bench/predict-*.csv \
 	tests/bench/predict-*.txt
-predict-table: tests/bench/allreduce libapsmpi.la apsmpi $(mpilib_PROGRAMS) \
+predict-table: pmpi/bench/apsmpi-bench libapsmpi.la apsmpi $(mpilib_PROGRAMS) \
 		$(pkglibexec_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/predict.sh lab

@@ -24,8 +24,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "meet.h"
-#include "sizes.h"
+#include "bench/meet.h"
+#include "bench/sizes.h"
 
 /* MPICH declares the statuses as an array, and MPI_STATUSES_IGNORE is 1. */
 #if defined(__GNUC__) && !defined(__clang__)

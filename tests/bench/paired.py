@@ -4,7 +4,7 @@
     paired.py [--limit PERCENT] PREFIX ROUNDS
 
 PREFIX-<round>-old.csv and PREFIX-<round>-new.csv, of rounds 1 to ROUNDS, are files
-of `allreduce --csv`. Prints a row for each size and variant that the library may
+of `apsmpi-bench --csv`. Prints a row for each size and variant that the library may
 rewrite, and for native FP32, which it leaves alone. If the machine's speed changes
 from job to job, a variant's time relative to native FP32's in the same job says more
 than the time alone: the second quotient, `native`, compares these. Status 1: both of

@@ -15,7 +15,7 @@
 # slow phase of the machine changes less. A row is worse if both medians are more than
 # LIMIT (3) percent above 1; that ends the command with status 1. The rows of native
 # FP32 do not count: neither library rewrites these calls, and they show the effect of
-# the machine alone. The options are the bench's own (allreduce --help). Leaves policies
+# the machine alone. The options are the bench's own (--help). Leaves policies
 # and CSV files in tests/bench/ of the build directory. By hand, run
 #
 #   OLD=old/libapsmpi.so top_srcdir=. top_builddir=build sh tests/bench/paired.sh
@@ -32,7 +32,7 @@ LIMIT=${LIMIT:-3}
 scale: aps'
 NEW=${NEW:-$top_builddir/.libs/libapsmpi.so}
 OLD=${OLD:-$NEW}
-bench=$top_builddir/tests/bench/allreduce
+bench=$top_builddir/pmpi/bench/apsmpi-bench
 paired=$top_builddir/tests/bench/paired
 
 if [ "$HOSTS" ]; then

@@ -36,8 +36,8 @@
 
 #include "base/size_min.h"
 #include "codec/codec.h"
-#include "meet.h"
-#include "sizes.h"
+#include "bench/meet.h"
+#include "bench/sizes.h"
 
 /* Codes of a chunk, as for two ranks in src/wire/pipeline_sizes.c. */
 #define CHUNK ((size_t)128 * 1024)

@@ -24,7 +24,7 @@ APSMPI_LAB_DIR=$top_builddir/scripts
 export APSMPI_LAB_DIR
 lab=$top_srcdir/scripts/apsmpi-lab
 apsmpi=$top_builddir/apsmpi
-bench=$top_builddir/tests/bench/allreduce
+bench=$top_builddir/pmpi/bench/apsmpi-bench
 table="$PYTHON3 $top_srcdir/tests/bench/predict.py $apsmpi"
 files=$top_builddir/tests/bench/predict
 count=262144

@@ -4,7 +4,7 @@
     roofline.py [--ranks P --cores C] PREFIX
 
 PREFIX-instructions.txt, PREFIX-kernels-1.txt and -2.txt are output of `codec`,
-PREFIX-passes.txt of `passes`, PREFIX-aps.csv and PREFIX-aps-tight.csv of `allreduce
+PREFIX-passes.txt of `passes`, PREFIX-aps.csv and PREFIX-aps-tight.csv of `apsmpi-bench
 --csv`. The last three are of P (2) ranks on C (2) cores.
 
 Kernels: bytes that a value takes in memory, instructions, the rate in GB/s of FP32,

@@ -10,7 +10,7 @@
 # only moves the bytes, and then the all-reduce bench with the library preloaded under
 # `scale: aps` and `scale: aps-tight`; roofline.py prints the tables and describes the
 # bounds. SIZES ("1Mi 4Mi 25.6Mi") and FORMATS ("e4m3 e3m0 e5m10") choose. The options
-# are the all-reduce bench's own (allreduce --help). Leaves its files in tests/bench/ of
+# are the all-reduce bench's own (--help). Leaves its files in tests/bench/ of
 # the build directory. By hand, run
 #
 #   top_srcdir=. top_builddir=build sh tests/bench/roofline.sh
@@ -26,7 +26,7 @@ FORMATS=${FORMATS:-e4m3 e3m0 e5m10}
 KIB=${KIB:-256 262144}
 library=$top_builddir/.libs/libapsmpi.so
 codec=$top_builddir/tests/bench/codec
-bench=$top_builddir/tests/bench/allreduce
+bench=$top_builddir/pmpi/bench/apsmpi-bench
 files=$top_builddir/tests/bench/roofline
 
 set -- --sizes "$(echo "$SIZES" | tr ' ' ,)" \

@@ -5,7 +5,7 @@
 # shellcheck disable=SC2086 # small and choice are words
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
-bench=$top_builddir/tests/bench/allreduce
+bench=$top_builddir/pmpi/bench/apsmpi-bench
 small='--sizes 1Ki,4Ki --seconds 0 --rounds 3'
 choice="$small --formats e5m10,e4m3 --reduce hierarchical,direct"
 
@@ -52,7 +52,7 @@ check "and a bad one" said '0,name,many'
 printf '%08d' 1 >short.0
 for file in missing empty short; do
     native 1 "$bench" $small --no-tensors --recorded $file
-    check "and no gradients in $file.0" said "allreduce: rank 0: $file.0: "
+    check "and no gradients in $file.0" said "apsmpi-bench: rank 0: $file.0: "
 done
 native 2 "$bench" $small --no-tensors --csv no/such/place.csv
 check "and a CSV that cannot be written, on all ranks" said 'cannot write'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apsmpi-report on data/report.csv: two runs in one log, two communicators, FP32 then
 # low precision, events, one nan, one inf. The expected numbers below were computed by
-# hand from its 17 rows. Then on data/bench.csv, in the form that tests/bench/allreduce
+# hand from its 17 rows. Then on data/bench.csv, in the form that apsmpi-bench
 # writes: two sizes and three tensors, where FP32 takes 2.4, 144 and 960 ms.
 #
 # Works from any directory: $srcdir (automake) or this file's path gives the sources.

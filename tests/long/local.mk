@@ -22,7 +22,7 @@ check-history: all tests/mpi/history
 check-tags: all tests/mpi/many_communicators tests/mpi/late_tags
 	APS_TEST_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 	    TESTS=tests/mpi/t-many-communicators.sh
-check-roofline: all tests/bench/allreduce tests/bench/codec tests/bench/passes
+check-roofline: all tests/bench/codec tests/bench/passes
 	APS_TEST_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 	    TESTS=tests/bench/t-roofline.sh
 check-trees: all tests/apps/digits tests/e2e/probe

@@ -32,7 +32,7 @@ import sys
 # From the top down: a file may include headers of its own room and of the rooms below.
 # All of src/ lies below pmpi/.
 ROOMS = {
-    "pmpi": ["audit", "offline", "measure", "entry", "waiting", "collective", "call", "trial", "comm",
+    "pmpi": ["audit", "offline", "bench", "measure", "entry", "waiting", "collective", "call", "trial", "comm",
              "layer", "compressed", "reduce", "gather", "group", "cut", "block",
              "device", "world", "summary", "job", "queue", "message", "native"],
     "src": ["verbs", "explain", "predictions", "cli", "predict", "blas", "source",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "recorded.h"
+#include "bench/recorded.h"
 
 #include <errno.h>
 #include <fcntl.h>

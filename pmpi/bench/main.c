@@ -26,10 +26,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "choice.h"
-#include "half.h"
-#include "meet.h"
-#include "table.h"
+#include "bench/choice.h"
+#include "bench/half.h"
+#include "bench/meet.h"
+#include "bench/table.h"
 
 #define BATCH_MAX 256
 #define BATCH_SECONDS 3e-4
@@ -425,7 +425,7 @@ static void run(struct bench *b)
     b->reference = malloc(most * sizeof *b->reference);
     b->half = malloc(most * sizeof *b->half);
     b->other = calloc((size_t)c->cold + 1, 1 << 20);
-    meet_all_good("allreduce",
+    meet_all_good("apsmpi-bench",
                   b->send && b->receive && b->reference && b->half &&
                       b->other && (tensors || !c->tensor_count),
                   "no memory");
@@ -464,13 +464,13 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     PMPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &b.ranks);
-    meet_all_good("allreduce", action == CHOICE_RUN, error);
+    meet_all_good("apsmpi-bench", action == CHOICE_RUN, error);
     b.hosts = count_hosts(b.rank);
     if (b.rank == 0 && b.choice.csv)
         b.csv = fopen(b.choice.csv, "w");
-    meet_all_good("allreduce", b.rank || !b.choice.csv || b.csv,
+    meet_all_good("apsmpi-bench", b.rank || !b.choice.csv || b.csv,
                   "cannot write the file of --csv");
-    meet_all_good("allreduce",
+    meet_all_good("apsmpi-bench",
                   !b.choice.recorded ||
                       recorded_open(b.choice.recorded, b.rank, &b.recorded,
                                     error, sizeof error) == 0,

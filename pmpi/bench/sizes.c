@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "sizes.h"
+#include "bench/sizes.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "half.h"
+#include "bench/half.h"
 
 #include <string.h>
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "choice.h"
+#include "bench/choice.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "aps.h"
-#include "sizes.h"
+#include "bench/sizes.h"
 
 #define DEFAULT_SIZES "1Ki,4Ki,16Ki,64Ki,256Ki,1Mi,4Mi,16Mi,25.6Mi"
 #define DEFAULT_FORMATS "e5m10,e5m2,e4m3,e3m0"
 #define DEFAULT_REDUCES "hierarchical"
 
 static const char help[] =
-    "usage: mpiexec -n P allreduce [OPTION...]\n"
-    "       allreduce policy [OPTION...] >FILE\n"
+    "usage: mpiexec -n P apsmpi-bench [OPTION...]\n"
+    "       apsmpi-bench policy [OPTION...] >FILE\n"
     "\n"
     "Times MPI_Allreduce on floats: native FP32, native integers of the\n"
     "formats' widths (the floor), FP16 by an operation of the program's own, "
@@ -24,9 +24,9 @@ static const char help[] =
     "prints\n"
     "the policy that goes with the same options:\n"
     "\n"
-    "    allreduce policy >bench.yaml\n"
+    "    apsmpi-bench policy >bench.yaml\n"
     "    mpiexec -n 2 -genv LD_PRELOAD .../libapsmpi.so \\\n"
-    "        -genv APSMPI_POLICY bench.yaml allreduce\n"
+    "        -genv APSMPI_POLICY bench.yaml apsmpi-bench\n"
     "\n"
     "  --sizes LIST     floats, with Ki or Mi (default: " DEFAULT_SIZES ");\n"
     "                   none: no sizes\n"
@@ -313,7 +313,7 @@ void choice_print_policy(const struct choice *c, FILE *file)
     int count;
     size_t *all = all_sizes(c, &count);
 
-    fprintf(file, "# for tests/bench/allreduce: a rule matches the size of the "
+    fprintf(file, "# for apsmpi-bench: a rule matches the size of the "
                   "call\n"
                   "version: 1\nmin_count: 1\nrules:\n");
     for (int i = 0; all && i < count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "meet.h"
+#include "bench/meet.h"
 
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "table.h"
+#include "bench/table.h"
 
 #include <stdlib.h>
 
@@ -153,7 +153,7 @@ void table_print_foot(const struct bench *b)
     if (b->passed)
         printf("\nnot rewritten: the sum is FP32's. Native MPI was found "
                "faster, or the library is not preloaded,\nor APSMPI_POLICY "
-               "does not name what `allreduce policy` prints with these "
+               "does not name what `apsmpi-bench policy` prints with these "
                "options.\n");
     if (b->wrong)
         printf("\nWRONG: further from native FP32's sum than the format "

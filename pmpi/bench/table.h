@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "choice.h"
-#include "recorded.h"
+#include "bench/choice.h"
+#include "bench/recorded.h"
 
 #define ROUNDS_MAX 2001
 #define VARIANTS_MAX (2 * CHOICE_FORMATS + CHOICE_EXTRA + 6)
