@@ -192,17 +192,23 @@ pmpi_measure_apsmpi_measure_LDADD = libpolicy.la libcore.la \
 # Compares all-reduces of the library with native ones.
 mpilib_PROGRAMS += pmpi/bench/apsmpi-bench
 pmpi_bench_apsmpi_bench_SOURCES = \
+	pmpi/bench/bench.h \
 	pmpi/bench/choice.c pmpi/bench/choice.h \
+	pmpi/bench/figures.c pmpi/bench/figures.h \
+	pmpi/bench/files.c pmpi/bench/files.h \
 	pmpi/bench/half.c pmpi/bench/half.h \
 	pmpi/bench/main.c \
 	pmpi/bench/meet.c pmpi/bench/meet.h \
+	pmpi/bench/policy.c pmpi/bench/policy.h \
 	pmpi/bench/recorded.c pmpi/bench/recorded.h \
+	pmpi/bench/rounds.c pmpi/bench/rounds.h \
 	pmpi/bench/sizes.c pmpi/bench/sizes.h \
-	pmpi/bench/table.c pmpi/bench/table.h
-pmpi_bench_apsmpi_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi \
-	$(MPI_CFLAGS) \
-	-DRESNET50_LAYERS='"$(abs_top_srcdir)/config/layers/resnet50-layers.csv"'
-pmpi_bench_apsmpi_bench_LDADD = libcore.la $(MPI_LIBS) -lm
+	pmpi/bench/table.c pmpi/bench/table.h \
+	pmpi/bench/variants.c pmpi/bench/variants.h \
+	pmpi/native/element.c pmpi/native/element.h \
+	src/cli/arguments.c src/cli/arguments.h
+pmpi_bench_apsmpi_bench_CPPFLAGS = $(pmpi_measure_apsmpi_measure_CPPFLAGS)
+pmpi_bench_apsmpi_bench_LDADD = $(pmpi_measure_apsmpi_measure_LDADD)
 
 # What may live in each room.
 EXTRA_DIST += \

@@ -3,6 +3,7 @@
 
 #include "bench/meet.h"
 
+#include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 /* Computed once: the C library reads a file for it, which takes longer than a
  * short call, and would delay some ranks. */
-bool meet_shares_cores(int ranks)
+bool aps_meet_shares_cores(int ranks)
 {
     static long cores;
 
@@ -20,7 +21,7 @@ bool meet_shares_cores(int ranks)
     return ranks > cores;
 }
 
-void meet(void)
+void aps_meet(void)
 {
     const struct timespec nap = {.tv_nsec = 20000};
     MPI_Request request;
@@ -28,7 +29,7 @@ void meet(void)
     int done = 0, size;
 
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
-    naps = meet_shares_cores(size);
+    naps = aps_meet_shares_cores(size);
     PMPI_Ibarrier(MPI_COMM_WORLD, &request);
     for (PMPI_Test(&request, &done, MPI_STATUS_IGNORE); !done;
          PMPI_Test(&request, &done, MPI_STATUS_IGNORE))
@@ -36,15 +37,16 @@ void meet(void)
             nanosleep(&nap, NULL);
 }
 
-void meet_all_good(const char *program, bool good, const char *cause)
+void aps_meet_all_good(const char *program, bool good, const char *cause)
 {
-    int all = good, rank;
+    int first, rank;
 
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (all)
+    first = good ? INT_MAX : rank;
+    PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (first == INT_MAX)
         return;
-    if (!good)
+    if (first == rank)
         fprintf(stderr, "%s: rank %d: %s\n", program, rank, cause);
     MPI_Finalize();
     exit(2);

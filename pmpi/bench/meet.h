@@ -3,8 +3,8 @@
  * Barriers for the ranks of a bench, by MPI's own names (PMPI): no library
  * intercepts them.
  */
-#ifndef APS_BENCH_MEET_H
-#define APS_BENCH_MEET_H
+#ifndef APS_PMPI_BENCH_MEET_H
+#define APS_PMPI_BENCH_MEET_H
 
 #include <stdbool.h>
 
@@ -13,13 +13,13 @@
  * cores. MPICH's barrier would spin, and take the cores from the ranks that are
  * measured, for a scheduler's tick each.
  */
-void meet(void);
+void aps_meet(void);
 
 /* True if `ranks` ranks on this node share cores. */
-bool meet_shares_cores(int ranks);
+bool aps_meet_shares_cores(int ranks);
 
-/* COLLECTIVE. If a rank cannot go on, the job ends with status 2, and each such
+/* COLLECTIVE. If a rank cannot go on, the job ends with status 2, and the first such
  * rank prints why. */
-void meet_all_good(const char *program, bool good, const char *cause);
+void aps_meet_all_good(const char *program, bool good, const char *cause);
 
 #endif

@@ -16,7 +16,7 @@
 
 /* Returns the number of floats of the record at `place`, or 0 if no whole record lies
  * there. */
-static size_t record_length(const struct recorded *recorded, size_t place)
+static size_t record_length(const struct aps_recorded *recorded, size_t place)
 {
     const size_t left = recorded->size - place;
     int64_t n;
@@ -29,7 +29,7 @@ static size_t record_length(const struct recorded *recorded, size_t place)
 }
 
 /* Finds the records. Returns false if the file has other bytes, or without memory. */
-static bool recorded_index(struct recorded *recorded)
+static bool recorded_index(struct aps_recorded *recorded)
 {
     for (size_t place = 0; place < recorded->size;) {
         const size_t n = record_length(recorded, place);
@@ -46,7 +46,7 @@ static bool recorded_index(struct recorded *recorded)
     return recorded->count > 0;
 }
 
-static bool recorded_repeats(const struct recorded *recorded, size_t calls)
+static bool recorded_repeats(const struct aps_recorded *recorded, size_t calls)
 {
     for (size_t i = calls; i < recorded->count; i++)
         if (record_length(recorded, recorded->records[i]) !=
@@ -55,7 +55,7 @@ static bool recorded_repeats(const struct recorded *recorded, size_t calls)
     return true;
 }
 
-static int recorded_map(const char *path, struct recorded *recorded)
+static int recorded_map(const char *path, struct aps_recorded *recorded)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     struct stat status;
@@ -73,12 +73,12 @@ static int recorded_map(const char *path, struct recorded *recorded)
     return recorded->bytes ? 0 : -1;
 }
 
-int recorded_open(const char *prefix, int rank, struct recorded *recorded,
-                  char *error, size_t size)
+int aps_recorded_open(const char *prefix, int rank,
+                      struct aps_recorded *recorded, char *error, size_t size)
 {
     char path[4096];
 
-    *recorded = (struct recorded){0};
+    *recorded = (struct aps_recorded){0};
     snprintf(path, sizeof path, "%s.%d", prefix, rank);
     errno = ENODATA;
     if (recorded_map(path, recorded) < 0) {
@@ -94,16 +94,16 @@ int recorded_open(const char *prefix, int rank, struct recorded *recorded,
     return 0;
 }
 
-void recorded_clear(struct recorded *recorded)
+void aps_recorded_clear(struct aps_recorded *recorded)
 {
     if (recorded->bytes)
         munmap(recorded->bytes, recorded->size);
     free(recorded->records);
-    *recorded = (struct recorded){0};
+    *recorded = (struct aps_recorded){0};
 }
 
-void recorded_fill(const struct recorded *recorded, size_t step, float *x,
-                   size_t n)
+void aps_recorded_fill(const struct aps_recorded *recorded, size_t step,
+                       float *x, size_t n)
 {
     const size_t steps = recorded->count / recorded->calls;
     const size_t *records = recorded->records + step % steps * recorded->calls;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int sizes_read(const char *text, size_t *size)
+int aps_bench_read_size(const char *text, size_t *size)
 {
     char *end;
     double number = strtod(text, &end);
@@ -54,21 +54,21 @@ static int read_tensor(char *line, int column, size_t *tensor, char *error)
         *tensor = strtoul(count, &end, 10);
     if (count && end > count && (!*end || *end == ',') && *tensor >= 1)
         return 0;
-    snprintf(error, SIZES_ERROR, "no count in column %d: '%.120s'", column + 1,
-             line);
+    snprintf(error, APS_BENCH_ERROR, "no count in column %d: '%.120s'",
+             column + 1, line);
     return -1;
 }
 
-int sizes_read_tensors(const char *path, size_t **tensors, int *count,
-                       char *error)
+int aps_bench_read_tensors(const char *path, size_t **tensors, int *count,
+                           char *error)
 {
-    size_t *list = malloc(SIZES_TENSORS * sizeof *list);
+    size_t *list = malloc(APS_BENCH_TENSORS * sizeof *list);
     FILE *file = fopen(path, "r");
     char line[256];
     int n = 0, rc = -1, column = 2;
 
     if (!list || !file) {
-        snprintf(error, SIZES_ERROR, "%s: %s", path, strerror(errno));
+        snprintf(error, APS_BENCH_ERROR, "%s: %s", path, strerror(errno));
         goto out;
     }
     for (rc = 0; rc == 0 && fgets(line, sizeof line, file);) {
@@ -80,14 +80,14 @@ int sizes_read_tensors(const char *path, size_t **tensors, int *count,
                 continue;
         }
         rc = -1;
-        if (n == SIZES_TENSORS)
-            snprintf(error, SIZES_ERROR, "more than %d tensors in %s",
-                     SIZES_TENSORS, path);
+        if (n == APS_BENCH_TENSORS)
+            snprintf(error, APS_BENCH_ERROR, "more than %d tensors in %s",
+                     APS_BENCH_TENSORS, path);
         else
             rc = read_tensor(line, column, &list[n++], error);
     }
     if (rc == 0 && n == 0) {
-        snprintf(error, SIZES_ERROR, "no tensors in %s", path);
+        snprintf(error, APS_BENCH_ERROR, "no tensors in %s", path);
         rc = -1;
     }
 out:

@@ -27,6 +27,7 @@ BENCH_FIELDS = {        # columns of apsmpi-bench --csv; others are ignored
     "wire_gbit": parse_float}
 Timing = collections.namedtuple("Timing", BENCH_FIELDS)
 NATIVE = ("fp32", "native")
+COPY = ("memcpy", "native")
 NATIVE_OF_BYPASSED = ("fp32 of it", "native")
 PASSED = ("fp32 again", "unmatched", "fp32 of it", "bypassed")
 
@@ -77,14 +78,16 @@ class Bench:
         return self.timings.get((variant, case))
 
     def of_kind(self, kind):
-        """Returns the variants of a kind: native, passed, floor, half or ours."""
+        """Returns the variants of a kind: native, passed, floor, copy, typed, half or
+        ours."""
         if kind == "passed":
             return [v for v in ((name, "native") for name in PASSED)
                     if v in self.variants]
         return [v for v in self.variants if kind == (
             "native" if v == NATIVE else "passed" if v[0] in PASSED
+            else "ours" if v[1] != "native" else "copy" if v == COPY
             else "floor" if v[0].startswith("int")
-            else "half" if v[1] == "native" else "ours")]
+            else "typed" if v[0].startswith("MPI ") else "half")]
 
     def speedup(self, variant, case):
         timing = self.get(variant, case)
@@ -94,6 +97,11 @@ class Bench:
         if variant[0] == "bypassed":  # some elements more
             native = self.get(NATIVE_OF_BYPASSED, case) or native
         return native.median_usec / timing.median_usec
+
+    def copy_share(self, variant, case):
+        """Returns memcpy's time over that of the variant."""
+        copy, timing = self.get(COPY, case), self.get(variant, case)
+        return copy.median_usec / timing.median_usec if copy and timing else NAN
 
     def title(self):
         text = "%s on %s" % (plural(self.last.ranks, "rank"),

@@ -3,7 +3,7 @@
 
 import math
 
-from .bench import NATIVE
+from .bench import COPY, NATIVE
 from .figures import (BLUE, GREEN, INK, MARKERS, ORANGE, RED, add_legend,
                       legend_height)
 from .text import show_elements, show_usec
@@ -17,6 +17,10 @@ def bench_styles(bench):
     for i, variant in enumerate(floors):
         styles[variant] = dict(color="#8A8A8A", linewidth=1.2, marker="",
                                linestyle=(0, dashes[i % len(dashes)]))
+    for variant in bench.of_kind("copy"):
+        styles[variant] = dict(color="#C4C4C4", linewidth=1.2, marker="")
+    for variant, line in zip(bench.of_kind("typed"), ("-", "--")):
+        styles[variant] = dict(color="#E69F00", marker="P", linestyle=line)
     for variant in bench.of_kind("half"):
         styles[variant] = dict(color="#CC79A7", marker="X")
     ours = bench.of_kind("ours")
@@ -38,7 +42,11 @@ def bench_label(bench, variant):
     name, reduce = variant
     if variant == NATIVE:
         return "native FP32"
-    if name.startswith("int"):
+    if variant == COPY:
+        return "bound of memory: memcpy"
+    if variant in bench.of_kind("typed"):
+        return "%s, not converted" % name
+    if variant in bench.of_kind("floor"):
         return "floor: native %s-bit integers" % name[3:]
     if reduce == "native":
         return "FP16, user's operation"
@@ -97,7 +105,8 @@ def draw_bench_lines(mpl, bench, styles, drawn, times, ratios):
         counts = [count for _, count in cases]
         times.plot(counts, [bench.get(variant, c).median_usec for c in cases],
                    label=bench_label(bench, variant), **style)
-        ratios.plot(counts, [bench.speedup(variant, c) for c in cases], **style)
+        if variant != COPY:
+            ratios.plot(counts, [bench.speedup(variant, c) for c in cases], **style)
     for variant in bench.of_kind("floor"):
         case = bench.sizes[-1]
         if bench.get(variant, case):
@@ -131,7 +140,7 @@ def set_ratio_axis(mpl, ax, axis, limits):
 
 def draw_bench_bars(mpl, bench, styles, drawn, case, ax):
     """Draws speed-ups as bars, for one call for each of many tensors."""
-    rows = [v for v in drawn if bench.get(v, case)]
+    rows = [v for v in drawn if v != COPY and bench.get(v, case)]
     values = [bench.speedup(v, case) for v in rows]
     bars = ax.barh(range(len(rows)), values, height=0.7, edgecolor="white",
                    linewidth=0, color=[styles[v]["color"] for v in rows])

@@ -55,17 +55,23 @@ def print_bench(bench, title):
         return ("-" if timing is None
                 else show_fixed(100 * timing.wire_share, 1))
 
+    def of_copy(_, variant, case):
+        return show_fixed(100 * bench.copy_share(variant, case), 1)
+
     ours = bench.of_kind("ours")
     print("%s: %s" % (bench.path, title or bench.title()))
     for heading, kinds, cell in (
             ("times faster than native FP32",
              (("passed", "left to MPI"), ("floor", "floor"),
-              ("half", "user's"), ("ours", "")), speedup),
+              ("typed", "MPI's own"), ("half", "user's"), ("ours", "")), speedup),
             ("time over the floor's: native integers of the same width",
-             (("half", "user's"), ("ours", "")), of_floor),
+             (("typed", "MPI's own"), ("half", "user's"), ("ours", "")), of_floor),
+            ("% of memcpy's rate",
+             (("native", "native"), ("typed", "MPI's own"), ("half", "user's"),
+              ("ours", "")), of_copy if bench.of_kind("copy") else None),
             ("% of what the links could carry",
-             (("native", "native"), ("floor", "floor"), ("half", "user's"),
-              ("ours", "")),
+             (("native", "native"), ("floor", "floor"), ("typed", "MPI's own"),
+              ("half", "user's"), ("ours", "")),
              of_wire if bench.last.wire_gbit > 0 and bench.last.hosts > 1
              else None)):
         lines = bench_table(bench, kinds, cell) if cell else []

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define APS_OPTIONS_MAX 11
+#define APS_OPTIONS_MAX 15
 
 struct aps_subcommand_option {
     const char *name;     /* without its two hyphens; NULL ends the table */

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the all-reduce bench with the library preloaded and its policy, on this
-# node or on the hosts of scripts/apsmpi-lab; prints its tables, and leaves
-# policy, CSV and picture in tests/bench/ of the build directory.
+# Runs the all-reduce bench with the library preloaded, on this node or on the
+# hosts of scripts/apsmpi-lab; prints its tables, and leaves CSV and picture in
+# tests/bench/ of the build directory.
 #
 #   allreduce.sh node [OPTION...]    two ranks, and more ranks than cores
 #   allreduce.sh lab [OPTION...]     two and four hosts, 1 and 10 Gbit/s
 #
-# The options are the bench's own (apsmpi-bench --help) and follow those below.
+# The options are the bench's own (apsmpi bench --help) and follow those below.
 # make bench-allreduce and make bench-lab set the environment; by hand, run
 #
 #   top_srcdir=. top_builddir=build sh tests/bench/allreduce.sh node
@@ -36,11 +36,9 @@ run()
     launcher=$3
     shift 3
     rm -f "$name.csv" "$name.png"
-    "$bench" policy "$@" >"$name.yaml"
-    "$top_builddir/apsmpi" check "$name.yaml" >/dev/null
     printf '\n=== %s\n' "$title"
     # shellcheck disable=SC2086
-    APSMPI_POLICY=$name.yaml APSMPI_SUMMARY=off \
+    APSMPI_SUMMARY=off \
         timeout -k 5 900 $launcher -genv LD_PRELOAD "$library" \
         "$bench" "$@" --csv "$name.csv" || {
         echo "allreduce.sh: $title: status $?" >&2
@@ -70,11 +68,16 @@ on_hosts()
 [ $# -gt 0 ] || set -- help
 what=$1
 shift
+few=floor,half
+set -- --formats e5m10,e5m2,e4m3,e3m0 "$@"
 case $what in
 node)
-    run node-2 'one node, 2 ranks' "$launch -n 2" "$@"
+    run node-2 'one node, 2 ranks' "$launch -n 2" \
+        --sizes 1Ki,4Ki,16Ki,64Ki,256Ki,1Mi,4Mi,16Mi,25.6Mi \
+        --rows pass,$few,copy \
+        --tensors "$top_srcdir/config/layers/resnet50-layers.csv" "$@"
     run node-8 'one node, 8 ranks' "$launch -n 8" \
-        --sizes 16Ki,256Ki --no-tensors --no-pass "$@"
+        --sizes 16Ki,256Ki --rows $few,copy "$@"
     ;;
 lab)
     status=0
@@ -85,13 +88,13 @@ lab)
     fi
     # The kernel has no netem, and the lab no switch of its own.
     "$lab" --hosts 2 --delay "$delay" -- sleep 0.2 || delay=
-    set -- --sizes 64Ki,1Mi,4Mi,25.6Mi --no-tensors "$@"
-    on_hosts 2 1 1 "$@"
-    on_hosts 4 1 1 --no-pass "$@"
-    on_hosts 2 2 1 --no-pass --reduce hierarchical,direct "$@"
+    set -- --sizes 64Ki,1Mi,4Mi,25.6Mi "$@"
+    on_hosts 2 1 1 --rows pass,$few "$@"
+    on_hosts 4 1 1 --rows $few "$@"
+    on_hosts 2 2 1 --rows $few --reduce hierarchical,direct "$@"
     # At this rate a packet takes less time than its timer, which a delay needs.
     delay=
-    on_hosts 2 1 10 "$@"
+    on_hosts 2 1 10 --rows pass,$few "$@"
     ;;
 *)
     sed -n '/^#!/d; /^# SPDX/d; s/^# \{0,1\}//p; /^set/q' "$0" >&2

@@ -23,15 +23,16 @@ tests_bench_correlated_LDADD = libcore.la -lm
 tests_bench_gemm_SOURCES = tests/bench/gemm.c
 tests_bench_gemm_LDADD = libcore.la
 
-# Programs that do not use apsmpi: MPI and the C library only.
 TESTS += tests/bench/t-allreduce.sh
 dist_check_SCRIPTS += tests/bench/t-allreduce.sh
-bench_CPPFLAGS = $(pmpi_bench_apsmpi_bench_CPPFLAGS)
+bench_CPPFLAGS = $(pmpi_bench_apsmpi_bench_CPPFLAGS) \
+	-DRESNET50_LAYERS='"$(abs_top_srcdir)/config/layers/resnet50-layers.csv"'
 
 EXTRA_PROGRAMS += tests/bench/types
 tests_bench_types_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_bench_types_LDADD = $(MPI_LIBS) -lm
 
+# Programs that do not use apsmpi: MPI and the C library only.
 check_PROGRAMS += tests/bench/nonblocking
 TESTS += tests/bench/t-nonblocking.sh
 dist_check_SCRIPTS += tests/bench/t-nonblocking.sh
@@ -62,8 +63,8 @@ EXTRA_DIST += tests/bench/allreduce.sh tests/bench/nonblocking.sh \
 	tests/bench/short_lived.sh \
 	tests/bench/speed.csv tests/bench/speed.py tests/bench/speed.svg \
 	tests/e2e/data/bench.csv
-CLEANFILES += tests/bench/allreduce-*.yaml tests/bench/allreduce-*.csv \
-	tests/bench/allreduce-*.png tests/bench/nonblocking-*.yaml \
+CLEANFILES += tests/bench/allreduce-*.csv tests/bench/allreduce-*.png \
+	tests/bench/nonblocking-*.yaml \
 	tests/bench/nonblocking-*.txt tests/bench/short_lived.yaml
 
 .PHONY: bench bench-programs bench-allreduce bench-lab bench-lowrank \
@@ -105,8 +106,7 @@ bench-lab: pmpi/bench/apsmpi-bench libapsmpi.la apsmpi $(pkglibexec_PROGRAMS)
 TESTS += tests/bench/t-paired.sh
 dist_check_SCRIPTS += tests/bench/t-paired.sh
 EXTRA_DIST += tests/bench/paired.sh tests/bench/paired.py
-CLEANFILES += tests/bench/paired-*.yaml tests/bench/paired-*.csv \
-	tests/bench/paired-*.txt
+CLEANFILES += tests/bench/paired-*.csv tests/bench/paired-*.txt
 bench-paired: pmpi/bench/apsmpi-bench libapsmpi.la apsmpi
 	@$(AM_TESTS_ENVIRONMENT) OLD='$(OLD)' \
 	$(SHELL) $(top_srcdir)/tests/bench/paired.sh $(BENCH_FLAGS)
@@ -133,8 +133,7 @@ tests_bench_passes_LDADD = libcore.la $(MPI_LIBS)
 TESTS += tests/bench/t-roofline.sh
 dist_check_SCRIPTS += tests/bench/t-roofline.sh
 EXTRA_DIST += tests/bench/roofline.sh tests/bench/roofline.py
-CLEANFILES += tests/bench/roofline-*.yaml tests/bench/roofline-*.csv \
-	tests/bench/roofline-*.txt
+CLEANFILES += tests/bench/roofline-*.csv tests/bench/roofline-*.txt
 bench-roofline: tests/bench/codec tests/bench/passes pmpi/bench/apsmpi-bench \
 		libapsmpi.la apsmpi
 	@$(AM_TESTS_ENVIRONMENT) \

@@ -169,7 +169,7 @@ static void time_step(struct bench *b, bool print)
     double begin, taken;
 
     spoil(b);
-    meet();
+    aps_meet();
     begin = PMPI_Wtime();
     run_step(b);
     taken = slowest(PMPI_Wtime() - begin);
@@ -212,7 +212,7 @@ static double time_call(struct bench *b, long units, struct cores *cores)
     double begin, taken, process, thread;
 
     spoil(b);
-    meet();
+    aps_meet();
     begin = PMPI_Wtime();
     process = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     start(b, 0, 0);
@@ -232,7 +232,7 @@ static double time_computation(long units, double *computed)
 {
     double begin;
 
-    meet();
+    aps_meet();
     begin = PMPI_Wtime();
     *computed = seconds_of(CLOCK_THREAD_CPUTIME_ID);
     compute(units);
@@ -324,7 +324,7 @@ static int read_option(struct bench *b, const char *name, const char *value,
         *table = value;
         rc = 0;
     } else if (strcmp(name, "--size") == 0) {
-        rc = sizes_read(value, size);
+        rc = aps_bench_read_size(value, size);
     } else if (strcmp(name, "--rounds") == 0) {
         rc = read_number(value, 1, &b->rounds);
     } else if (strcmp(name, "--warmup") == 0) {
@@ -352,21 +352,21 @@ static int read_command_line(struct bench *b, int argc, char **argv,
 
     if (argc < 2 ||
         (strcmp(argv[1], "step") != 0 && strcmp(argv[1], "overlap") != 0)) {
-        snprintf(error, SIZES_ERROR, "step or overlap? See --help");
+        snprintf(error, APS_BENCH_ERROR, "step or overlap? See --help");
         return -1;
     }
     b->overlap = strcmp(argv[1], "overlap") == 0;
     for (int i = 2, taken; i < argc; i += taken) {
         taken = read_option(b, argv[i], argv[i + 1], &table, &size);
         if (taken == 0) {
-            snprintf(error, SIZES_ERROR,
+            snprintf(error, APS_BENCH_ERROR,
                      "unknown, without its value, or with a bad one: '%.120s'",
                      argv[i]);
             return -1;
         }
     }
     if (!b->overlap) {
-        if (sizes_read_tensors(table, &b->counts, &b->tensors, error) < 0)
+        if (aps_bench_read_tensors(table, &b->counts, &b->tensors, error) < 0)
             return -1;
         reverse(b->counts, b->tensors); /* the last layer first */
         return 0;
@@ -393,7 +393,7 @@ static bool allocate(struct bench *b)
 int main(int argc, char **argv)
 {
     struct bench b = {.rounds = 5, .warmup = 2};
-    char error[SIZES_ERROR] = "no memory";
+    char error[APS_BENCH_ERROR] = "no memory";
     int level, wrong, rc;
 
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
@@ -403,8 +403,8 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     PMPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &b.ranks);
-    meet_all_good("nonblocking", rc == 0, error);
-    meet_all_good("nonblocking", allocate(&b), "no memory");
+    aps_meet_all_good("nonblocking", rc == 0, error);
+    aps_meet_all_good("nonblocking", allocate(&b), "no memory");
     fill(&b);
     run(&b);
     wrong = b.wrong;

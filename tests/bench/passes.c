@@ -138,7 +138,7 @@ static double time_kind(struct bench *b, const struct kind *kind, int round)
 
     for (size_t i = 0; i < COLD; i += LINE)
         b->other[i]++;
-    meet();
+    aps_meet();
     taken = -MPI_Wtime();
     if (kind->bits > 0)
         move_codes(b, kind->bits, round);
@@ -208,22 +208,22 @@ static void measure_all(struct bench *b)
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    meet_all_good("passes", argc > 1, "usage: mpiexec -n P passes SIZE...");
+    aps_meet_all_good("passes", argc > 1, "usage: mpiexec -n P passes SIZE...");
     for (int i = 1; i < argc; i++) {
         struct bench b = {.window = MPI_WIN_NULL};
-        const int read = sizes_read(argv[i], &b.n);
+        const int read = aps_bench_read_size(argv[i], &b.n);
 
-        meet_all_good("passes", read == 0 && b.n > 0,
-                      "a size is a number of floats, such as 25.6Mi");
+        aps_meet_all_good("passes", read == 0 && b.n > 0,
+                          "a size is a number of floats, such as 25.6Mi");
         MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
         MPI_Comm_size(MPI_COMM_WORLD, &b.size);
         b.in = malloc(b.n * sizeof *b.in);
         b.out = malloc(b.n * sizeof *b.out);
         b.other = calloc(COLD, 1);
         b.ranks = calloc((size_t)b.size, sizeof *b.ranks);
-        meet_all_good("passes", b.in && b.out && b.other && b.ranks,
-                      "out of memory");
-        if (!meet_shares_cores(b.size))
+        aps_meet_all_good("passes", b.in && b.out && b.other && b.ranks,
+                          "out of memory");
+        if (!aps_meet_shares_cores(b.size))
             share(&b);
         for (size_t k = 0; k < b.n; k++)
             b.in[k] = (float)k;
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
         free(b.out);
         free(b.other);
         free(b.ranks);
-        meet_all_good("passes", b.seen >= 0, "a float is below 0");
+        aps_meet_all_good("passes", b.seen >= 0, "a float is below 0");
     }
     MPI_Finalize();
     return 0;

@@ -36,14 +36,12 @@ on_hosts()
     title="$1 hosts, one rank each, $2, $(nproc) cores"
     link="--rate $2 --delay $3"
     options="--sizes ${SIZES:-$4} --formats ${FORMATS:-e5m10,e4m3,e3m0}
-        --reduce ${REDUCE:-direct,ring} --no-tensors --no-floor --no-half
-        --no-pass --seconds 1"
+        --reduce ${REDUCE:-direct,ring} --rows none --seconds 1"
     # shellcheck disable=SC2086
     {
         timeout -k 5 200 "$lab" --hosts "$1" $link -- "$apsmpi" measure \
             --output "$name-measured.yaml"
-        "$bench" policy $options >"$name.yaml"
-        APSMPI_POLICY=$name.yaml APSMPI_SUMMARY=off timeout -k 5 300 \
+        APSMPI_SUMMARY=off timeout -k 5 300 \
             "$lab" --hosts "$1" $link -- \
             -genv LD_PRELOAD "$top_builddir/.libs/libapsmpi.so" \
             "$bench" $options --csv "$name.csv" >"$name.txt"

@@ -106,7 +106,7 @@ static double time_step(const struct bench *b,
 {
     double taken;
 
-    meet();
+    aps_meet();
     taken = PMPI_Wtime();
     step(b);
     taken = PMPI_Wtime() - taken;
@@ -199,13 +199,13 @@ static int read_command_line(struct bench *b, int argc, char **argv,
     for (int i = 1, taken; i < argc; i += taken) {
         taken = read_option(b, argv[i], argv[i + 1], &table);
         if (taken == 0) {
-            snprintf(error, SIZES_ERROR,
+            snprintf(error, APS_BENCH_ERROR,
                      "unknown, without its value, or with a bad one: '%.120s'",
                      argv[i]);
             return -1;
         }
     }
-    if (sizes_read_tensors(table, &b->counts, &b->tensors, error) < 0)
+    if (aps_bench_read_tensors(table, &b->counts, &b->tensors, error) < 0)
         return -1;
     for (int i = 0, j = b->tensors - 1; i < j; i++, j--) {
         const size_t last = b->counts[j]; /* the last layer first */
@@ -235,7 +235,7 @@ static bool allocate(struct bench *b)
 int main(int argc, char **argv)
 {
     struct bench b = {.rounds = 5, .warmup = 3};
-    char error[SIZES_ERROR] = "no memory";
+    char error[APS_BENCH_ERROR] = "no memory";
     bool good;
     int rc;
 
@@ -244,8 +244,8 @@ int main(int argc, char **argv)
     rc = read_command_line(&b, argc, argv, error);
     MPI_Init(&argc, &argv);
     PMPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
-    meet_all_good("step", rc == 0, error);
-    meet_all_good("step", allocate(&b), "no memory");
+    aps_meet_all_good("step", rc == 0, error);
+    aps_meet_all_good("step", allocate(&b), "no memory");
     fill(&b);
     good = run(&b);
     free(b.send);

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The all-reduce bench: the policy that it prints selects the calls of its
-# table, and the bench finds wrong sums. No test asserts a time.
+# The all-reduce bench: its policy selects the calls of its table, and the bench finds
+# wrong sums. No test asserts a time.
 # shellcheck disable=SC2086 # small and choice are words
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 bench=$top_builddir/pmpi/bench/apsmpi-bench
 small='--sizes 1Ki,4Ki --seconds 0 --rounds 3'
 choice="$small --formats e5m10,e4m3 --reduce hierarchical,direct"
+more='--rows pass,floor,half'
 
 # cell COLUMN VARIANT REDUCE COUNT: from figures.csv
 cell()
@@ -37,12 +38,18 @@ timed "$bench" --formats e9m2
 check "a bad format is an error" said "'e9m2'"
 timed "$bench" --size 4Ki
 check "and an unknown option" said "'--size'"
-timed "$bench" --sizes 1000,1005
+timed "$bench" --sizes 1000,1003
 check "and sizes that rules cannot tell apart" said 'too close'
+timed "$bench" --reduce tree
+check "and a reduction that the library lacks" said "unknown reduce 'tree'"
+timed "$bench" --rows floor,ceiling
+check "and an unknown row" said "'ceiling'"
+timed "$bench" --sizes none
+check "and nothing to measure" said 'no size and no tensor'
 timed "$bench" --cold 0
 check "and no memory to touch" said "bad number '0'"
-timed "$bench" --no-tensors --rounds
-check "and an option without its value" said "'--rounds'"
+timed "$bench" --rounds
+check "and an option without its value" said '--rounds needs a value'
 timed "$bench" --tensors missing.csv
 check "and no file of tensors" said 'missing.csv: No such file'
 echo '0,name,many' >bad.csv
@@ -51,20 +58,21 @@ check "and a bad one" said '0,name,many'
 : >empty.0
 printf '%08d' 1 >short.0
 for file in missing empty short; do
-    native 1 "$bench" $small --no-tensors --recorded $file
-    check "and no gradients in $file.0" said "apsmpi-bench: rank 0: $file.0: "
+    native 2 "$bench" $small --recorded $file
+    check "and no gradients in $file.0" said "apsmpi: bench: rank 0: $file.0: "
 done
-native 2 "$bench" $small --no-tensors --csv no/such/place.csv
-check "and a CSV that cannot be written, on all ranks" said 'cannot write'
+native 2 "$bench" $small --csv no/such/place.csv
+check "and a CSV that cannot be written, on all ranks" \
+    said 'no/such/place.csv: No such file'
 
 # --- without the library
 
-native 2 "$bench" $small --no-tensors --formats e4m3 --csv figures.csv
+native 2 "$bench" $small --formats e4m3 --csv figures.csv
 check "it runs without the library" status_is 0
-native 2 "$bench" $small --no-tensors --formats e4m3 --cold 1
+native 2 "$bench" $small --formats e4m3 --cold 1
 check "with cold caches, too, one call a timing" \
     equal "$(grep -c ' rounds of 1$' out)" 2
-native 2 "$bench" $small --no-tensors --formats e4m3 --steady
+native 2 "$bench" $small --formats e4m3 --steady
 check "and with the same values" has out ', the same values: 2 ranks'
 "$PYTHON3" - <<'PROGRAM'
 import array
@@ -75,10 +83,10 @@ for rank in range(2):
                 array.array("q", [n]).tofile(file)
                 array.array("f", [step + 1] * n).tofile(file)
 PROGRAM
-native 2 "$bench" $small --no-tensors --formats e4m3 --recorded gradients
+native 2 "$bench" $small --formats e4m3 --recorded gradients
 check "and with recorded gradients" has out ', recorded: 2 ranks'
 check "which are not zeros" equal "$status, $(grep -c nan out)" '0, 0'
-native 2 "$bench" $small --no-tensors --formats e4m3 --csv figures.csv
+native 2 "$bench" $small $more --formats e4m3 --csv figures.csv
 check "and says that nothing was rewritten" lines 2 out '  not rewritten'
 check "in the CSV too" equal "$(cell rewritten e4m3 hierarchical 1024)" no
 check "FP16 is an operation of its own" \
@@ -87,13 +95,7 @@ check "FP16 is an operation of its own" \
 # --- with it
 
 printf 'layer,name,count\n0,a,512\n1,b,1000\n2,c,1024\n' >tensors.csv
-timed "$bench" policy $choice --tensors tensors.csv
-cp out bench.yaml
-check "the policy is a good one" "$apsmpi" check bench.yaml
-check "with a rule for each size, format and reduction" \
-    lines 16 bench.yaml 'format: e'
-job 2 APSMPI_POLICY=bench.yaml "$bench" $choice --tensors tensors.csv \
-    --wire-gbit 1 --csv figures.csv
+job 2 "$bench" $choice $more --tensors tensors.csv --wire-gbit 1 --csv figures.csv
 check "it runs with the library" status_is 0
 check "and everything is rewritten" not has out 'not rewritten'
 check "nothing is wrong" not has out 'WRONG'
@@ -114,8 +116,13 @@ check "the report reads it" "$PYTHON3" "$report" --bench figures.csv
 
 # --- sums that are wrong: e3m0 where the bench expects e5m10's errors
 
-sed 's/format: e5m10/format: e3m0/' bench.yaml >wrong.yaml
-job 2 APSMPI_POLICY=wrong.yaml "$bench" $choice --no-tensors
+{
+    printf 'version: 1\nrules:\n'
+    for n in 1025 1027 4097 4099; do
+        echo "  - {min_count: $n, max_count: $n, format: e3m0}"
+    done
+} >wrong.yaml
+job 2 APSMPI_POLICY=wrong.yaml "$bench" $choice
 check "sums that are too coarse are found" lines 4 out '  WRONG'
 check "and end the job with an error" failed
 
