@@ -178,6 +178,44 @@ struct aps_installed *aps_installed_find(size_t *count)
     return list;
 }
 
+/* Writes the path of a library's program: next to it, or in the build tree of
+ * both. */
+static void program_of(const char *file, const char *name, char path[PATH_MAX])
+{
+    const int folder = (int)(strrchr(file, '/') - file);
+
+    snprintf(path, PATH_MAX, "%.*s/apsmpi-%s", folder, file, name);
+    if (access(path, X_OK) != 0)
+        snprintf(path, PATH_MAX, "%.*s/../pmpi/%s/apsmpi-%s", folder, file,
+                 name, name);
+}
+
+/* True if the library is for the MPI whose launcher has started this process.
+ * Only Open MPI's launcher gives its name. */
+static bool suits_launcher(const struct aps_installed *library)
+{
+    const bool open_mpi = getenv("OMPI_COMM_WORLD_SIZE") != NULL;
+
+    return (strstr(library->mpi, "Open MPI") != NULL) == open_mpi;
+}
+
+bool aps_installed_program(const char *name, char program[PATH_MAX],
+                           char library[PATH_MAX])
+{
+    size_t count;
+    struct aps_installed *list = aps_installed_find(&count);
+    bool found = false;
+
+    for (size_t i = 0; i < count; i++)
+        if (count == 1 || suits_launcher(&list[i])) {
+            program_of(list[i].file, name, program);
+            snprintf(library, PATH_MAX, "%s", list[i].file);
+            found = true;
+        }
+    aps_installed_free(list, count);
+    return found;
+}
+
 void aps_installed_free(struct aps_installed *list, size_t count)
 {
     for (size_t i = 0; list && i < count; i++) {

@@ -6,6 +6,7 @@
 #ifndef APS_COMMAND_INSTALLED_H
 #define APS_COMMAND_INSTALLED_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,5 +24,11 @@ struct aps_installed {
  * by aps_installed_free. */
 struct aps_installed *aps_installed_find(size_t *count);
 void aps_installed_free(struct aps_installed *list, size_t count);
+
+/* Writes the path of apsmpi-NAME, a program for the MPI whose launcher has started
+ * this process, and that of the library next to it. Returns false if no library is
+ * installed. */
+bool aps_installed_program(const char *name, char program[PATH_MAX],
+                           char library[PATH_MAX]);
 
 #endif

@@ -7,9 +7,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,49 +14,12 @@
 #include "cli/installed.h"
 #include "cli/problems.h"
 
-/* Writes the path of a library's program: next to it, or in the build tree of
- * both. */
-static void program_of(const struct aps_installed *library, char path[PATH_MAX])
-{
-    const int folder = (int)(strrchr(library->file, '/') - library->file);
-
-    snprintf(path, PATH_MAX, "%.*s/apsmpi-measure", folder, library->file);
-    if (access(path, X_OK) != 0)
-        snprintf(path, PATH_MAX, "%.*s/../pmpi/measure/apsmpi-measure", folder,
-                 library->file);
-}
-
-/* True if the library is for the MPI whose launcher has started this process.
- * Only Open MPI's launcher gives its name. */
-static bool suits_launcher(const struct aps_installed *library)
-{
-    const bool open_mpi = getenv("OMPI_COMM_WORLD_SIZE") != NULL;
-
-    return (strstr(library->mpi, "Open MPI") != NULL) == open_mpi;
-}
-
-/* Returns false if there is none. */
-static bool find_program(char path[PATH_MAX])
-{
-    size_t count;
-    struct aps_installed *list = aps_installed_find(&count);
-    bool found = false;
-
-    for (size_t i = 0; i < count; i++)
-        if (count == 1 || suits_launcher(&list[i])) {
-            program_of(&list[i], path);
-            found = true;
-        }
-    aps_installed_free(list, count);
-    return found;
-}
-
 static int run(const struct aps_arguments *arguments)
 {
     const char *output = aps_arguments_option(arguments, "output");
-    char path[PATH_MAX];
+    char path[PATH_MAX], library[PATH_MAX];
 
-    if (!find_program(path))
+    if (!aps_installed_program("measure", path, library))
         return aps_problems_fail(
             arguments, APS_EXIT_FAILURE,
             "measure: no libapsmpi.so is installed, and no apsmpi-measure next "
