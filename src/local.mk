@@ -243,7 +243,7 @@ apsmpi_SOURCES = \
 	src/verbs/cast.c src/verbs/formats.c \
 	src/verbs/cast_blocks.c src/verbs/cast_blocks.h \
 	src/verbs/info.c src/cli/installed.c src/cli/installed.h \
-	src/verbs/measure.c \
+	src/verbs/measure.c src/verbs/bench.c \
 	src/predictions/cluster.c src/predictions/cluster.h \
 	src/cli/columns.c src/cli/columns.h \
 	src/explain/compressors.c src/explain/compressors.h \

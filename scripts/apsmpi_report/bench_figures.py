@@ -20,7 +20,7 @@ def bench_styles(bench):
     for variant in bench.of_kind("copy"):
         styles[variant] = dict(color="#C4C4C4", linewidth=1.2, marker="")
     for variant, line in zip(bench.of_kind("typed"), ("-", "--")):
-        styles[variant] = dict(color="#E69F00", marker="P", linestyle=line)
+        styles[variant] = dict(color="#7E57C2", marker="P", linestyle=line)
     for variant in bench.of_kind("half"):
         styles[variant] = dict(color="#CC79A7", marker="X")
     ours = bench.of_kind("ours")

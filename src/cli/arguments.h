@@ -24,7 +24,11 @@ struct aps_arguments;
 struct aps_subcommand {
     const char *name;
     const char *summary;
-    bool program;         /* a program of its own: no other field is set */
+    /* Not NULL: no other field than name and summary is set. Runs another program in
+     * place of this one, with argv[1] and the arguments after it; argv[0] is the name
+     * of the subcommand. Returns only if that fails: the exit status, after a line on
+     * standard error. */
+    int (*become)(char **argv);
     const char *operands; /* "FILE...", for the usage line; "" for none */
     const char *help;     /* a paragraph of whole lines */
     struct aps_subcommand_option options[APS_OPTIONS_MAX + 1];

@@ -23,6 +23,7 @@ extern const struct aps_subcommand aps_subcommand_cast;
 extern const struct aps_subcommand aps_subcommand_suggest;
 extern const struct aps_subcommand aps_subcommand_info;
 extern const struct aps_subcommand aps_subcommand_measure;
+extern const struct aps_subcommand aps_subcommand_bench;
 
 /* Name of the option's candidates in messages. */
 #define APS_COMMAND_SHADOW "--shadow"

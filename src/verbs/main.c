@@ -4,12 +4,9 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cpu.h"
 #include "base/nearest.h"
@@ -21,7 +18,7 @@
 static const struct aps_subcommand *const subcommands[] = {
     &aps_subcommand_check,   &aps_subcommand_explain, &aps_subcommand_formats,
     &aps_subcommand_cast,    &aps_subcommand_snr,     &aps_subcommand_suggest,
-    &aps_subcommand_measure, &aps_subcommand_info,
+    &aps_subcommand_measure, &aps_subcommand_bench,   &aps_subcommand_info,
 };
 #define SUBCOMMANDS (sizeof subcommands / sizeof subcommands[0])
 
@@ -76,32 +73,6 @@ static int unknown(const char *name)
     return APS_EXIT_USAGE;
 }
 
-/* Runs the program apsmpi-NAME in place of this one, with argv[1] and the
- * arguments after it; argv[0] is the name of the subcommand. Returns only if
- * that fails: the exit status, after a line on standard error. The path begins
- * with that of this program, so that a prefix that `make install` was given
- * applies to both. */
-static int become(const char *name, char **argv)
-{
-    char path[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-
-    if (length < 0 || (size_t)length + 1 + strlen(name) >= sizeof path) {
-        fprintf(stderr, "apsmpi %s: cannot find the directory of apsmpi\n",
-                name);
-        return APS_EXIT_FAILURE;
-    }
-    path[length] = '-';
-    strcpy(path + length + 1, name);
-    argv[0] = path;
-    execv(path, argv);
-    fprintf(stderr,
-            "apsmpi %s: cannot start %s: %s; it is installed with apsmpi, and "
-            "in the source tree it is scripts/apsmpi-%s\n",
-            name, path, strerror(errno), name);
-    return APS_EXIT_FAILURE;
-}
-
 static int help(int argc, char **argv)
 {
     const struct aps_subcommand *subcommand;
@@ -113,9 +84,9 @@ static int help(int argc, char **argv)
     subcommand = find(argv[1]);
     if (!subcommand)
         return unknown(argv[1]);
-    if (subcommand->program)
-        return become(subcommand->name,
-                      (char *[]){argv[1], (char[]){"--help"}, NULL});
+    if (subcommand->become)
+        return subcommand->become(
+            (char *[]){argv[1], (char[]){"--help"}, NULL});
     aps_arguments_help(subcommand, stdout);
     return APS_EXIT_OK;
 }
@@ -128,8 +99,8 @@ static int run_subcommand(const struct aps_subcommand *subcommand, int argc,
     enum aps_cpu parsed;
     char cause[256];
 
-    if (subcommand->program)
-        return become(subcommand->name, argv);
+    if (subcommand->become)
+        return subcommand->become(argv);
     if (aps_arguments_parse(subcommand, argc, argv, &arguments, cause,
                             sizeof cause) < 0)
         return aps_problems_usage(&arguments, cause);

@@ -4,6 +4,7 @@ e2e_tests = \
 	tests/e2e/t-any-order.sh \
 	tests/e2e/t-audit.sh \
 	tests/e2e/t-bad-input.sh \
+	tests/e2e/t-bench.sh \
 	tests/e2e/t-cxx.sh \
 	tests/e2e/t-blocks.sh \
 	tests/e2e/t-command.sh \

@@ -44,7 +44,7 @@ known()
 }
 
 for command in 'apsmpi check' 'apsmpi explain' 'apsmpi formats' 'apsmpi cast' \
-    'apsmpi info' apsmpi-run apsmpi-lab; do
+    'apsmpi info' 'apsmpi bench' apsmpi-run apsmpi-lab; do
     # shellcheck disable=SC2086 # words
     { complete $command --; words=$(known $command); }
     check "$command: its options" offers "$words"
@@ -95,6 +95,10 @@ complete apsmpi check po
 check 'apsmpi check: a file' offers policy.yaml
 complete apsmpi explain --epochs ''
 check 'apsmpi explain: an option takes what follows it' offers ''
+complete apsmpi bench --json po
+check 'apsmpi bench: a file for --json' offers policy.yaml
+complete apsmpi explain --json --cou
+check '... which has no value elsewhere' offers --counts
 complete apsmpi formats e4m3
 check 'apsmpi formats: a format' offers 'e4m3 e4m3fn'
 complete apsmpi cast --rounding s
@@ -152,6 +156,7 @@ zsh_offers 'apsmpi check: a file' policy.yaml apsmpi check po
 zsh_offers 'apsmpi check: its options' "$(known apsmpi check)" apsmpi check --
 zsh_offers 'apsmpi explain: an option takes what follows it' '' \
     apsmpi explain --epochs ''
+zsh_offers 'apsmpi bench: a file for --json' policy.yaml apsmpi bench --json po
 zsh_offers 'apsmpi formats: a format' 'e4m3 e4m3fn' apsmpi formats e4m3
 zsh_offers 'apsmpi cast: a rounding' stochastic apsmpi cast --rounding s
 zsh_offers 'apsmpi cast: a rounding behind =' stochastic \
@@ -187,7 +192,7 @@ values()
 check 'zsh and bash know the same options with values' equal \
     "$(values "$zsh_file")" "$(values "$bash_file")"
 # The options of the help that have an argument.
-for command in 'apsmpi cast' 'apsmpi explain' apsmpi-run apsmpi-lab; do
+for command in 'apsmpi cast' 'apsmpi explain' 'apsmpi bench' apsmpi-run apsmpi-lab; do
     # shellcheck disable=SC2086 # words
     for option in $($command --help | sed -n \
         's/^  *\(-[a-z], \)\{0,1\}\(--[a-z-]*\) [A-Z].*/\2/p'); do

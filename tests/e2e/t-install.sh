@@ -135,7 +135,14 @@ timed "$tmp/moved/bin/apsmpi-run" -p good.yaml $MPIEXEC -n 2 "$probe" sums 2
 check '... and apsmpi-run starts a job with it' rewritten 2
 timed "$tmp/moved/bin/apsmpi-run" --dry-run -q $MPIEXEC -n 1 true
 check '... under its path' has out "$moved"
+timed $MPIEXEC -n 2 "$tmp/moved/bin/apsmpi" bench --sizes 16Ki --formats e4m3 \
+    --rows none --seconds 0
+check '... and apsmpi bench finds its program and the library' \
+    grep '^  e4m3 hierarchical .*[0-9]$' out
 rm "$(where libapsmpi.so)"
+timed "$bin/apsmpi" bench
+check 'apsmpi bench without the library' has err 'no libapsmpi.so is installed'
+check '... fails' status_is 1
 timed "$bin/apsmpi-run" -p good.yaml $MPIEXEC -n 2 "$probe" sums 2
 check '... and says which library is missing' \
     has err "cannot read $dest"

@@ -174,6 +174,7 @@ options "$PYTHON3 $report" scripts/apsmpi-report.1
 options "$PYTHON3 $suggest" scripts/apsmpi-suggest.1
 options "sh $top_srcdir/scripts/apsmpi-lab" scripts/apsmpi-lab.1
 options "$PYTHON3 $layers_command" scripts/apsmpi-layers.1
+options "$apsmpi bench" src/cli/apsmpi.1
 for name in check explain formats cast info; do
     check "src/cli/apsmpi.1: $name" grep "^\.It Cm $name " \
         "$top_srcdir/src/cli/apsmpi.1"
