@@ -205,6 +205,7 @@ pmpi_bench_apsmpi_bench_SOURCES = \
 	pmpi/bench/sizes.c pmpi/bench/sizes.h \
 	pmpi/bench/table.c pmpi/bench/table.h \
 	pmpi/bench/variants.c pmpi/bench/variants.h \
+	pmpi/measure/output.c pmpi/measure/output.h \
 	pmpi/native/element.c pmpi/native/element.h \
 	src/cli/arguments.c src/cli/arguments.h
 pmpi_bench_apsmpi_bench_CPPFLAGS = $(pmpi_measure_apsmpi_measure_CPPFLAGS)

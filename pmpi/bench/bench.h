@@ -93,8 +93,10 @@ struct aps_bench {
     int rounds;    /* rounds of the case */
     int batch;     /* calls of one timing */
     double spread; /* greatest distance of native FP32's quartiles, relative to
-                      its median */
+                      its median, or a quarter of that of the median from the
+                      least */
     size_t spread_count; /* ... and the floats of that case */
+    bool busy;           /* other work has disturbed native FP32's times */
     bool wrong;          /* a sum has too large an error */
     bool passed;         /* a call that should have been rewritten was not */
 };

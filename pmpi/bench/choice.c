@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "aps.h"
+#include "base/print.h"
 #include "cli/arguments.h"
 
 #define DEFAULT_SIZES "1Ki,16Ki,256Ki,1Mi,4Mi,16Mi"
@@ -37,7 +38,7 @@ static const struct aps_subcommand command = {
              ")"},
             {"rule", "TEXT",
              "more of every rule of the policy, such as\n'scale: aps, group: "
-             "2'"},
+             "2'; a rule has min_count, max_count,\nformat and reduce already"},
             {"rows", "LIST",
              "other rows: floor, native integers of the formats'\n"
              "widths; types, MPI's own bf16 and fp16; copy, memcpy;\n"
@@ -103,7 +104,7 @@ static int read_sizes(struct aps_bench_choice *c, const char *list, char *error)
         if (aps_bench_read_size(item, &c->sizes[c->size_count]) < 0)
             return bad(
                 error,
-                "--sizes must be numbers of floats, such as 4096 or 64Ki, "
+                "--sizes must be numbers of floats, such as 4096, 64Ki or 1Mi, "
                 "not",
                 item);
         c->size_count++;
@@ -124,7 +125,9 @@ static int read_formats(struct aps_bench_choice *c, const char *list,
         if (c->format_count == APS_BENCH_FORMATS)
             return bad(error, "--formats: one format too many:", item);
         if (!named)
-            return bad(error, "--formats: not a format:", item);
+            return bad(
+                error,
+                "--formats: not a format (apsmpi formats lists them):", item);
         snprintf(format->name, sizeof format->name, "%s", item);
         /* In a block, the error of a value is like that of the largest one. */
         format->mantissa =
@@ -219,8 +222,9 @@ static int read_numbers(struct aps_bench_choice *c,
         number = strtod(text, &end);
         if (end == text || *end ||
             !(number >= numbers[i].least && number <= 1e6)) {
-            snprintf(error, APS_BENCH_ERROR, "--%s: bad number '%.120s'",
-                     numbers[i].name, text);
+            aps_print(error, APS_BENCH_ERROR,
+                      "--%s must be a number from %g to 1e6, not '%.120s'",
+                      numbers[i].name, numbers[i].least, text);
             return -1;
         }
         *numbers[i].number = number;
@@ -259,6 +263,10 @@ enum aps_bench_action aps_bench_choice_read(int argc, char **argv,
     if (tensors && aps_bench_read_tensors(tensors, &c->tensors,
                                           &c->tensor_count, error) < 0)
         return APS_BENCH_BAD;
+    if (c->csv && c->json && strcmp(c->csv, c->json) == 0) {
+        (void)bad(error, "--csv and --json name the same file,", c->csv);
+        return APS_BENCH_BAD;
+    }
     if (c->size_count + c->tensor_count == 0) {
         snprintf(error, APS_BENCH_ERROR, "no size and no tensor to measure");
         return APS_BENCH_BAD;

@@ -71,7 +71,10 @@ static void set_min_count(const struct aps_bench *b,
 static void set_spread(struct aps_bench *b)
 {
     const struct aps_bench_figures *f = &b->variants[0].figures;
-    const double spread = (f->third_quartile - f->first_quartile) / f->median;
+    const double quartiles =
+        (f->third_quartile - f->first_quartile) / f->median;
+    const double above = (f->median / f->least - 1) / 4;
+    const double spread = above > quartiles ? above : quartiles;
 
     if (spread > b->spread) {
         b->spread = spread;

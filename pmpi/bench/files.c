@@ -4,8 +4,10 @@
 #include "bench/files.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
 #include "base/print.h"
 #include "bench/figures.h"
 
@@ -40,13 +42,20 @@ static double figure(const struct aps_bench_variant *v, size_t column)
     return value * columns[column].factor;
 }
 
-static FILE *open_file(const char *path, char *error)
+/* Returns 0, or -1 with the cause in `error`. */
+static int open_file(struct aps_bench_file *file, const char *path, char *error)
 {
-    FILE *file = path ? fopen(path, "w") : NULL;
-
-    if (path && !file)
+    if (!path)
+        return 0;
+    if (aps_output_open(&file->output, path) < 0) {
         snprintf(error, APS_BENCH_ERROR, "%.200s: %s", path, strerror(errno));
-    return file;
+        return -1;
+    }
+    file->text = open_memstream(&file->bytes, &file->size);
+    if (file->text)
+        return 0;
+    snprintf(error, APS_BENCH_ERROR, "out of memory");
+    return -1;
 }
 
 static void open_json(struct aps_json *json, const struct aps_bench *b)
@@ -63,16 +72,18 @@ static void open_json(struct aps_json *json, const struct aps_bench *b)
 int aps_bench_files_open(struct aps_bench_files *files,
                          const struct aps_bench *b, char *error)
 {
-    files->csv = open_file(b->choice.csv, error);
-    files->json.stream = open_file(b->choice.json, error);
-    if ((b->choice.csv && !files->csv) ||
-        (b->choice.json && !files->json.stream))
+    if (open_file(&files->csv, b->choice.csv, error) < 0 ||
+        open_file(&files->object, b->choice.json, error) < 0) {
+        aps_output_drop(&files->csv.output);
         return -1;
-    if (files->csv) {
-        fprintf(files->csv, "variant,reduce,count,ranks");
+    }
+    files->json.stream = files->object.text;
+    if (files->csv.text) {
+        fprintf(files->csv.text, "variant,reduce,count,ranks");
         for (size_t i = 0; i < COLUMNS; i++)
-            fprintf(files->csv, ",%s", columns[i].name);
-        fprintf(files->csv, ",hosts,calls,rounds,error,rewritten,wire_gbit\n");
+            fprintf(files->csv.text, ",%s", columns[i].name);
+        fprintf(files->csv.text,
+                ",hosts,calls,rounds,error,rewritten,wire_gbit\n");
     }
     if (files->json.stream)
         open_json(&files->json, b);
@@ -125,10 +136,8 @@ void aps_bench_files_case(struct aps_bench_files *files,
 {
     struct aps_json *json = &files->json;
 
-    for (int i = 0; i < b->variant_count && files->csv; i++)
-        write_row(files->csv, b, &b->variants[i]);
-    if (files->csv)
-        fflush(files->csv);
+    for (int i = 0; i < b->variant_count && files->csv.text; i++)
+        write_row(files->csv.text, b, &b->variants[i]);
     if (!json->stream)
         return;
     aps_json_open_object(json, NULL);
@@ -142,15 +151,14 @@ void aps_bench_files_case(struct aps_bench_files *files,
     aps_json_close_object(json);
 }
 
-static void close_json(struct aps_json *json, const struct aps_bench *b,
-                       bool busy)
+static void close_json(struct aps_json *json, const struct aps_bench *b)
 {
     aps_json_close_array(json);
     aps_json_open_array(json, "min_counts");
     for (int i = 0; i < b->variant_count; i++) {
         const struct aps_bench_variant *v = &b->variants[i];
 
-        if (v->kind != APS_BENCH_OURS)
+        if (v->kind != APS_BENCH_OURS || b->choice.size_count == 0)
             continue;
         aps_json_open_object(json, NULL);
         aps_json_text(json, "format", v->name);
@@ -162,26 +170,39 @@ static void close_json(struct aps_json *json, const struct aps_bench *b,
         aps_json_close_object(json);
     }
     aps_json_close_array(json);
-    aps_json_bool(json, "busy", busy);
+    aps_json_bool(json, "busy", b->busy);
     aps_json_bool(json, "ok", !b->wrong);
     aps_json_close_object(json);
     fputc('\n', json->stream);
 }
 
-/* Returns -1 if a part of the file could not be written. NULL is allowed. */
-static int close_file(FILE *file)
+/* Writes the text to its file, and closes both. Prints the cause of a failure. */
+static bool close_file(struct aps_bench_file *file, const char *path)
 {
-    const bool bad = file && ferror(file);
+    bool good = true;
 
-    return (file && fclose(file) != 0) || bad ? -1 : 0;
+    if (file->text) {
+        const bool whole = !ferror(file->text);
+
+        good = fclose(file->text) == 0 && whole &&
+               aps_output_begin(&file->output) == 0;
+        if (good)
+            (void)fwrite(file->bytes, 1, file->size, file->output.stream);
+        good = good && aps_output_end(&file->output) == 0;
+        if (!good)
+            aps_message(-1, "bench: %s: %s", path, strerror(errno));
+    }
+    aps_output_drop(&file->output);
+    free(file->bytes);
+    return good;
 }
 
-int aps_bench_files_close(struct aps_bench_files *files,
-                          const struct aps_bench *b, bool busy)
+bool aps_bench_files_close(struct aps_bench_files *files,
+                           const struct aps_bench *b)
 {
-    int rc = close_file(files->csv);
+    bool good = close_file(&files->csv, b->choice.csv);
 
     if (files->json.stream)
-        close_json(&files->json, b, busy);
-    return close_file(files->json.stream) < 0 ? -1 : rc;
+        close_json(&files->json, b);
+    return close_file(&files->object, b->choice.json) && good;
 }

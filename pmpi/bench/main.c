@@ -142,40 +142,44 @@ static void run(struct aps_bench *b, struct aps_bench_files *files)
     free(b->other);
 }
 
-/* True if native FP32's times disagreed by as much as makes measurements of `apsmpi
- * measure` useless; rank 0 then prints that. */
-static bool warn_if_busy(const struct aps_bench *b)
+/* Sets b->busy if native FP32's times disagreed by as much as makes measurements of
+ * `apsmpi measure` useless. */
+static void find_busy(struct aps_bench *b, struct aps_measured *measured)
 {
-    static struct aps_measured measured;
+    measured->spread = b->spread;
+    b->busy = aps_measured_is_busy(measured);
+}
+
+static void warn_if_busy(const struct aps_bench *b,
+                         const struct aps_measured *measured)
+{
     char what[80], busy[240];
 
-    measured.spread = b->spread;
-    if (!aps_measured_is_busy(&measured))
-        return false;
-    snprintf(what, sizeof what, "quartiles of native FP32, %zu floats",
-             b->spread_count);
+    if (!b->busy)
+        return;
+    snprintf(what, sizeof what, "native FP32, %zu floats", b->spread_count);
     aps_message(-1,
                 "bench: the machines were busy: %s; do not rely on the "
                 "figures, measure again on idle machines",
-                aps_measured_busy(&measured, what, busy, sizeof busy));
-    return true;
+                aps_measured_busy(measured, what, busy, sizeof busy));
 }
 
 /* Rank 0 alone. Prints and writes what follows all cases. */
 static void report(struct aps_bench *b, struct aps_bench_files *files)
 {
+    static struct aps_measured measured;
+
+    find_busy(b, &measured);
     aps_bench_table_end(b);
     fflush(stdout);
-    if (aps_bench_files_close(files, b, warn_if_busy(b)) < 0) {
-        aps_message(-1, "bench: a file of --csv or --json is incomplete");
-        b->wrong = true;
-    }
+    b->wrong |= !aps_bench_files_close(files, b);
+    warn_if_busy(b, &measured);
 }
 
 int main(int argc, char **argv)
 {
     static struct aps_bench b; /* too large for the stack */
-    struct aps_bench_files files = {.csv = NULL};
+    struct aps_bench_files files = {.json = {.stream = NULL}};
     char error[APS_BENCH_ERROR] = "";
     enum aps_bench_action action =
         aps_bench_choice_read(argc, argv, &b.choice, error);
@@ -194,15 +198,15 @@ int main(int argc, char **argv)
                       "a single rank sums nothing; start as many as training "
                       "has: mpiexec -n N apsmpi bench");
     b.hosts = count_hosts(b.rank);
-    aps_meet_all_good(
-        PROGRAM, b.rank != 0 || aps_bench_files_open(&files, &b, error) == 0,
-        error);
     aps_meet_all_good(PROGRAM,
                       !b.choice.recorded ||
                           aps_recorded_open(b.choice.recorded, b.rank,
                                             &b.recorded, error,
                                             sizeof error) == 0,
                       error);
+    aps_meet_all_good(
+        PROGRAM, b.rank != 0 || aps_bench_files_open(&files, &b, error) == 0,
+        error);
     aps_bench_variants_create(&b);
     if (b.rank == 0)
         aps_bench_table_begin(&b);

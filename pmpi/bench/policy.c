@@ -64,10 +64,11 @@ static int check_sizes(const struct aps_bench_choice *c, const size_t *all,
     }
     for (int i = 1; i < count; i++)
         if (all[i] - all[i - 1] <= extra) {
-            snprintf(error, APS_BENCH_ERROR,
-                     "sizes %zu and %zu are too close: rules match the size, "
-                     "and take %zu after each",
-                     all[i - 1], all[i], extra);
+            snprintf(
+                error, APS_BENCH_ERROR,
+                "sizes %zu and %zu are too close: with as many formats and "
+                "reductions they must differ by more than %zu",
+                all[i - 1], all[i], extra);
             return -1;
         }
     return 0;

@@ -55,7 +55,7 @@ static void print_variant(const struct aps_bench *b,
     char name[LABEL_MAX];
 
     printf("  %-19s", name_text(v, name, sizeof name));
-    aps_fprint(stdout, " %10.1f %9.1f %9.1f%8.2f", 1e6 * f->median,
+    aps_fprint(stdout, " %10.1f %9.1f %9.1f %7.2f", 1e6 * f->median,
                1e6 * f->first_quartile, 1e6 * f->third_quartile, f->faster);
     print_figure(1e-9 * f->bus, "%7.2f", 7);
     print_figure(shows_wire(b) ? f->of_wire : f->of_copy, "%8.2f", 8);
@@ -110,7 +110,9 @@ static void print_min_count(const struct aps_bench_variant *v)
     char name[LABEL_MAX];
 
     name_text(v, name, sizeof name);
-    if (v->min_count > 0)
+    if (aps_bench_is_passed(v))
+        printf("# no min_count with %s: not rewritten\n", name);
+    else if (v->min_count > 0)
         printf("min_count: %zu   # for this machine, with %s\n", v->min_count,
                name);
     else
@@ -121,13 +123,16 @@ void aps_bench_table_end(const struct aps_bench *b)
 {
     if (b->choice.size_count > 0 && b->choice.format_count > 0)
         printf("\n");
-    for (int i = 0; i < b->variant_count && b->choice.size_count > 0; i++)
+    if (b->busy && b->choice.size_count > 0)
+        printf("# no min_count: the machines were busy\n");
+    for (int i = 0;
+         i < b->variant_count && b->choice.size_count > 0 && !b->busy; i++)
         if (b->variants[i].kind == APS_BENCH_OURS)
             print_min_count(&b->variants[i]);
     if (b->passed)
         printf("\nnot rewritten: the sum is FP32's. Native MPI was found "
-               "faster, or the library is not preloaded,\nor APSMPI_POLICY "
-               "names another policy.\n");
+               "faster, the library is not preloaded, or\na key of --rule "
+               "excludes these calls.\n");
     if (b->wrong)
         printf("\nWRONG: further from native FP32's sum than the format "
                "explains\n");

@@ -20,7 +20,7 @@
 static void set_environment(const char *library)
 {
     static const char *const unwanted[] = {"APSMPI_POLICY", "APSMPI_SHADOW",
-                                           "APSMPI_LOG"};
+                                           "APSMPI_LOG", "APSMPI_ENABLE"};
     const char *before = getenv("LD_PRELOAD");
     char preload[3 * PATH_MAX];
 

@@ -47,7 +47,7 @@ check "and an unknown row" said "'ceiling'"
 timed "$bench" --sizes none
 check "and nothing to measure" said 'no size and no tensor'
 timed "$bench" --cold 0
-check "and no memory to touch" said "bad number '0'"
+check "and no memory to touch" said "--cold must be a number from 1 to 1e6, not '0'"
 timed "$bench" --rounds
 check "and an option without its value" said '--rounds needs a value'
 timed "$bench" --tensors missing.csv
