@@ -4,8 +4,10 @@
 # hosts of scripts/apsmpi-lab; prints its tables, and leaves CSV and picture in
 # tests/bench/ of the build directory.
 #
-#   allreduce.sh node [OPTION...]    two ranks, and more ranks than cores
-#   allreduce.sh lab [OPTION...]     two and four hosts, 1 and 10 Gbit/s
+#   allreduce.sh node [OPTION...]      two ranks, and more ranks than cores
+#   allreduce.sh recorded [OPTION...]  two ranks sum the gradients of two trainings,
+#                                      each call those of the next step
+#   allreduce.sh lab [OPTION...]       two and four hosts, 1 and 10 Gbit/s
 #
 # The options are the bench's own (apsmpi bench --help) and follow those below.
 # make bench-allreduce and make bench-lab set the environment; by hand, run
@@ -51,6 +53,24 @@ run()
         result=1
 }
 
+# record TASK OPTION...: two ranks of tests/papers/train.py, whose gradients go to the
+# files $records.RANK
+record()
+{
+    records=$top_builddir/tests/bench/recorded-$1
+    rm -f "$records".*
+    RECORD=$records RECORD_MIN=1 OMP_NUM_THREADS=1 \
+        PYTHONPATH=$top_builddir/venv/mpi4py-3 \
+        timeout -k 5 300 $launch -n 2 \
+        -genv LD_PRELOAD "$top_builddir/tests/figures/.libs/record.so" \
+        /usr/bin/python3 "$top_srcdir/tests/papers/train.py" "$@" \
+        >"$records.log" 2>&1 || {
+        echo "allreduce.sh: no gradients of '$1' (python3-torch," \
+            "dataset-fashion-mnist): $records.log" >&2
+        exit 1
+    }
+}
+
 # on_hosts HOSTS RANKS GBIT OPTION...: RANKS of each host, GBIT of each link
 on_hosts()
 {
@@ -78,6 +98,14 @@ node)
         --tensors "$top_srcdir/config/layers/resnet50-layers.csv" "$@"
     run node-8 'one node, 8 ranks' "$launch -n 8" \
         --sizes 16Ki,256Ki --rows $few,copy "$@"
+    ;;
+recorded)
+    record residual --epochs 1 --examples 1280 --batch 32
+    run recorded-residual 'one node, 2 ranks, gradients of a residual network' \
+        "$launch -n 2" --recorded "$records" --cold 8 "$@"
+    record transformer --epochs 1 --examples 640
+    run recorded-transformer 'one node, 2 ranks, gradients of a transformer' \
+        "$launch -n 2" --recorded "$records" --cold 8 "$@"
     ;;
 lab)
     status=0

@@ -64,11 +64,12 @@ EXTRA_DIST += tests/bench/allreduce.sh tests/bench/nonblocking.sh \
 	tests/bench/speed.csv tests/bench/speed.py tests/bench/speed.svg \
 	tests/e2e/data/bench.csv
 CLEANFILES += tests/bench/allreduce-*.csv tests/bench/allreduce-*.png \
+	tests/bench/recorded-* \
 	tests/bench/nonblocking-*.yaml \
 	tests/bench/nonblocking-*.txt tests/bench/short_lived.yaml
 
 .PHONY: bench bench-programs bench-allreduce bench-lab bench-lowrank \
-	bench-nonblocking \
+	bench-nonblocking bench-recorded \
 	bench-short-lived table-correlated
 bench-programs: $(bench_programs) tests/bench/codec pmpi/bench/apsmpi-bench \
 		tests/bench/nonblocking
@@ -97,6 +98,9 @@ table-correlated: tests/bench/correlated
 bench-allreduce: pmpi/bench/apsmpi-bench libapsmpi.la apsmpi
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/allreduce.sh node $(BENCH_FLAGS)
+bench-recorded: pmpi/bench/apsmpi-bench libapsmpi.la apsmpi tests/figures/record.la
+	@$(AM_TESTS_ENVIRONMENT) \
+	$(SHELL) $(top_srcdir)/tests/bench/allreduce.sh recorded $(BENCH_FLAGS)
 bench-lab: pmpi/bench/apsmpi-bench libapsmpi.la apsmpi $(pkglibexec_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/allreduce.sh lab $(BENCH_FLAGS)

@@ -56,7 +56,7 @@ def recorded(prefix, program, tensors, least=1024, keep=8):
                    "reduce: direct}]\n")
     launch(program, [library("tests/figures/record.so"),
                      library("libapsmpi.so")],
-           {"RECORD": prefix, "RECORD_LEAST": str(least),
+           {"RECORD": prefix, "RECORD_MIN": str(least),
             "APSMPI_POLICY": policy,
             "OPENBLAS_NUM_THREADS": "1"}, prefix + ".out")
     for rank in range(RANKS):

@@ -13,6 +13,7 @@ tests_figures_count_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_figures_count_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_figures_record_la_SOURCES = tests/figures/record.c
 tests_figures_record_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_figures_record_la_LIBADD = $(MPI_LIBS)
 tests_figures_record_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
 figures_tests = tests/figures/t-allot.sh tests/figures/t-bound.sh \
