@@ -89,12 +89,15 @@ struct aps_call {
     bool handler_called; /* the program's error handler was called with `rc` */
 };
 
-/* True if the policy has rules for elements of that type, or there is no policy and
- * rules would be for them by default. */
+/* True if the policy has rules for elements of that type, or rules are for them by
+ * default: a rank that has no policy yet takes these types, too. */
 static inline bool aps_call_takes(const struct aps_job *job,
                                   enum aps_element element)
 {
-    return (aps_policy_elements(job->policy) >> element & 1) != 0;
+    const unsigned elements =
+        aps_policy_elements(aps_job_policy(job)) | APS_ELEMENTS_DEFAULT;
+
+    return (elements >> element & 1) != 0;
 }
 
 /* True if `type` is the predefined type of elements that the policy has rules

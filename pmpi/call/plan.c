@@ -33,13 +33,23 @@ static bool plan_passes(struct aps_call *call, enum aps_reason reason)
     return false;
 }
 
+/* True if ranks without a policy take the call, too. The ranks may begin to agree in no
+ * other one: those without a policy have left it to MPI. */
+static bool plan_is_taken_by_all(const struct aps_call *call)
+{
+    return call->element != APS_ELEMENT_DOUBLE &&
+           (call->arguments.op == MPI_SUM ||
+            !aps_counted_sums(call->arguments.collective->counted));
+}
+
 /* Finds the context. */
 static bool plan_find_context(struct aps_call *call)
 {
     const MPI_Comm comm = call->arguments.comm;
 
-    call->rc = call->may_pass ? aps_context_of(comm, &call->context)
-                              : aps_context_find_local(comm, &call->context);
+    call->rc = call->may_pass && plan_is_taken_by_all(call)
+                   ? aps_context_of(comm, &call->context)
+                   : aps_context_find_local(comm, &call->context);
     call->handler_called = call->rc != MPI_SUCCESS;
     if (call->rc == MPI_SUCCESS && call->context)
         return true;

@@ -45,7 +45,7 @@ bool aps_probe_is_due(const struct aps_job *job,
 {
     int commutes = 0;
 
-    return aps_policy_probes(job->policy) &&
+    return aps_policy_probes(aps_job_policy(job)) &&
            arguments->form != APS_PERSISTENT &&
            aps_abi_is_own_op(arguments->op) &&
            probe_has_two_bytes(arguments->type) &&

@@ -33,8 +33,9 @@ struct passed {
     MPI_Comm comm;
     MPI_Datatype type;
     MPI_Op op;
-    unsigned deaths; /* deletions of contexts so far: after another one comm may
-                        be a new communicator */
+    unsigned
+        deaths; /* deletions of contexts so far, after which comm may be a new
+                        communicator, and agreements of one communicator */
     enum aps_reason reason;
 };
 #define PASSED_BITS 4

@@ -256,8 +256,12 @@ static int context_create(MPI_Comm comm, bool make,
     }
     if (PMPI_Comm_set_attr(comm, keyval, context) != MPI_SUCCESS)
         goto no_memory;
-    if (context->own_world)
+    if (context->own_world) {
         context_tell_world(context);
+        /* This rank may have adopted a policy: calls that passed without one are not
+         * to pass again. */
+        atomic_fetch_add(&aps_context_deaths, 1);
+    }
     aps_lifecycle_watch_end();
     *created = context;
     return 0;

@@ -137,6 +137,13 @@ struct aps_job {
     struct aps_policy *policy;
 };
 
+/* Returns the policy that this process holds, or NULL: another thread may adopt one
+ * now. After the ranks of a communicator have agreed, job->policy is theirs. */
+static inline const struct aps_policy *aps_job_policy(const struct aps_job *job)
+{
+    return job->held == APS_HELD_GOOD ? job->policy : NULL;
+}
+
 extern struct aps_counters aps_counters; /* counters of MPI_Allreduce */
 
 /* Functions of MPI that are counted. One keyword of a policy may name several

@@ -6,6 +6,8 @@
  *
  *     adopt world|session    several threads at a time, each on its own
  *                            communicator
+ *     adopt types            sums of double, which ranks without a policy leave to MPI,
+ *                            before and after the ranks agree
  */
 #include "config.h"
 
@@ -112,6 +114,29 @@ static int test_session(void)
 }
 #endif
 
+/* Returns the sum of 1.25 of every rank, as doubles. */
+static double sum_of_doubles(void)
+{
+    double values[E3M0_SUM_COUNT];
+
+    for (int i = 0; i < E3M0_SUM_COUNT; i++)
+        values[i] = 1.25;
+    MPI_Allreduce(MPI_IN_PLACE, values, E3M0_SUM_COUNT, MPI_DOUBLE, MPI_SUM,
+                  MPI_COMM_WORLD);
+    return values[E3M0_SUM_COUNT - 1];
+}
+
+static void test_types(void)
+{
+    const float exact = e3m0_sum_exact(mpitap_size());
+    const float rounded = e3m0_sum_rounded(mpitap_size());
+
+    ok_all(sum_of_doubles() == (double)exact,
+           "doubles before an agreement: by MPI");
+    ok_all(e3m0_sum(MPI_COMM_WORLD) == rounded, "floats: rounded");
+    ok_all(sum_of_doubles() == (double)rounded, "doubles after it: rounded");
+}
+
 int main(int argc, char **argv)
 {
     int level, status;
@@ -120,7 +145,10 @@ int main(int argc, char **argv)
         return test_session();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     mpitap_begin();
-    test_world();
+    if (argc > 1 && strcmp(argv[1], "types") == 0)
+        test_types();
+    else
+        test_world();
     status = mpitap_end();
     MPI_Finalize();
     return status;
