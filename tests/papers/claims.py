@@ -30,4 +30,14 @@ def none(lines):
     return []
 
 
+def lars(lines):
+    """APS paper, Table 5: with LARS, few bits train with APS alone."""
+    scores = Scores(lines)
+    for format in ("e3m2", "e3m0"):
+        yield scores.better(f"{format}, APS", f"{format}, no scale")
+    for format in ("e5m2", "e3m2"):
+        yield scores.near(f"{format}, APS", 3)
+
+
 CLAIMS = {task: none for task in ("residual", "lars", "scenes", "lstm", "transformer")}
+CLAIMS["lars"] = lars

@@ -5,6 +5,8 @@ dist_check_SCRIPTS += $(paper_tests)
 TESTS += $(paper_tests)
 EXTRA_DIST += tests/papers/README.md \
 	tests/papers/claims.py tests/papers/intervals.py tests/papers/papers.py \
+	tests/papers/results/lars.csv tests/papers/results/lars-table.csv \
+	tests/papers/results/lars.svg \
 	tests/papers/rows.py tests/papers/tasks.py tests/papers/train.py
 
 # All papers' claims, or with PAPER=lars those of one miniature; a run continues where
