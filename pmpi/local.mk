@@ -16,7 +16,6 @@ libapsmpi_la_SOURCES = \
 	pmpi/collective/derived.c pmpi/collective/derived.h \
 	pmpi/collective/reduce.c \
 	pmpi/collective/reduce_scatter.c \
-	pmpi/collective/signature.c pmpi/collective/signature.h \
 	pmpi/call/call.h \
 	pmpi/call/fuse.c pmpi/call/fuse.h \
 	pmpi/call/collective.h \
@@ -25,6 +24,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/call/plan.c pmpi/call/plan.h \
 	pmpi/call/probe.c pmpi/call/probe.h \
 	pmpi/call/run.c pmpi/call/run.h \
+	pmpi/call/signature.c pmpi/call/signature.h \
 	pmpi/call/start.c pmpi/call/start.h \
 	pmpi/trial/format.c pmpi/trial/format.h \
 	pmpi/trial/format_report.c pmpi/trial/format_report.h \

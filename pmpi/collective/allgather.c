@@ -15,7 +15,7 @@
 
 #include "collective/derived.h"
 #include "collective/common.h"
-#include "collective/signature.h"
+#include "call/signature.h"
 
 static int gather_pass(const struct aps_call_arguments *arguments)
 {

@@ -17,7 +17,7 @@
 #include "base/writable.h"
 #include "collective/derived.h"
 #include "collective/common.h"
-#include "collective/signature.h"
+#include "call/signature.h"
 
 /* True if this rank sends. On an intercommunicator the root passes MPI_ROOT. */
 static bool bcast_sends(const struct aps_call_arguments *arguments)

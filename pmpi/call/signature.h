@@ -3,8 +3,8 @@
  * Contents of a datatype. In an all-gather ranks may describe the same elements
  * by different types, so decisions of the ranks must follow from the elements.
  */
-#ifndef APS_PMPI_COLLECTIVE_SIGNATURE_H
-#define APS_PMPI_COLLECTIVE_SIGNATURE_H
+#ifndef APS_PMPI_CALL_SIGNATURE_H
+#define APS_PMPI_CALL_SIGNATURE_H
 
 #include <mpi.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "collective/signature.h"
+#include "call/signature.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
