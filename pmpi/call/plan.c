@@ -7,6 +7,7 @@
 
 #include "call/collective.h"
 #include "call/probe.h"
+#include "call/signature.h"
 #include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "comm/report.h"
@@ -37,9 +38,14 @@ static bool plan_passes(struct aps_call *call, enum aps_reason reason)
  * other one: those without a policy have left it to MPI. */
 static bool plan_is_taken_by_all(const struct aps_call *call)
 {
-    return call->element != APS_ELEMENT_DOUBLE &&
-           (call->arguments.op == MPI_SUM ||
-            !aps_counted_sums(call->arguments.collective->counted));
+    const MPI_Datatype type = call->arguments.type;
+    enum aps_element element = call->element;
+
+    if (aps_counted_sums(call->arguments.collective->counted))
+        return call->arguments.op == MPI_SUM && element != APS_ELEMENT_DOUBLE;
+    if (element == APS_ELEMENT_NONE) /* a derived type */
+        element = aps_signature_of(aps_job(), type).element;
+    return element != APS_ELEMENT_DOUBLE;
 }
 
 /* Finds the context. */

@@ -48,7 +48,7 @@ for turn in 1 2 3; do
     done
 done
 
-sed 's/{format/{types: [float, double], format/' "$tmp/policy.yaml" >"$tmp/types.yaml"
+sed 's/{format/{calls: [allreduce, bcast], types: [float, double], format/' "$tmp/policy.yaml" >"$tmp/types.yaml"
 mv "$tmp/types.yaml" "$tmp/policy.yaml"
 for holds in first_holds last_holds; do
     $holds "$holds, types" 3 types
