@@ -33,9 +33,7 @@ struct passed {
     MPI_Comm comm;
     MPI_Datatype type;
     MPI_Op op;
-    unsigned
-        deaths; /* deletions of contexts so far, after which comm may be a new
-                        communicator, and agreements of one communicator */
+    unsigned changes; /* aps_context_changes when it passed */
     enum aps_reason reason;
 };
 #define PASSED_BITS 4
@@ -80,7 +78,7 @@ static void allreduce_remember(const struct aps_call *call,
             .comm = call->arguments.comm,
             .type = call->arguments.type,
             .op = call->arguments.op,
-            .deaths = atomic_load(&aps_context_deaths),
+            .changes = atomic_load(&aps_context_changes),
             .reason = reason,
         };
 }
@@ -93,8 +91,8 @@ static inline bool allreduce_may_pass_again(const struct passed *like,
 {
     return count == like->count && comm == like->comm && type == like->type &&
            op == like->op &&
-           like->deaths == atomic_load_explicit(&aps_context_deaths,
-                                                memory_order_relaxed) &&
+           like->changes == atomic_load_explicit(&aps_context_changes,
+                                                 memory_order_relaxed) &&
            count > 0 && !aps_queue_unfinished() && !aps_queue_pending();
 }
 

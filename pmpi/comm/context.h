@@ -33,27 +33,29 @@ int aps_context_find_local(MPI_Comm comm, struct aps_context **context);
 /* Local. Returns the reason why aps_context_find_local has found no context. */
 enum aps_reason aps_context_why_none(MPI_Comm comm);
 
-/* Cache of the context that this thread used last. Reading an attribute takes
- * several per cent of a short MPI_Allreduce. When any thread deletes a context,
- * the caches of all threads become invalid, because MPI may give the handle to
- * another communicator. */
+/* Number of deletions of contexts, after which MPI may give a handle to another
+ * communicator, and of agreements on one communicator, in which this rank may have
+ * adopted a policy. After each of them what any thread has cached is invalid. */
+extern atomic_uint aps_context_changes;
+
+/* Cache of the context that this thread used last. Reading an attribute takes several
+ * per cent of a short MPI_Allreduce. */
 struct aps_context_recent {
     MPI_Comm comm;
     struct aps_context *context; /* NULL: none */
-    unsigned deaths;             /* aps_context_deaths when the context was
+    unsigned changes;            /* aps_context_changes when the context was
                                     found */
 };
 extern _Thread_local struct aps_context_recent aps_context_recent
     __attribute__((tls_model("initial-exec")));
-extern atomic_uint aps_context_deaths;
 
 static inline int aps_context_of(MPI_Comm comm, struct aps_context **context)
 {
     const struct aps_context_recent *recent = &aps_context_recent;
 
     if (!recent->context || recent->comm != comm ||
-        recent->deaths !=
-            atomic_load_explicit(&aps_context_deaths, memory_order_relaxed))
+        recent->changes !=
+            atomic_load_explicit(&aps_context_changes, memory_order_relaxed))
         return aps_context_find(comm, context);
     *context = recent->context;
     return MPI_SUCCESS;
