@@ -194,6 +194,7 @@ mpilib_PROGRAMS += pmpi/bench/apsmpi-bench
 pmpi_bench_apsmpi_bench_SOURCES = \
 	pmpi/bench/bench.h \
 	pmpi/bench/choice.c pmpi/bench/choice.h \
+	pmpi/bench/deviation.c pmpi/bench/deviation.h \
 	pmpi/bench/figures.c pmpi/bench/figures.h \
 	pmpi/bench/files.c pmpi/bench/files.h \
 	pmpi/bench/half.c pmpi/bench/half.h \

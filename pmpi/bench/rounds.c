@@ -3,10 +3,10 @@
 
 #include "bench/rounds.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/deviation.h"
 #include "bench/meet.h"
 #include "bench/variants.h"
 
@@ -68,27 +68,6 @@ static double time_batch(const struct aps_bench *b,
 
 /* --- warming up, and checking the sums ------------------------------------ */
 
-/* Returns the worst rank's relative L2 difference to native FP32's sum. */
-static double measure_error(const struct aps_bench *b)
-{
-    double difference = 0, size = 0, error;
-
-    for (int p = 0; p < b->piece_count; p++)
-        for (size_t i = 0; i < b->pieces[p].count; i++) {
-            double x = b->reference[b->pieces[p].offset + i];
-            double y = b->receive[b->pieces[p].offset + i];
-
-            difference += (x - y) * (x - y);
-            size += x * x;
-        }
-    error = sqrt(difference / size);
-    if (isnan(error)) /* MAX of NaN is undefined */
-        error = INFINITY;
-    PMPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX,
-                   MPI_COMM_WORLD);
-    return error;
-}
-
 /* Fills with NaN, which a path that writes nothing leaves. */
 static void spoil(const struct aps_bench *b)
 {
@@ -133,7 +112,8 @@ static void warm_up(struct aps_bench *b)
         if (v->kind == APS_BENCH_FLOOR || v->kind == APS_BENCH_COPY)
             continue;
         aps_bench_variant_finish(b, v);
-        v->error = measure_error(b);
+        v->error = aps_bench_deviation(b->reference, b->receive, b->pieces,
+                                       b->piece_count);
         v->rewritten = v->error > APS_BENCH_SAME_ERROR;
         b->wrong |= v->error > v->limit;
         b->passed |= v->kind == APS_BENCH_OURS &&

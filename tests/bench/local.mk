@@ -48,6 +48,7 @@ check_PROGRAMS += tests/bench/step
 TESTS += tests/bench/t-step.sh
 dist_check_SCRIPTS += tests/bench/t-step.sh
 tests_bench_step_SOURCES = \
+	pmpi/bench/deviation.c pmpi/bench/deviation.h \
 	pmpi/bench/meet.c pmpi/bench/meet.h \
 	pmpi/bench/sizes.c pmpi/bench/sizes.h \
 	tests/bench/step.c

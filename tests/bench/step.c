@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/deviation.h"
 #include "bench/meet.h"
 #include "bench/sizes.h"
 
@@ -115,25 +116,6 @@ static double time_step(const struct bench *b,
     return 1e3 * taken;
 }
 
-/* COLLECTIVE. Returns the worst error; INFINITY if a sum was not written. */
-static double measure_error(const struct bench *b)
-{
-    double difference = 0, size = 0, error;
-
-    for (size_t i = 0; i < b->total; i++) {
-        const double x = b->native[i], y = b->receive[i];
-
-        difference += (x - y) * (x - y);
-        size += x * x;
-    }
-    error = sqrt(difference / size);
-    if (isnan(error)) /* MAX of NaN is undefined */
-        error = INFINITY;
-    PMPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX,
-                   MPI_COMM_WORLD);
-    return error;
-}
-
 /* True on all ranks if every value is a sum. */
 static bool run(const struct bench *b)
 {
@@ -150,7 +132,8 @@ static bool run(const struct bench *b)
     /* A call that writes nothing leaves NaN. */
     memset(b->receive, 0xff, b->total * sizeof *b->receive);
     sum(b);
-    error = measure_error(b);
+    error = aps_bench_deviation(b->native, b->receive,
+                                &(struct aps_bench_piece){0, b->total}, 1);
     if (b->rank == 0)
         printf("error %.3g\n", error);
     return isfinite(error);

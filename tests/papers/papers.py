@@ -29,6 +29,7 @@ sys.path.insert(0, FIGURES)
 from claims import CLAIMS
 from fashion import python_with_torch
 from intervals import draw, table_of
+from output import write_csv
 from replay import fail, launch, library
 from rows import RULES
 
@@ -39,7 +40,7 @@ SCRIPT = os.path.join(HERE, "train.py")
 class Study:
     """One task: its program, its layers, and the lines of its CSV."""
 
-    def __init__(self, folder, task, python, seeds, options):
+    def __init__(self, folder, task, python, seeds, options=()):
         self.folder, self.task, self.python = folder, task, python
         self.seeds, self.options = seeds, options
         self.path = os.path.join(folder, task + ".csv")
@@ -86,7 +87,7 @@ class Study:
                          "APSMPI_SUMMARY": "json:" + summary}
             preloads = [library("libapsmpi.so")]
         launch([self.python, SCRIPT, self.task, "--seeds",
-                ",".join(map(str, self.seeds))] + self.options,
+                ",".join(map(str, self.seeds)), *self.options],
                preloads, variables, stem + ".out", RANKS)
         share = sent_share(summary) if rules else 1
         with open(stem + ".out", encoding="utf-8") as file:
@@ -126,18 +127,15 @@ def run(study):
 def write_results(folder, task, lines):
     """Writes table and picture, and prints them. True if all claims hold."""
     table = table_of(lines, RULES[task])
-    columns = list(table[0])
-    with open(os.path.join(folder, task + "-table.csv"), "w", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(table)
+    write_csv(os.path.join(folder, task + "-table.csv"), table)
     with open(os.path.join(folder, task + ".svg"), "w", encoding="utf-8") as file:
         file.write(draw(task, table))
+    columns = list(table[0])
     for line in [dict(zip(columns, columns)), *table]:
         print("%-36s" % line["row"] + "".join(
             " %10s" % line[name] for name in columns[1:]))
     good = True
-    for text, holds in CLAIMS[task](lines):
+    for text, holds in CLAIMS[task](lines) if task in CLAIMS else []:
         print("%s %s" % ("holds:" if holds else "FAILS:", text))
         good &= holds
     return good
@@ -150,14 +148,12 @@ def main():
     for task in tasks:
         if task not in RULES:
             fail("'%s' is not a task: %s" % (task, ", ".join(RULES)))
-    seeds = range(1, 1 + int(os.environ.get("SEEDS", SEEDS)))
-    options = os.environ.get("TRAIN_FLAGS", "").split()
     # Ranks that wait leave their cores to the others, natively too.
     os.environ["APS_TEST_YIELD"] = library("tests/tap/yield.so")
     python = python_with_torch()
     good = True
     for task in tasks or RULES:
-        study = Study(folder, task, python, seeds, options)
+        study = Study(folder, task, python, range(1, 1 + SEEDS))
         run(study)
         good &= write_results(folder, task, study.lines)
     sys.exit(not good)

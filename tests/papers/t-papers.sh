@@ -69,7 +69,7 @@ for task, rows in RULES.items():
           plain, few)
     print(task + "-bytes", 0.25 <= float(study.lines[-1]["bytes"]) < 0.26,
           study.lines[-1]["bytes"])
-    again = Study(folder, task, python, [1, 2], [])
+    again = Study(folder, task, python, [1, 2])
     print(task + "-continued", len(again.missing()) == len(rows) - 2)
 END
 PYTHONPATH=$top_srcdir/tests/papers:$top_srcdir/tests/figures \
