@@ -4,9 +4,9 @@
 
 #include "bench/bench.h"
 
-/* COLLECTIVE. Returns the worst rank's L2 norm of the difference of sum and reference,
- * over that of the reference, in the pieces of both; INFINITY if a sum is NaN or all are
- * zero. */
+/* COLLECTIVE. Returns the L2 norm of the difference of sum and reference, over that of
+ * the reference, in the pieces of both, on the worst rank. INFINITY: some sum is NaN,
+ * or all are zero. */
 double aps_bench_deviation(const float *reference, const float *sum,
                            const struct aps_bench_piece *pieces, int count);
 

@@ -40,9 +40,9 @@ int aps_launch_rank(void)
  * NULL. */
 int PMPI_Abi_get_version(int *abi_major, int *abi_minor) __attribute__((weak));
 
-/* Returns the name of the ABI of an MPI with this version text, as in
- * APS_ABI_NAME, or NULL. The text does not show the standard's ABI. A library of
- * that name without its version has a draft of the ABI. */
+/* Returns the name of the ABI of an MPI with this version text, as in APS_ABI_NAME, or
+ * NULL. The text does not show the standard's ABI. A libmpi_abi.so that does not report
+ * the version of its ABI is older than MPI 5. */
 static const char *foreign_abi(const char *version)
 {
     static const char *const rows[][2] = {{"MPICH", "MPICH"},

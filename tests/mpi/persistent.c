@@ -3,7 +3,7 @@
  * Persistent all-reduces. The argument names the test:
  *
  *     swapped  odd ranks start two requests in the other order
- *     beside   odd ranks start a request after an MPI_Iallreduce, not before
+ *     mixed    odd ranks start a request after an MPI_Iallreduce, not before
  *     held     one request; only one rank has the policy, which rounds to e3m0
  *     reused   while a wait completes a request, a persistent request gets its handle,
  *              as if another thread made it; the policy has e8m23
@@ -74,7 +74,7 @@ static void test_swapped(void)
     MPI_Request_free(&requests[1]);
 }
 
-static void test_beside(void)
+static void test_mixed(void)
 {
     const int odd = mpitap_rank() % 2;
     MPI_Request requests[2];
@@ -173,8 +173,8 @@ int main(int argc, char **argv)
 #ifdef HAVE_PMPI_ALLREDUCE_INIT
     if (strcmp(what, "swapped") == 0)
         test_swapped();
-    else if (strcmp(what, "beside") == 0)
-        test_beside();
+    else if (strcmp(what, "mixed") == 0)
+        test_mixed();
     else if (strcmp(what, "reused") == 0)
         test_reused();
     else

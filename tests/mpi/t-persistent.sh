@@ -16,7 +16,7 @@ for ranks in 2 4; do
 done
 printf 'version: 1\nrules: [{format: e8m23}]\n' >"$tmp/exact.yaml"
 run reused 2 -genv APSMPI_POLICY "$tmp/exact.yaml" "$mpi/persistent" reused
-for what in swapped beside; do
+for what in swapped mixed; do
     run "$what" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/persistent" $what
     says 'persistent all-reduces are left to MPI' 1 "$what: one line says why"
     case $what in swapped) starts=6 ;; *) starts=3 ;; esac

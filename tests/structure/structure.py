@@ -5,8 +5,8 @@
 
 prints a line for each place that breaks the rule:
 
-    arrows    an include that runs up: between the rooms of pmpi/, between those of
-              src/, or out of src/
+    arrows    a file of pmpi/ or src/ that includes a header of a room above its own,
+              or a file of src/ that includes one of pmpi/
     circles   files of pmpi/ or src/ that include each other in a circle, X.c and
               X.h taken as one
     lengths   a .c of pmpi/, src/ or cuda/ of more than 500 lines
