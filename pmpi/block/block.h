@@ -90,7 +90,8 @@ aps_wire_narrowest(const struct aps_wire *wire)
 
 /* Bytes that this rank has sent, and the bytes that FP32 would have sent. */
 struct aps_cost {
-    bool sampled; /* set by the caller: `residual` is wanted */
+    bool sampled; /* set by the caller: `residual` and `agree_ns` are wanted */
+    int64_t agree_ns; /* time in which this rank agreed on exponents */
     unsigned long long wire_bytes;
     unsigned long long fp32_bytes;
     /* part of wire_bytes from a GPU's memory */

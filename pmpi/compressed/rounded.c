@@ -197,8 +197,9 @@ static void rounded_agree(struct run *run)
 
     for (int i = 0; i < run->count; i++)
         greatest[i] = run->layers[i].magnitude;
-    *run->site->exchange->messages.outcome = aps_exponent_agree_all(
-        run->site->vcomm, &run->wire, run->count, greatest, exponents);
+    *run->site->exchange->messages.outcome =
+        aps_exponent_agree_all(run->site->vcomm, &run->wire, run->count,
+                               greatest, exponents, run->cost);
     for (int i = 0; i < run->count; i++)
         run->layers[i].exponent = exponents[i];
 }

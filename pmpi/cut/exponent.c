@@ -9,7 +9,7 @@
 
 int aps_exponent_agree(const struct aps_vcomm *vcomm,
                        const struct aps_wire *wire, const void *x, size_t n,
-                       int *exponent)
+                       int *exponent, struct aps_cost *cost)
 {
     float max;
 
@@ -17,7 +17,7 @@ int aps_exponent_agree(const struct aps_vcomm *vcomm,
     if (!aps_scale_ops_of(&wire->scale)->agreed)
         return MPI_SUCCESS;
     max = aps_block_magnitude(wire, wire->memory, x, n).max;
-    return aps_exponent_agree_all(vcomm, wire, 1, &max, exponent);
+    return aps_exponent_agree_all(vcomm, wire, 1, &max, exponent, cost);
 }
 
 /* If blocks lie on a device, each vector is measured alone, in order to find
@@ -59,9 +59,10 @@ void aps_exponent_set(const struct aps_wire *wire, int count,
 
 int aps_exponent_vectors(const struct aps_vcomm *vcomm,
                          const struct aps_wire *wire, bool whole, int count,
-                         struct aps_vector vectors[])
+                         struct aps_vector vectors[], struct aps_cost *cost)
 {
     int greatest[APS_VECTORS_MAX];
+    int64_t begin;
     bool agreed = whole;
     int rc = MPI_SUCCESS;
 
@@ -76,7 +77,9 @@ int aps_exponent_vectors(const struct aps_vcomm *vcomm,
         for (int i = 0; i < count; i++)
             greatest[i] =
                 aps_scale_max_exponent(vectors[i].magnitude.max, vcomm->size);
+        begin = aps_exponent_clock(cost);
         rc = aps_agree_max(vcomm, count, greatest);
+        cost->agree_ns += aps_exponent_clock(cost) - begin;
     }
     aps_exponent_set(wire, count, greatest, vectors);
     return rc;
@@ -84,8 +87,10 @@ int aps_exponent_vectors(const struct aps_vcomm *vcomm,
 
 int aps_exponent_agree_all(const struct aps_vcomm *vcomm,
                            const struct aps_wire *wire, int count,
-                           const float max[], int exponents[])
+                           const float max[], int exponents[],
+                           struct aps_cost *cost)
 {
+    int64_t begin;
     int rc;
 
     for (int i = 0; i < count; i++)
@@ -94,7 +99,9 @@ int aps_exponent_agree_all(const struct aps_vcomm *vcomm,
         return MPI_SUCCESS;
     for (int i = 0; i < count; i++)
         exponents[i] = aps_scale_max_exponent(max[i], vcomm->size);
+    begin = aps_exponent_clock(cost);
     rc = aps_agree_max(vcomm, count, exponents);
+    cost->agree_ns += aps_exponent_clock(cost) - begin;
     for (int i = 0; i < count; i++)
         exponents[i] = aps_wire_stage_exponent(wire, exponents[i]);
     return rc;
@@ -116,8 +123,10 @@ int aps_exponent_begin(struct aps_exponents *exponents,
 }
 
 int aps_exponent_end(struct aps_exponents *exponents,
-                     const struct aps_wire *wire, int result[])
+                     const struct aps_wire *wire, int result[],
+                     struct aps_cost *cost)
 {
+    int64_t begin;
     int rc;
 
     for (int i = 0; i < exponents->count; i++)
@@ -125,7 +134,9 @@ int aps_exponent_end(struct aps_exponents *exponents,
     if (!exponents->begun)
         return MPI_SUCCESS;
     exponents->begun = false;
+    begin = aps_exponent_clock(cost);
     rc = aps_agreement_end(&exponents->agreement);
+    cost->agree_ns += aps_exponent_clock(cost) - begin;
     for (int i = 0; i < exponents->count; i++)
         result[i] = aps_wire_stage_exponent(wire, exponents->greatest[i]);
     return rc;

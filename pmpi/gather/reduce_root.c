@@ -220,7 +220,7 @@ int aps_reduce_root_run(struct aps_reduce_root *rooted,
 
     run.shares.rounds = (n + chunk - 1) / chunk;
     rooted->outcome =
-        aps_exponent_agree(rooted->vcomm, wire, in, n, &run.exponent);
+        aps_exponent_agree(rooted->vcomm, wire, in, n, &run.exponent, cost);
     aps_reduce_scatter_begin(rooted->scatter, rooted->outcome);
     aps_pipeline_run(run.shares.rounds, 3, stages, &run);
     return rooted->outcome;

@@ -287,9 +287,9 @@ int aps_reduce_scatter_run(struct aps_reduce_scatter *scatter,
         .cost = cost,
     };
 
-    aps_reduce_scatter_begin(scatter,
-                             aps_exponent_agree(scatter->vcomm, wire, in,
-                                                run.shares.n, &run.exponent));
+    aps_reduce_scatter_begin(scatter, aps_exponent_agree(scatter->vcomm, wire,
+                                                         in, run.shares.n,
+                                                         &run.exponent, cost));
     aps_pipeline_run(run.shares.rounds, 2, stages, &run);
     return scatter->outcome;
 }

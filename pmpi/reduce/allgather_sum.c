@@ -164,7 +164,7 @@ int aps_allgather_sum_run(struct aps_allgather_sum *gather,
     };
 
     gather->outcome =
-        aps_exponent_vectors(gather->vcomm, wire, true, count, vectors);
+        aps_exponent_vectors(gather->vcomm, wire, true, count, vectors, cost);
     aps_pipeline_run(aps_chunk_count(&run.chunks), 2, stages, &run);
     return gather->outcome;
 }

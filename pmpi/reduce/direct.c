@@ -451,7 +451,7 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
     }
     aps_direct_begin(direct);
     direct->outcome =
-        aps_exponent_vectors(direct->vcomm, wire, true, count, vectors);
+        aps_exponent_vectors(direct->vcomm, wire, true, count, vectors, cost);
     aps_pipeline_run(aps_chunk_count(&run.chunks), 3, stages, &run);
     direct->refused |= run.lost;
     return direct->outcome;

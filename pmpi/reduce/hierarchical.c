@@ -88,6 +88,7 @@ static void hierarchical_group_scales(struct aps_hierarchical_run *run,
     struct aps_shm_group *node = run->h->node;
     const struct aps_wire *wire = &run->inside;
     int greatest[APS_VECTORS_MAX];
+    int64_t begin;
 
     if (!aps_scale_ops_of(&wire->scale)->agreed || run->exact_inside)
         return;
@@ -95,7 +96,9 @@ static void hierarchical_group_scales(struct aps_hierarchical_run *run,
     for (int i = 0; i < count; i++)
         greatest[i] = aps_scale_max_exponent(vectors[i].magnitude.max,
                                              aps_shm_group_size(node));
+    begin = aps_exponent_clock(run->cost);
     aps_shm_group_max_all(node, count, greatest);
+    run->cost->agree_ns += aps_exponent_clock(run->cost) - begin;
     aps_exponent_set(wire, count, greatest, vectors);
 }
 

@@ -363,7 +363,7 @@ void aps_hierarchical_send(void *state, size_t k)
         return;
     stages_await_result(run, k);
     stages_fail(run, aps_exponent_end(&h->sums[k % APS_SUM_DEPTH], run->wire,
-                                      exponents));
+                                      exponents, run->cost));
     across = stages_begin_across(
         run, k, aps_scale_ops_of(&run->wire->scale)->agreed ? exponents : NULL);
     stages_fail(run, aps_direct_send_contributions(h->across, run->wire, k,

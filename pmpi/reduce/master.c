@@ -329,7 +329,7 @@ static void master_sum_groups(const struct run *run,
     for (int i = 0; i < pieces; i++)
         greatest[i] = max[i].max;
     rc = aps_exponent_agree_all(&master->groups.peers, run->wire, pieces,
-                                greatest, exponents);
+                                greatest, exponents, run->cost);
     if (master->outcome == MPI_SUCCESS)
         master->outcome = rc;
     for (int i = 0; i < run->count; i++) {
@@ -397,7 +397,7 @@ int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
 
     master->outcome =
         aps_exponent_vectors(&master->groups.group, wire,
-                             master->groups.groups == 1, count, vectors);
+                             master->groups.groups == 1, count, vectors, cost);
     while (run.chunks.vector < run.chunks.count) {
         for (run.count = 0; run.count < APS_RING_WINDOW &&
                             run.chunks.vector < run.chunks.count;

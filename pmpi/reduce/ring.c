@@ -392,7 +392,7 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
     };
 
     ring->outcome =
-        aps_exponent_vectors(ring->vcomm, wire, true, count, vectors);
+        aps_exponent_vectors(ring->vcomm, wire, true, count, vectors, cost);
     while (all.vector < all.count) {
         const struct aps_chunk *chunks[APS_RING_WINDOW];
         int window = 0;

@@ -68,7 +68,8 @@ COLUMNS = {
     "overflowed": (counts, 0), "compress": (list, ""),
     "residual": (floats, NAN), "shadow": (counts, 0), "entropy": (floats, NAN),
     "rule": (list, ""), "group": (list, ""), "node": (list, ""),
-    "accumulate": (list, ""), "ref_l2": (floats, NAN)}
+    "accumulate": (list, ""), "ref_l2": (floats, NAN),
+    "agree_usec": (floats, NAN)}
 NEEDED = ("time", "comm", "step", "layer", "count", "err_mean")
 
 

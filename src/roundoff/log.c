@@ -289,7 +289,7 @@ int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
         line, sizeof line,
         "%.6f,%s,%ld,%ld,%ld,%s,%zu,%s,%s,%s,%d,%.6g,%.6g,%.6g,%.4g,"
         "%zu,%zu,%zu,%zu,%llu,%llu,%.1f,%s,%s,%s,%.9g,%s,%s,%s,%d,%llu,"
-        "%llu,%s,%s,%s,%s,%s,%.6g,%s\n",
+        "%llu,%s,%s,%s,%s,%s,%.6g,%s,%.1f\n",
         row->time, fields.comm, row->step, row->epoch, row->layer, fields.name,
         row->count, fields.format, fields.scale, fields.reduce,
         row->scale_exponent, aps_measure_mean(m), m->max_relative,
@@ -298,7 +298,8 @@ int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
         fields.run, fields.call, fields.rule, row->scale_value, fields.group,
         fields.node, fields.accumulate, row->shadow, row->redone,
         row->overflowed, fields.compress, fields.density, fields.rank,
-        fields.residual, fields.entropy, sqrt(m->sum_reference2), row->type);
+        fields.residual, fields.entropy, sqrt(m->sum_reference2), row->type,
+        row->agree_usec);
     return aps_log_put(log, line, (size_t)length, error);
 }
 

@@ -18,7 +18,7 @@
     "err_mean,err_max,err_l2,snr_db,underflow,overflow,nonfinite,skipped,"     \
     "wire_bytes,fp32_bytes,usec,run,call,rule,scale_value,group,node,"         \
     "accumulate,shadow,redone,overflowed,compress,density,rank,residual,"      \
-    "entropy,ref_l2,type"
+    "entropy,ref_l2,type,agree_usec"
 
 struct aps_log {
     int fd;        /* -1: closed */
@@ -58,6 +58,7 @@ struct aps_log_row {
     unsigned long long wire_bytes;
     unsigned long long fp32_bytes;
     double usec;
+    double agree_usec; /* part of usec in which the ranks agreed on exponents */
     unsigned long long redone; /* chunks that were reduced again */
     unsigned long long
         overflowed; /* layers in which values overflowed with the scale */

@@ -9,7 +9,7 @@ rows of candidate K with the rows of REAL.csv; both must have rows.
 import csv
 import sys
 
-OTHERS = {"time", "usec", "run", "rule", "shadow", "entropy"}
+OTHERS = {"time", "usec", "agree_usec", "run", "rule", "shadow", "entropy"}
 
 
 def rows(path, shadow):

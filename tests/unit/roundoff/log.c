@@ -59,6 +59,7 @@ static void test_row(void)
         {"entropy", "3.142"},
         {"ref_l2", "10"},
         {"type", "bf16"},
+        {"agree_usec", "20.5"},
     };
     struct aps_log_row row = log_file_row("layer3.0.conv2.weight");
     char *fields[LOG_FIELDS + 1], *second;
@@ -100,9 +101,9 @@ static void test_empty(void)
     aps_log_write(&log, &row, NULL);
     aps_log_close(&log);
     log_file_read();
-    ok(log_file_count(",1,,,,,,10,bf16\n") == 1,
+    ok(log_file_count(",1,,,,,,10,bf16,20.5\n") == 1,
        "a layer without a compressor has empty fields");
-    ok(log_file_count(",1,,,,0,,10,bf16\n") == 1,
+    ok(log_file_count(",1,,,,0,,10,bf16,20.5\n") == 1,
        "a residual of 0 is a number");
 }
 

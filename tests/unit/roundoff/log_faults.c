@@ -321,7 +321,8 @@ static void test_limit(void)
     aps_log_close(&log);
     log_file_read();
     ok(log_file_text[strlen(log_file_text) - 1] == '\n' &&
-           (int)log_file_count(",0.2,4,0.125,3.142,10,bf16\n") == written + 1,
+           (int)log_file_count(",0.2,4,0.125,3.142,10,bf16,20.5\n") ==
+               written + 1,
        "the next job's rows are whole");
 }
 

@@ -106,6 +106,7 @@ struct aps_log_row log_file_row(const char *name)
         .wire_bytes = 4718592,
         .fp32_bytes = 18874368,
         .usec = 1234.56,
+        .agree_usec = 20.5,
         .run = "20231114T221320.250000-4711",
         .call = "iallreduce",
         .rule = "deep, wide",

@@ -10,7 +10,7 @@
 
 #include "roundoff/log.h"
 
-#define LOG_FIELDS 39
+#define LOG_FIELDS 40
 
 extern char log_file_directory[];   /* set by log_file_begin */
 extern char log_file_path[256];     /* the log */
