@@ -9,7 +9,7 @@ import tempfile
 from . import limits
 from .library import VERSION
 from .reading import read_model
-from .table import Table, read_names
+from .table import Table, read_names, read_scales
 from .tensor import LayersError
 
 
@@ -34,6 +34,9 @@ def parse_arguments(arguments):
                         help="bucket_cap_mb of DistributedDataParallel (default: 25)")
     parser.add_argument("--like", metavar="TABLE",
                         help="the rows in the order of the names in TABLE")
+    parser.add_argument("--scales", metavar="LOG",
+                        help="a column scale for `scale: {unit: table}`, from the last "
+                        "run in LOG, under `scale: unit`")
     parser.add_argument("--all", action="store_true",
                         help="also tensors that are not floats, statistics and "
                         "masks")
@@ -52,6 +55,11 @@ def make_table(options):
             names = read_names(path)
             path = options.model
             table.order_like(names, options.like)
+        if options.scales:
+            path = options.scales
+            scales = read_scales(path)
+            path = options.model
+            table.take_scales(scales, options.scales)
         if options.order == "ddp":
             table.order_ddp(options.bucket_mb)
         return table

@@ -38,11 +38,12 @@ class Table:
     guessed True if the order is a guess from the names
     first   name -> place in the first step, if that has an order of its own
     calls   then the elements of the calls of later steps
+    scales  name -> standard deviation of the gradients, or nothing
     """
 
     def __init__(self, model, everything=False):
         self.layers, self.left = [], dict(model.left)
-        self.first, self.calls = {}, []
+        self.first, self.calls, self.scales = {}, [], {}
         for tensor in model.tensors:
             reason = self.reason(tensor, everything)
             if reason:
@@ -98,6 +99,14 @@ class Table:
         self.layers = [by_name[name] for name in names]
         self.guessed = False
 
+    def take_scales(self, scales, path):
+        """Gives each layer its scale; scales of read_scales, from the log `path`."""
+        missing = [t.name for t in self.layers if t.name not in scales]
+        if missing:
+            raise LayersError("%s has no row of its last run with `scale: unit` for %s"
+                              % (path, some(missing)))
+        self.scales = scales
+
     def order_ddp(self, megabytes):
         """Sorts the layers in the order of DistributedDataParallel's calls."""
         self.first = {tensor.name: place for place, tensor in enumerate(self.layers)}
@@ -145,12 +154,13 @@ class Table:
                 c if c.isprintable() else "?" for c in line))
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["layer", "name", "count", "shape"] + ["first"] * bool(
-            self.first))
+            self.first) + ["scale"] * bool(self.scales))
         for index, tensor in enumerate(self.layers):
             fits = len(tensor.shape) <= DIMENSIONS_MAX
             writer.writerow([index, tensor.name, tensor.count, "x".join(
                 map(str, tensor.shape)) if fits else ""] + [
-                    self.first.get(tensor.name)] * bool(self.first))
+                    self.first.get(tensor.name)] * bool(self.first) + [
+                        "%.9g" % self.scales.get(tensor.name, 0)] * bool(self.scales))
         return stream.getvalue()
 
 
@@ -158,6 +168,19 @@ def some(names):
     rest = len(names) - NAMED_MAX
     return ", ".join(names[:NAMED_MAX]) + \
         (" and %d more" % rest if rest > 0 else "")
+
+
+def read_scales(path):
+    """Returns {name: standard deviation} of the last run in a log, apsmpi-log(5): the
+    inverse of what unit multiplied the layer's values by at last."""
+    with open(path, encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(line for line in stream if line[:1] != "#"))
+    wanted = "run", "name", "scale", "scale_value", "shadow"
+    if not rows or any(rows[0].get(column) is None for column in wanted):
+        raise LayersError("it is no log of apsmpi with a row")
+    return {row["name"]: 1 / float(row["scale_value"]) for row in rows
+            if row["run"] == rows[-1]["run"] and row["scale"] == "unit"
+            and row["shadow"] == "0"}
 
 
 def read_names(path):

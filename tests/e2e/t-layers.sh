@@ -173,6 +173,42 @@ check '... which names the same layers, or nothing is written' status_is 2
 check '... and the lack is named' has err 'it lacks conv1.weight'
 check '... nothing on standard output' empty out
 
+# The scales of a run under `scale: unit` are those of one under `unit: table`.
+# last_scales LOG: name and exponent of each layer's last row
+last_scales()
+{
+    awk -F, '/^time,/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        !/^#/ { scale[$at["name"]] = $at["scale_exp"] }
+        END { for (name in scale) print name, scale[name] }' "$1" | sort
+}
+layer_table >digits.csv
+"$PYTHON3" - <<'END'
+import csv, json, struct
+header = {row["name"]: {"dtype": "F32", "data_offsets": [0, 0],
+                        "shape": [int(row["count"])]}
+          for row in csv.DictReader(open("digits.csv"))}
+text = json.dumps(header).encode()
+open("digits.safetensors", "wb").write(struct.pack("<Q", len(text)) + text)
+END
+policy unit.yaml -t 'table: digits.csv' -t 'log: {file: unit.csv, every: 1}' \
+    'format: e5m2, scale: unit'
+# shellcheck disable=SC2086 # $digits is a command with arguments
+job 2 APSMPI_POLICY=unit.yaml $digits --epochs 1
+layers --scales unit.csv --like digits.csv --output scaled.csv digits.safetensors
+check '--scales: a table' accepted "$tmp/scaled.csv"
+policy scaled.yaml -t 'table: scaled.csv' -t 'log: {file: scaled-log.csv, every: 1}' \
+    'format: e5m2, scale: {unit: table}'
+# shellcheck disable=SC2086
+job 2 APSMPI_POLICY=scaled.yaml $digits --epochs 1
+check '... whose run has the scales of the first' equal \
+    "$(last_scales scaled-log.csv)" "$(last_scales unit.csv)"
+check '... of all layers' equal "$(last_scales unit.csv | wc -l)" 6
+layers --scales unit.csv net.npz
+check '... not a layer that the log lacks' has err \
+    'unit.csv has no row of its last run with `scale: unit` for conv1.weight'
+layers --scales digits.csv digits.safetensors
+check '... nor a file that is no log' has err 'digits.csv: it is no log of apsmpi'
+
 if "$PYTHON3" -c 'import numpy' 2>/dev/null; then
     "$PYTHON3" -c 'import numpy as np
 a = np.zeros((4, 6), "f4", order="F")
