@@ -4,9 +4,11 @@
 #include "product.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/message.h"
+#include "rules/gemm.h"
 #include "setting.h"
 
 /* Returns false for a letter that BLAS does not know. */
@@ -30,10 +32,16 @@ static bool read_transpose(char letter, bool *transpose)
 
 bool aps_blas_product_compute(const struct aps_blas_product *p)
 {
+    static atomic_long products;
     const struct aps_policy_gemm *setting = aps_gemm_setting();
     struct aps_gemm_arguments g;
     struct aps_error error;
 
+    if (setting)
+        setting = aps_gemm_rule(
+            setting,
+            atomic_fetch_add_explicit(&products, 1, memory_order_relaxed),
+            (long)p->m, (long)p->n, (long)p->k);
     if (!setting)
         return false;
     g = (struct aps_gemm_arguments){

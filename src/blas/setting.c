@@ -10,7 +10,7 @@
 #include "base/message.h"
 #include "base/options.h"
 
-static struct aps_policy_gemm setting;
+static const struct aps_policy_gemm *setting;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void read_policy(const char *path, struct aps_errors *errors)
@@ -20,11 +20,9 @@ static void read_policy(const char *path, struct aps_errors *errors)
 
     if (aps_policy_source_read(path, &source, errors) < 0)
         return;
-    if (aps_policy_parse(&source, &policy, errors) == 0) {
-        if (aps_policy_gemm(policy))
-            setting = *aps_policy_gemm(policy);
-        aps_policy_destroy(policy);
-    }
+    /* It lives as long as the process. */
+    if (aps_policy_parse(&source, &policy, errors) == 0)
+        setting = aps_policy_gemm(policy);
     aps_policy_source_clear(&source);
 }
 
@@ -44,7 +42,7 @@ static void read_setting(void)
     if (options.pass_on_error) {
         aps_message(-1, "bad policy: the program's BLAS computes all matrix "
                         "products (APSMPI_ON_ERROR=pass)");
-        setting.rewrite = false;
+        setting = NULL;
         return;
     }
     aps_message(-1,
@@ -58,5 +56,5 @@ static void read_setting(void)
 const struct aps_policy_gemm *aps_gemm_setting(void)
 {
     pthread_once(&once, read_setting);
-    return setting.rewrite ? &setting : NULL;
+    return setting;
 }

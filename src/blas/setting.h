@@ -8,8 +8,8 @@
 #include "policy/policy.h"
 
 /*
- * Returns the section `gemm` of APSMPI_POLICY, or NULL if the program's BLAS
- * computes products: no policy, no section, format fp32, APSMPI_ENABLE=off. The
+ * Returns the first rule of the section `gemm` of APSMPI_POLICY, or NULL if the
+ * program's BLAS computes all products: no policy, no section, APSMPI_ENABLE=off. The
  * first call reads the file, not a constructor, because the library also enters
  * shells and helpers that never multiply. A bad policy or variable is reported
  * and ends the process, or with APSMPI_ON_ERROR=pass leaves products to BLAS.

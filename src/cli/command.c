@@ -104,7 +104,9 @@ char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
 
     if (gemm->chunk > 0)
         snprintf(chunk, sizeof chunk, " (chunks of %d)", gemm->chunk);
-    if (!gemm->rewrite)
+    if (gemm->next)
+        snprintf(buffer, size, "rules for products");
+    else if (!gemm->rewrite)
         snprintf(buffer, size, "native");
     else
         snprintf(buffer, size, "products %s%s%s, sums %s%s%s",

@@ -41,7 +41,7 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
                           size_t size);
 
 /* Writes "products e5m10, sums e8m23 (kahan)", or "products bfp7/64 x bfp15/64,
- * sums e8m23". Returns `buffer`. */
+ * sums e8m23"; of several rules, that there are some. Returns `buffer`. */
 #define APS_COMMAND_GEMM_MAX 160
 char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
                        size_t size);

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "compress/compressor.h"
 #include "text/layer_table.h"
+#include "text/ranges.h"
 #include "scale/scale.h"
 
 enum aps_reduce_kind {
@@ -215,8 +216,12 @@ struct aps_policy_log {
     bool stated;      /* the policy has `every` */
 };
 
-/* Effect of libapsgemm.so on the matrix products of a program. */
+/* Effect of libapsgemm.so on the matrix products of a program: a rule, whose
+ * conditions must all hold, and those that follow if they do not. */
 struct aps_policy_gemm {
+    bool by_dimension, by_product;
+    struct aps_ranges dimensions; /* one of m, n and k is in them */
+    struct aps_ranges products;   /* numbers of the process' products, from 0 */
     bool rewrite; /* false: format fp32; the BLAS computes all products */
     struct aps_format format;      /* format of inputs and products, or of A's
                                       blocks */
@@ -225,6 +230,7 @@ struct aps_policy_gemm {
     struct aps_format accumulator; /* format of partial sums and results */
     bool kahan;
     int chunk; /* terms of a chunk of the sum over k; 0: one sum */
+    struct aps_policy_gemm *next; /* owned; NULL: no rule, as format fp32 */
 };
 
 struct aps_policy; /* opaque; see source/object.h */
@@ -276,8 +282,8 @@ void aps_policy_destroy(struct aps_policy *policy); /* NULL is allowed */
 const struct aps_policy_steps *aps_policy_steps(const struct aps_policy *);
 const struct aps_policy_log *aps_policy_log(const struct aps_policy *);
 
-/* Returns the section `gemm`, or NULL. A policy with the section needs no
- * rules. */
+/* Returns the first rule of the section `gemm`, or NULL. A policy with the section
+ * needs no rules. */
 const struct aps_policy_gemm *aps_policy_gemm(const struct aps_policy *);
 
 /* Calls with fewer elements are not gradients: they have no number, and no rule

@@ -3,13 +3,17 @@
 
 #include "rules/gemm.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "grammar/formats.h"
 #include "grammar/tables.h"
 #include "number/parse.h"
+#include "rules/rule.h"
 
 enum gemm_key {
+    KEY_DIMENSIONS,
+    KEY_PRODUCTS,
     KEY_FORMAT,
     KEY_FORMAT_B,
     KEY_ACCUMULATE,
@@ -204,33 +208,112 @@ static void read_old(const struct aps_reader *reader,
         aps_read_switch(reader, keys[KEY_KAHAN], &gemm->kahan);
 }
 
-int aps_gemm_read(const struct aps_reader *reader,
-                  const struct aps_yaml_node *key, struct aps_policy_gemm *gemm)
+/* Reads a rule. `at`: its mapping; `place`: of an error that it lacks a key. Returns
+ * 0 or -1. */
+static int read_rule(const struct aps_reader *reader,
+                     const struct aps_yaml_node *place,
+                     const struct aps_yaml_node *at,
+                     struct aps_policy_gemm *gemm)
 {
-    static const char *const names[] = {"format",      "format_b", "accumulate",
-                                        "accumulator", "kahan",    NULL};
+    static const char *const names[] = {
+        "dimensions", "products",    "format", "format_b",
+        "accumulate", "accumulator", "kahan",  NULL};
     static const char *const old[] = {"accumulator", "kahan", NULL};
     static const struct aps_keywords words = {.known = names, .old = old};
     const struct aps_yaml_node *keys[KEYS];
-    struct aps_policy_gemm result = {.kahan = false};
     size_t before = reader->errors->count;
 
-    if (aps_read_keys(reader, key->value, "'gemm' (format, accumulate)", &words,
-                      keys) < 0)
+    if (aps_read_keys(reader, at, "'gemm' (format, accumulate)", &words, keys) <
+        0)
         return -1;
+    gemm->by_dimension = keys[KEY_DIMENSIONS] != NULL;
+    if (gemm->by_dimension)
+        aps_rule_read_ranges(reader, keys[KEY_DIMENSIONS], &gemm->dimensions);
+    gemm->by_product = keys[KEY_PRODUCTS] != NULL;
+    if (gemm->by_product)
+        aps_rule_read_ranges(reader, keys[KEY_PRODUCTS], &gemm->products);
     if (!keys[KEY_FORMAT])
-        aps_reader_error(reader, key, "'gemm' has no 'format'");
-    else if (!read_format(reader, keys[KEY_FORMAT], &result))
+        aps_reader_error(reader, place, "'gemm' has no 'format'");
+    else if (!read_format(reader, keys[KEY_FORMAT], gemm))
         ; /* the error has been reported */
-    else if (!result.rewrite)
+    else if (!gemm->rewrite)
         check_native(reader, keys);
     else if (keys[KEY_FORMAT_B])
-        read_format_b(reader, keys[KEY_FORMAT_B], &result);
+        read_format_b(reader, keys[KEY_FORMAT_B], gemm);
     if (keys[KEY_ACCUMULATE])
-        read_accumulate(reader, keys[KEY_ACCUMULATE], &result);
-    read_old(reader, keys, &result);
-    if (reader->errors->count > before)
+        read_accumulate(reader, keys[KEY_ACCUMULATE], gemm);
+    read_old(reader, keys, gemm);
+    return reader->errors->count > before ? -1 : 0;
+}
+
+void aps_gemm_destroy(struct aps_policy_gemm *gemm)
+{
+    while (gemm) {
+        struct aps_policy_gemm *next = gemm->next;
+
+        aps_ranges_clear(&gemm->dimensions);
+        aps_ranges_clear(&gemm->products);
+        free(gemm);
+        gemm = next;
+    }
+}
+
+int aps_gemm_read(const struct aps_reader *reader,
+                  const struct aps_yaml_node *key,
+                  struct aps_policy_gemm **gemm)
+{
+    const bool listed = key->value->kind == APS_YAML_LIST;
+    const struct aps_yaml_node *at = listed ? key->value->first : key->value;
+    struct aps_policy_gemm **end = gemm;
+    bool always = false;
+    int rc = 0;
+
+    *gemm = NULL;
+    if (!at) {
+        aps_reader_error(reader, key->value, "'gemm' is an empty list");
         return -1;
-    *gemm = result;
-    return 0;
+    }
+    for (; at; at = listed ? at->next : NULL) {
+        *end = calloc(1, sizeof **end);
+        if (!*end) {
+            aps_reader_error(reader, at, "out of memory");
+            rc = -1;
+            break;
+        }
+        if (always) {
+            aps_reader_error(reader, at,
+                             "the rule before this one holds for all products: "
+                             "this one can never match");
+            rc = -1;
+        }
+        if (read_rule(reader, listed ? at : key, at, *end) < 0)
+            rc = -1;
+        always = !(*end)->by_dimension && !(*end)->by_product;
+        end = &(*end)->next;
+    }
+    if (rc < 0) {
+        aps_gemm_destroy(*gemm);
+        *gemm = NULL;
+    }
+    return rc;
+}
+
+static bool gemm_matches(const struct aps_policy_gemm *rule, long number,
+                         long m, long n, long k)
+{
+    const struct aps_ranges *dimensions = &rule->dimensions;
+
+    if (rule->by_product && !aps_ranges_contain(&rule->products, number))
+        return false;
+    return !rule->by_dimension || aps_ranges_contain(dimensions, m) ||
+           aps_ranges_contain(dimensions, n) ||
+           aps_ranges_contain(dimensions, k);
+}
+
+const struct aps_policy_gemm *aps_gemm_rule(const struct aps_policy_gemm *gemm,
+                                            long number, long m, long n, long k)
+{
+    while (gemm && !gemm_matches(gemm, number, m, n, k))
+        gemm = gemm->next;
+    return gemm && gemm->rewrite ? gemm : NULL;
 }

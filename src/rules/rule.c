@@ -83,13 +83,13 @@ static int take_range(void *data, const struct aps_item *item)
     return -1;
 }
 
-static void read_ranges(struct reading *reading,
-                        const struct aps_yaml_node *key,
-                        struct aps_ranges *ranges)
+void aps_rule_read_ranges(const struct aps_reader *reader,
+                          const struct aps_yaml_node *key,
+                          struct aps_ranges *ranges)
 {
-    struct range_taker taker = {reading->reader, key, ranges};
+    struct range_taker taker = {reader, key, ranges};
 
-    aps_read_items(reading->reader, key, take_range, &taker);
+    aps_read_items(reader, key, take_range, &taker);
     aps_ranges_sort(ranges);
 }
 
@@ -174,8 +174,8 @@ static void read_conditions(struct reading *reading)
                              &aps_keywords_type, &rule->types);
     rule->by_communicator = keys[APS_RULE_COMMUNICATORS] != NULL;
     if (rule->by_communicator)
-        read_ranges(reading, keys[APS_RULE_COMMUNICATORS],
-                    &rule->communicators);
+        aps_rule_read_ranges(reading->reader, keys[APS_RULE_COMMUNICATORS],
+                             &rule->communicators);
     rule->by_layer = keys[APS_RULE_LAYERS] != NULL;
     rule->by_epoch = keys[APS_RULE_EPOCHS] != NULL;
     rule->by_step = keys[APS_RULE_STEPS] != NULL;
@@ -189,10 +189,12 @@ static void read_conditions(struct reading *reading)
             aps_reader_error(reading->reader, keys[APS_RULE_EPOCHS],
                              "'epochs' needs the length of an epoch (steps: "
                              "{per_epoch: N} next to 'rules')");
-        read_ranges(reading, keys[APS_RULE_EPOCHS], &rule->epochs);
+        aps_rule_read_ranges(reading->reader, keys[APS_RULE_EPOCHS],
+                             &rule->epochs);
     }
     if (rule->by_step)
-        read_ranges(reading, keys[APS_RULE_STEPS], &rule->steps);
+        aps_rule_read_ranges(reading->reader, keys[APS_RULE_STEPS],
+                             &rule->steps);
     read_counts(reading);
 }
 

@@ -25,4 +25,9 @@ bool aps_rule_matches(const struct aps_rule *rule,
  * if they have at least min_count elements. */
 unsigned aps_rule_matches_all(const struct aps_rule *rule, size_t min_count);
 
+/* Reads a set of whole numbers, such as 0-4, 9, 12-; reports errors. */
+void aps_rule_read_ranges(const struct aps_reader *reader,
+                          const struct aps_yaml_node *key,
+                          struct aps_ranges *ranges);
+
 #endif

@@ -14,10 +14,9 @@ struct aps_policy {
     struct aps_policy_log log; /* log.file is owned */
     size_t min_count;
     enum aps_progress_kind progress;
-    size_t fuse;               /* bytes, 0: off */
-    struct aps_layers *layers; /* or NULL */
-    bool has_gemm;
-    struct aps_policy_gemm gemm; /* if has_gemm */
+    size_t fuse;                  /* bytes, 0: off */
+    struct aps_layers *layers;    /* or NULL */
+    struct aps_policy_gemm *gemm; /* NULL: no section */
     bool pcontrol;
     bool probes;
     unsigned types; /* types of all rules; 0: there is no rule */

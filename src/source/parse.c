@@ -99,8 +99,7 @@ static void read_gemm(const struct reading *reading)
     struct aps_policy *policy = reading->policy;
 
     if (key)
-        policy->has_gemm =
-            aps_gemm_read(&reading->reader, key, &policy->gemm) == 0;
+        aps_gemm_read(&reading->reader, key, &policy->gemm);
 }
 
 static void read_pcontrol(const struct reading *reading)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/gemm.h"
 #include "source/object.h"
 #include "policy/keywords.h"
 
@@ -19,6 +20,7 @@ void aps_policy_destroy(struct aps_policy *policy)
     for (size_t i = 0; policy->rules && i <= policy->rule_count; i++)
         aps_rule_clear(&policy->rules[i]);
     free(policy->rules);
+    aps_gemm_destroy(policy->gemm);
     aps_layers_destroy(policy->layers);
     free((char *)policy->log.file);
     free(policy);
@@ -36,7 +38,7 @@ const struct aps_policy_log *aps_policy_log(const struct aps_policy *policy)
 
 const struct aps_policy_gemm *aps_policy_gemm(const struct aps_policy *policy)
 {
-    return policy->has_gemm ? &policy->gemm : NULL;
+    return policy->gemm;
 }
 
 enum aps_progress_kind aps_policy_progress(const struct aps_policy *policy)

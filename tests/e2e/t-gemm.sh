@@ -51,6 +51,19 @@ for how in fortran rows columns; do
     check '... by us' empty err
 done
 
+# Rules: the first of the program's two products, both of 2 x 2 x 2, alone; sizes that
+# it does not have; and sizes that it has.
+printf '%s\n' 'version: 1' 'gemm:' '  - {products: 1-, format: fp32}' \
+    '  - {dimensions: "3-9", format: bf16}' \
+    '  - {dimensions: "1, 2", format: e5m2, accumulate: fp32}' >rules-of-products.yaml
+multiply APSMPI_POLICY=rules-of-products.yaml "$product" rows
+check 'rules: one product is rounded' equal "$(cat out)" '19 22 44 48
+71 82 120 136'
+check '... and the next BLAS computes the other' lines 1 err 'blas: cblas_sgemm'
+printf '%s\n' 'version: 1' 'gemm: [{products: 2-, format: e5m2}]' >later.yaml
+multiply APSMPI_POLICY=later.yaml "$product" rows
+check '... and all that no rule matches' equal "$(cat out)" "$exact"
+
 for case in 'fp32: APSMPI_POLICY=fp32.yaml' \
     'no section: APSMPI_POLICY=rules.yaml' \
     'off: APSMPI_POLICY=e5m2.yaml APSMPI_ENABLE=off'; do

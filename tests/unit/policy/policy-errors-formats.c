@@ -97,6 +97,12 @@ int main(void)
         {"products of what is drawn", "version: 1\ngemm: {format: qsgd7/512}\n",
          "2:16: operands of products are rounded to nearest, and the levels of "
          "qsgd7/512 are drawn: use a format intB/BUCKET, such as int8/512"},
+        {"a rule for products after one for all",
+         "version: 1\ngemm:\n  - {format: e5m2}\n  - {format: e4m3}\n",
+         "4:5: the rule before this one holds for all products: this one can "
+         "never match"},
+        {"no rule for products", "version: 1\ngemm: []\n",
+         "2:7: 'gemm' is an empty list"},
         {"sums in integers",
          RULE "format: e5m2\n    accumulate: {format: flex16}\n",
          "4:26: sums cannot be kept in flex16 unless the rule's format is "

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "policy/policy.h"
+#include "rules/gemm.h"
 #include "yaml/version.h"
 #include "tests/tap/tap.h"
 #include "tests/unit/policy/policytext.h"
@@ -311,6 +312,27 @@ static void test_gemm(void)
     aps_policy_destroy(policy);
 }
 
+static void test_gemm_rules(void)
+{
+    static const char text[] =
+        "version: 1\ngemm:\n  - {dimensions: [10, 784-], format: fp32}\n"
+        "  - {products: 0-99, format: bfp3/64}\n  - {format: bfp5/64}\n";
+    const struct aps_policy_gemm *gemm, *rule;
+    struct aps_policy *policy = parse(text, NULL);
+
+    if (!ok(policy != NULL, "rules for products"))
+        return;
+    gemm = aps_policy_gemm(policy);
+    ok(!aps_gemm_rule(gemm, 0, 10, 64, 64), "... a size in FP32");
+    ok(!aps_gemm_rule(gemm, 0, 64, 1000, 64), "... another");
+    ok(!aps_gemm_rule(gemm, 0, 64, 64, 784), "... the inner one");
+    rule = aps_gemm_rule(gemm, 99, 64, 64, 64);
+    is(rule ? rule->format.name : "none", "bfp3/64", "... by its number");
+    rule = aps_gemm_rule(gemm, 100, 64, 64, 64);
+    is(rule ? rule->format.name : "none", "bfp5/64", "... the last rule");
+    aps_policy_destroy(policy);
+}
+
 /* Keys of other tools are allowed in every mapping, with any value. */
 static void test_ignored(void)
 {
@@ -419,6 +441,7 @@ int main(void)
     test_steps_kinds();
     test_names();
     test_gemm();
+    test_gemm_rules();
     test_ignored();
     test_log();
     test_needs();
