@@ -9,6 +9,21 @@
 #include "call/collective.h"
 #include "comm/report.h"
 
+/* Rank 0 writes the exponents of its own gradients. */
+static void observe_exponents(const struct aps_call *call,
+                              const struct aps_layer *layer)
+{
+    struct aps_context *context = call->context;
+    struct aps_binades binades = {0};
+
+    if (context->rank != 0 || layer->key.call != APS_CALL_ALLREDUCE)
+        return;
+    aps_sample_exponents(&context->sample, layer->memory, layer->in,
+                         layer->count, &binades);
+    aps_context_write_exponents(context, &layer->key, aps_call_function(call),
+                                &binades);
+}
+
 void aps_sample_before(struct aps_call *call, const struct aps_layer *layer,
                        int *ready)
 {
@@ -17,6 +32,7 @@ void aps_sample_before(struct aps_call *call, const struct aps_layer *layer,
 
     aps_fpenv_enter(&environment);
     rc = call->arguments.collective->reference(call, layer, ready);
+    observe_exponents(call, layer);
     aps_fpenv_leave(&environment);
     (void)aps_context_fail(call->context, aps_call_function(call), rc);
 }

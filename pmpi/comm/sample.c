@@ -151,6 +151,20 @@ int aps_sample_reference(struct aps_sample *sample,
     return outcome;
 }
 
+void aps_sample_exponents(const struct aps_sample *sample,
+                          const struct aps_memory *memory, const void *x,
+                          size_t n, struct aps_binades *binades)
+{
+    for (size_t begin = 0; begin < n; begin += CHUNK) {
+        const size_t length = sample_length_at(begin, n);
+
+        aps_binades_add(binades,
+                        sample_on_host(sample, memory,
+                                       aps_memory_at(memory, x, begin), length),
+                        length);
+    }
+}
+
 void aps_sample_keep(struct aps_sample *sample, const struct aps_memory *memory,
                      const void *in, size_t n, int *ready)
 {

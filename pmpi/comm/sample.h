@@ -11,6 +11,7 @@
 
 #include "codec/memory.h"
 #include "message/vcomm.h"
+#include "roundoff/binades.h"
 #include "roundoff/measure.h"
 
 /* Maximum number of elements of a sampled layer, because a rank keeps 8 bytes
@@ -65,5 +66,10 @@ int aps_sample_merge(const struct aps_vcomm *vcomm, struct aps_measure *measure,
 void aps_sample_compare(const struct aps_sample *sample,
                         const struct aps_memory *memory, const void *out,
                         size_t n, struct aps_measure *measure);
+
+/* Local. Adds the exponents of x[n] to the histogram. */
+void aps_sample_exponents(const struct aps_sample *sample,
+                          const struct aps_memory *memory, const void *x,
+                          size_t n, struct aps_binades *binades);
 
 #endif

@@ -9,10 +9,11 @@ results of apsmpi-bench in the same way.
     command         arguments, and the work of the command
     page            page_frame      the page; its head
     page_candidates                 candidates, and a policy that follows from them
+    page_exponents                  the exponents of the values
     page_formats                    formats that were chosen while the program ran
     page_parts                      elements, tables and figures of the page
     log_figures     line_figures    bench_figures   drawn by matplotlib
-    candidate_figures               format_figures
+    candidate_figures               exponent_figures    format_figures
     figures         grid            what figures share; layers by steps
     follow          the table while a log grows
     tables          bench_tables    as text and as CSV

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figures of candidates: the error of each in each layer and the bytes that it would
-have sent; and the binades of the values."""
-
-import math
+have sent."""
 
 from apsmpi_log.text import shorten
 
 from .candidate_tables import candidate_names
-from .figures import (COLOURS, ERR_LABEL, HUGE, MARKERS, TINY, add_cell_tips, add_tip,
-                      figure_height, layer_labels, set_error_ticks, set_layer_axis,
-                      set_whole_axis)
+from .figures import (COLOURS, ERR_LABEL, HUGE, MARKERS, TINY, add_tip, layer_labels,
+                      set_error_ticks)
 from .statistics import merge
 
 LAYERS_NAMED = 40       # largest number of layers that all have their names
-LAYERS_MAX = 400        # rows of a map
-BINADES_MAX = 160       # columns of a map: more share one
 
 
 def set_error_axis(mpl, ax):
@@ -79,41 +74,4 @@ def figure_candidates(mpl, logs):
         left.set_title("%s: candidates by layer" % shorten(log.label, 50))
         draw_costs(mpl, right, log, names)
         right.set_title("bytes and error, all layers")
-    return fig
-
-
-def figure_exponents(mpl, np, histograms):
-    """Draws the part of each layer's values by binade. histograms: {layer key:
-    Histogram}, at least one with a binade."""
-    keys = sorted(histograms)[:LAYERS_MAX]
-    exponents = {e for key in keys for e in histograms[key].binades}
-    low, high = min(exponents), max(exponents)
-    share = -(-(high - low + 1) // BINADES_MAX)
-    parts = np.full((len(keys), (high - low) // share + 1), math.nan)
-    for row, key in enumerate(keys):
-        one = histograms[key]
-        for exponent, number in one.binades.items():
-            column = (exponent - low) // share
-            parts[row, column] = np.nansum([parts[row, column], number / one.values])
-    fig, ax = mpl.pyplot.subplots(figsize=(14, figure_height(len(keys))),
-                                  layout="constrained")
-    # The outer edges of the first and the last column, in exponents.
-    edges = low - .5, low + share * parts.shape[1] - .5
-    limits = np.nanmin(parts) / 2, 1
-    image = ax.imshow(np.ma.masked_invalid(parts), aspect="auto", cmap="magma_r",
-                      interpolation="nearest", norm=mpl.colors.LogNorm(*limits),
-                      extent=(*edges, len(keys) - .5, -.5))
-    bar = fig.colorbar(image, ax=ax, location="bottom", aspect=60, pad=0.02)
-    bar.set_label("part of the layer's values")
-    set_error_ticks(mpl, bar.ax.xaxis, limits)
-    bar.outline.set_visible(False)
-    ax.set_xlabel("e: magnitudes from 2^e to 2^(e + 1)")
-    set_whole_axis(mpl, ax.xaxis)
-    names = [histograms[key].name for key in keys]
-    set_layer_axis(ax, layer_labels(keys, names))
-    add_cell_tips(ax, layer_labels(keys, names, 10 ** 6), parts,
-                  lambda first, last: "2^%d" % (low + first * share) if (
-                      first == last and share == 1) else "2^%d to 2^%d" % (
-                          low + first * share, low + (last + 1) * share - 1),
-                  edges[0], share)
     return fig

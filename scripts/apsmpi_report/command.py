@@ -16,6 +16,7 @@ from .bench import Bench
 from .bench_figures import figure_bench
 from .bench_tables import print_bench
 from .candidate_figures import figure_candidates
+from .exponent_figures import figure_lost
 from .exponents import exponents_path
 from .figures import draw
 from .follow import follow
@@ -26,6 +27,25 @@ from .page import write_page
 from .snr import Snr, figure_snr, print_snr
 from .tables import print_report, write_csv
 from .text import note
+
+
+def figure_errors(mpl, np, logs):
+    """Errors of the program's sums, or of candidates if there are no others."""
+    if not logs[0].total.rows:
+        return figure_candidates(mpl, logs)
+    return figure_one(mpl, np, logs[0]) if len(logs) == 1 \
+        else figure_compared(mpl, np, logs)
+
+
+# kind of figure: (option, figure(mpl, np, logs), help, true if it shows candidates)
+PLOTS = {
+    "errors": ("--plot", figure_errors, "errors, scales and bytes", True),
+    "scales": ("--plot-scales", figure_scales,
+               "the scale exponents of each layer over the steps", False),
+    "residuals": ("--plot-residuals", figure_residuals,
+                  "what compressors leave out of each layer over the steps", False),
+    "lost": ("--plot-lost", figure_lost,
+             "the part of the values that formats lose, over the scale", True)}
 
 
 def parse_layers(text):
@@ -100,16 +120,10 @@ def parse_arguments(arguments):
     parser.add_argument("--by", choices=list(KEYS), default="layer",
                         help="the table has a line for each of these "
                         "(default: layer)")
-    parser.add_argument("--plot", metavar="FILE", action="append", default=[],
-                        type=parse_plot, help="draw a figure, .png or .svg; "
-                        "may be given several times (needs matplotlib)")
-    parser.add_argument("--plot-scales", metavar="FILE", action="append",
-                        default=[], type=parse_plot, help="draw the scale "
-                        "exponents of each layer over the steps, .png or .svg")
-    parser.add_argument("--plot-residuals", metavar="FILE", action="append",
-                        default=[], type=parse_plot, help="draw what "
-                        "compressors leave out of each layer over the steps, "
-                        ".png or .svg")
+    for option, _, what, _ in PLOTS.values():
+        parser.add_argument(option, metavar="FILE", action="append", default=[],
+                            type=parse_plot, help="draw %s, .png or .svg; may be given "
+                            "several times (needs matplotlib)" % what)
     parser.add_argument("--csv", metavar="FILE",
                         help="write the table as CSV, in full precision")
     parser.add_argument("--follow", action="store_true",
@@ -134,30 +148,40 @@ def parse_arguments(arguments):
     options = parser.parse_args(arguments)
     if not options.bench and not options.snr and not options.logs:
         parser.error("no LOG")
-    if options.bench and (options.logs or options.csv or options.plot_scales):
-        parser.error("--bench takes neither LOG nor --csv nor --plot-scales")
-    if (options.bench or options.snr) and options.plot_residuals:
-        parser.error("--plot-residuals draws logs alone")
-    if (options.bench or options.snr) and options.html:
-        parser.error("--html shows logs alone")
+    if options.bench and (options.logs or options.csv):
+        parser.error("--bench takes neither LOG nor --csv")
+    if options.bench or options.snr:
+        for option, _, paths in plots_of(options):
+            if paths and option != "--plot":
+                parser.error("%s draws logs alone" % option)
+        if options.html:
+            parser.error("--html shows logs alone")
     if options.follow and (
             len(options.logs) != 1 or options.bench or options.snr or options.csv
-            or options.html or options.plot or options.plot_scales
-            or options.plot_residuals):
+            or options.html or any(paths for _, _, paths in plots_of(options))):
         parser.error("--follow takes one LOG, and writes no file")
-    if options.snr and (options.logs or options.csv or options.bench or
-                        options.plot_scales):
-        parser.error("--snr takes neither LOG, --bench, --csv nor "
-                     "--plot-scales")
+    if options.snr and (options.logs or options.csv or options.bench):
+        parser.error("--snr takes neither LOG, --bench nor --csv")
     return options
+
+
+def plots_of(options):
+    """Returns (option, kind, paths) for each of PLOTS."""
+    return [(option, kind, getattr(options, option[2:].replace("-", "_")))
+            for kind, (option, *_) in PLOTS.items()]
+
+
+def shown_by(kind, logs):
+    """Returns the logs that a figure of this kind shows."""
+    return [log for log in logs if log.total.rows] or [
+        log for log in logs if PLOTS[kind][3] and log.filled and log.candidates.rows]
 
 
 def keep_what_is_read(options):
     """Raises UserError if an output file is also an input file."""
     outputs = [("--csv", options.csv), ("--html", options.html),
-               *(("--plot", path) for path in options.plot),
-               *(("--plot-scales", path) for path in options.plot_scales),
-               *(("--plot-residuals", path) for path in options.plot_residuals)]
+               *((option, path) for option, _, paths in plots_of(options)
+                 for path in paths)]
     keep_inputs(outputs, [*options.logs, *map(exponents_path, options.logs),
                           options.bench, options.snr])
 
@@ -183,38 +207,32 @@ def main_follow(options):
 
 def write_files(options, logs):
     """Writes the files that the options name, from logs that have been read."""
-    plots = options.plot + options.plot_scales + options.plot_residuals
-    drawn = [log for log in logs if log.total.rows]
-    measured = [log for log in logs if log.filled and log.candidates.rows]
     if options.csv:
         write_csv(options.csv, logs, options.by)
     if options.html:
         write_page(options.html, logs, options.by)
-    if options.plot and drawn:
-        draw("--plot", options.plot, lambda mpl, np: (
-            figure_one(mpl, np, drawn[0]) if len(drawn) == 1
-            else figure_compared(mpl, np, drawn)))
-    elif options.plot and measured:
-        draw("--plot", options.plot,
-             lambda mpl, np: figure_candidates(mpl, measured))
-        plots = options.plot_scales + options.plot_residuals
-    if options.plot_scales and drawn:
-        draw("--plot-scales", options.plot_scales,
-             lambda mpl, np: figure_scales(mpl, np, drawn))
-    if options.plot_residuals and drawn:
-        draw("--plot-residuals", options.plot_residuals,
-             lambda mpl, np: figure_residuals(mpl, np, drawn))
-    if plots and not drawn:
-        note("no rows to draw: %s not written" % ", ".join(plots))
+    left = []
+    for option, kind, paths in plots_of(options):
+        shown = shown_by(kind, logs)
+        if paths and shown:
+            draw(option, paths, lambda mpl, np: PLOTS[kind][1](mpl, np, shown))
+        elif paths:
+            left += paths
+    if left:
+        note("no rows to draw: %s not written" % ", ".join(left))
 
 
-def main_logs(options):
-    figures = bool(options.plot or options.plot_scales or options.plot_residuals
-                   or options.html)
+def read_logs(options, figures):
     logs = [Log(path, options, figures) for path in options.logs]
     for log in logs:
         log.read()
     set_labels(logs)
+    return logs
+
+
+def main_logs(options):
+    logs = read_logs(options, bool(
+        options.html or any(paths for _, _, paths in plots_of(options))))
     # Files first: a reader who leaves early (head) still gets them.
     write_files(options, logs)
     if (not any(log.filled for log in logs) and any(log.has_rows for log in logs)):

@@ -32,12 +32,13 @@ TICKS = 8               # most intervals between the steps that an axis names
 ERR_LABEL = "mean round-off error  |ref − low| / |ref|"
 
 
-def load_matplotlib(option="--plot"):
-    """Returns matplotlib and numpy. `option` names what needs them, for a
-    UserError."""
+def load_matplotlib(option="--plot", backend="Agg"):
+    """Returns matplotlib and numpy. `option` names what needs them, for a UserError.
+    backend: of matplotlib; None: the one that the program has chosen."""
     try:
         import matplotlib
-        matplotlib.use("Agg")
+        if backend:
+            matplotlib.use(backend)
         import matplotlib.pyplot
         import numpy
     except ImportError as error:

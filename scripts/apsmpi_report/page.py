@@ -10,6 +10,7 @@ from .format_changes import other_events
 from .line_figures import figure_residuals
 from .log_figures import figure_compared, figure_one, figure_steps, shows_ratios
 from .page_candidates import candidate_sections
+from .page_exponents import exponent_section
 from .page_formats import format_sections
 from .page_frame import frame
 from .page_parts import Figures, columns_table, element, fact, table, words
@@ -119,7 +120,7 @@ def section(log, by, several, figure):
         return title + element("p", words("%s: %s" % (log.path, log.why_empty())),
                                class_="note") + events(log)
     rest = [format_sections(log, figure), candidate_sections(log, by, figure),
-            events(log)]
+            exponent_section(log, figure), events(log)]
     if not log.total.rows:
         return "\n".join([title, element("p", words(describe(log))), what_ran(log),
                           notes(log), *rest])

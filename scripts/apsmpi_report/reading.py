@@ -63,7 +63,7 @@ class Log(LogFile):
     """One log file, summarised."""
 
     columns = {name: column for name, column in COLUMNS.items() if name not in (
-        "group", "node", "accumulate", "ref_l2")}   # nothing shows these
+        "group", "node", "accumulate", "ref_l2", "agree_usec")}   # nothing shows these
 
     def __init__(self, path, options, figures=False):
         """figures: true to keep the numbers of each row that figures need."""

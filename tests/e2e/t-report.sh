@@ -556,7 +556,7 @@ report --bench "$bench" --plot-residuals "$tmp/no.png"
 ok "--bench with --plot-residuals is a usage error" fails_with 'draws logs alone'
 
 report --bench "$bench" --plot-scales "$tmp/no.png"
-ok "--bench with --plot-scales is a usage error" fails_with 'nor --plot-scales'
+ok "--bench with --plot-scales is a usage error" fails_with 'draws logs alone'
 
 # --- the command itself
 
@@ -768,6 +768,27 @@ EOF
     done
     report --plot "$tmp/mixed.png" "$tmp/mixed.csv"
     ok "rows of both kinds: the program's are drawn" magic "$tmp/mixed.png"
+    # 2^-20 and 2^0: one of them alone fits into e4m3, whose least value is 2^-9 and
+    # whose greatest is below 2^8, but both into e5m2 with k from 3 to 15.
+    awk '{ print $0 (NR == 1 ? ",run" : ",r1") }' "$log" >"$tmp/lost.csv"
+    printf '%s\n' run,comm,call,step,epoch,layer,name,count,zeros,infinite,nan,binades \
+        "r1,world,allreduce,0,0,0,a,4,1,0,0,-20:1 0:2" >"$tmp/lost-exponents.csv"
+    report --plot-lost "$tmp/lost.svg" "$tmp/lost.csv"
+    for text in 'what formats lose, all layers' e5m10 e3m0 'multiplied by 2^k'; do
+        ok "what formats lose is drawn, with '$text'" grep -q -e "$text" "$tmp/lost.svg"
+    done
+    report --plot-lost "$tmp/none.svg" "$log"
+    ok "... or that there are no histograms" grep -q 'no histograms of exponents' \
+        "$tmp/none.svg"
+    # shellcheck disable=SC2016
+    PYTHONPATH=$top/scripts "$python" -c '
+from apsmpi_report.exponent_figures import parts_lost
+parts = parts_lost({-20: 1, 0: 2}, "e4m3", [0, 7, 8, 10, 11])
+assert [round(3 * p) for p in parts] == [1, 1, 3, 2, 2], parts
+parts = parts_lost({-20: 1, 0: 2}, "e5m2", range(1, 17))
+assert [round(3 * p) for p in parts] == [1, 1] + 13 * [0] + [2], parts
+' >"$tmp/out" 2>"$tmp/err"
+    ok "... which is what formats make 0 or INF" test $? -eq 0
     report --plot-residuals "$tmp/residuals.svg" "$tmp/residual.csv"
     for text in 'residual: powersgd rank 4' 'wide' 'norm left out'; do
         ok "residuals over time are drawn, with '$text'" \
@@ -876,7 +897,7 @@ report --plot "$tmp/hidden.png" "$log"
 ok "--plot without matplotlib is a clear error" \
     fails_with '^apsmpi-report: --plot needs matplotlib .*: hidden by the test. Inst'
 ok "which says what to install" fails_with 'apt-get install python3-matplotlib)$'
-for option in plot-scales plot-residuals; do
+for option in plot-scales plot-residuals plot-lost; do
     report --$option "$tmp/hidden.png" "$log"
     ok "--$option is named as it was given" fails_with "^apsmpi-report: --$option needs"
 done
