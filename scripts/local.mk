@@ -32,6 +32,7 @@ dist_pythonpackage_DATA = \
 	scripts/apsmpi/cluster.py \
 	scripts/apsmpi/compressors.py \
 	scripts/apsmpi/formats.py \
+	scripts/apsmpi/gpu.py \
 	scripts/apsmpi/library.py \
 	scripts/apsmpi/logs.py \
 	scripts/apsmpi/policies.py \
@@ -59,6 +60,7 @@ dist_report_DATA = \
 	scripts/apsmpi_report/candidate_tables.py \
 	scripts/apsmpi_report/cells.py \
 	scripts/apsmpi_report/command.py \
+	scripts/apsmpi_report/exponent_figures.py \
 	scripts/apsmpi_report/exponents.py \
 	scripts/apsmpi_report/figures.py \
 	scripts/apsmpi_report/follow.py \
@@ -70,6 +72,7 @@ dist_report_DATA = \
 	scripts/apsmpi_report/log_figures.py \
 	scripts/apsmpi_report/page.py \
 	scripts/apsmpi_report/page_candidates.py \
+	scripts/apsmpi_report/page_exponents.py \
 	scripts/apsmpi_report/page_formats.py \
 	scripts/apsmpi_report/page_frame.py \
 	scripts/apsmpi_report/page_parts.py \

@@ -52,6 +52,7 @@ report</a></p>
 </table>
 """
 HEADING = re.compile(r'<h[12][^>]*\bid="([^"]+)"[^>]*>(.*?)</h[12]>', re.S)
+PICTURE = re.compile(r'<(\w+) class="Pa">(tests/[^<]+\.svg)</\1>')
 XR = re.compile(r'<a class="Xr" href="([^"]+)">(.*?)</a>', re.S)
 
 
@@ -92,6 +93,12 @@ def resolve(bodies):
         bodies[name] = re.sub(r'href="#([^"]+)"', link, body)
 
 
+def show(picture):
+    """The name of a picture becomes the picture."""
+    path = picture[2]
+    return '<img src="%s" alt="%s">' % (os.path.basename(path), path)
+
+
 def main(sources, folder, version, *paths):
     bodies = {}
     names = [os.path.basename(path) for path in paths]
@@ -108,8 +115,10 @@ def main(sources, folder, version, *paths):
     with open(os.path.join(site, "tutorial.html"), encoding="utf-8") as stream:
         bodies["tutorial"] = stream.read()
     os.makedirs(folder, exist_ok=True)
-    found = []
+    found, pictures = [], []
     for name, body in bodies.items():
+        pictures += [path for _, path in PICTURE.findall(body)]
+        body = PICTURE.sub(show, body)
         found += sections(name, body)
         title = "apsmpi" if name == "index" else f"{name} - apsmpi"
         path = os.path.join(folder, name + ".html")
@@ -118,7 +127,7 @@ def main(sources, folder, version, *paths):
     with open(os.path.join(folder, "index.js"), "w", encoding="utf-8") as stream:
         stream.write("const SECTIONS = " + json.dumps(found) + ";\n")
     for name in ["config/site/style.css", "config/site/search.js",
-                 "tests/bench/speed.svg"]:
+                 "tests/bench/speed.svg", *pictures]:
         shutil.copy(os.path.join(sources, name), folder)
     print(os.path.join(folder, "index.html"))
 

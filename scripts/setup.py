@@ -51,6 +51,11 @@ class BuildLibrary(build_ext):
                        .replace("@APS_VERSION_NUMBER@", str(number))
                        .replace("@PACKAGE_VERSION@", VERSION))
 
+        package = os.path.join(self.build_lib, "apsmpi_log")
+        os.makedirs(package, exist_ok=True)
+        with open(os.path.join(package, "built.py"), "w", encoding="utf-8") as file:
+            file.write("VERSION = %r\n" % VERSION)
+
         def compiled(name):
             return self.compiler.compile(
                 [name], output_dir=self.build_temp,
@@ -67,7 +72,7 @@ class BuildLibrary(build_ext):
 
 setup(
     version=VERSION,
-    packages=["apsmpi", "apsmpi_log"],
+    packages=["apsmpi", "apsmpi_log", "apsmpi_report", "apsmpi_suggest"],
     package_data={"apsmpi": ["py.typed"]},
     options={"build": {"build_base": "../build/python"}},
     ext_modules=[Extension("apsmpi._libaps", KERNELS + OTHERS)],

@@ -12,9 +12,11 @@ plays, by the code of libapsmpi and without MPI.
     snr(reference, x), Roundoff()       errors of rounded values
     Quantizer("e4m3", "e5m2")           a module of PyTorch
     read_log(path), read_summary(path)  DataFrames of pandas
+    plot(path, kind="scales")           figures of matplotlib
 
 Arrays are numpy.float32, torch.float32 on the CPU, or share their memory by DLPack or
-the buffer protocol; they are not copied. Errors are exceptions that say what to do:
+the buffer protocol; they are not copied. quantize, gemm and Quantizer also take tensors
+on a GPU, by libaps-cuda. Errors are exceptions that say what to do:
 ApsError is a ValueError.
 """
 
@@ -26,7 +28,7 @@ from .cluster import Cluster, sum_gradients
 from .compressors import Compressor
 from .formats import Format, formats
 from .library import LIB, ApsError, NotPlayed
-from .logs import read_log, read_summary
+from .logs import plot, read_log, read_summary
 from .policies import Plan, Policy
 from .products import gemm
 from .quantizing import quantize
@@ -34,8 +36,9 @@ from .roundoff import Roundoff, snr
 from .scalers import Backoff, Delayed, LogMax, Scaler
 
 __all__ = ["ApsError", "Backoff", "Cluster", "Compressor", "Delayed", "Format",
-           "LogMax", "NotPlayed", "Plan", "Policy", "Quantizer", "Roundoff", "Scaler", "formats",
-           "gemm", "quantize", "read_log", "read_summary", "snr", "sum_gradients"]
+           "LogMax", "NotPlayed", "Plan", "Policy", "Quantizer", "Roundoff", "Scaler",
+           "formats", "gemm", "plot", "quantize", "read_log", "read_summary", "snr",
+           "sum_gradients"]
 __version__ = LIB.aps_version_string().decode()
 
 

@@ -8,21 +8,27 @@ from typing import Any
 
 import numpy as np
 
+from .gpu import GpuArray
+
 Array = Any  # numpy.ndarray, torch.Tensor, or an object that shares its memory
 
 
 def is_tensor(x: Any) -> bool:
     """True if x is a tensor of PyTorch, which need not be installed."""
-    return type(x).__module__.split(".")[0] == "torch" and hasattr(x, "data_ptr")
+    return hasattr(x, "data_ptr") and any(
+        kind.__module__.split(".")[0] == "torch" for kind in type(x).__mro__)
 
 
-def _numpy_of(x: Any, name: str) -> Any:
+def _array_of(x: Any, name: str, gpu: bool) -> Any:
     if isinstance(x, np.ndarray):
         return x
     if is_tensor(x):
+        if gpu and x.device.type == "cuda" and str(x.dtype) == "torch.float32":
+            return GpuArray(x)
         if x.device.type != "cpu":
-            raise TypeError("%s is on the device '%s'; pass %s.cpu(): this package "
-                            "reads host memory" % (name, x.device, name))
+            raise TypeError("%s is on the device '%s'; pass %s.cpu(): %s" % (
+                name, x.device, name, "libaps-cuda takes float32 on GPUs of CUDA"
+                if gpu else "this function reads host memory"))
         if str(x.dtype) == "torch.bfloat16":
             raise TypeError("%s has the type torch.bfloat16; pass %s.float()"
                             % (name, name))
@@ -37,10 +43,11 @@ def _numpy_of(x: Any, name: str) -> Any:
                         % (name, type(x).__name__)) from None
 
 
-def floats(x: Any, name: str = "x", writable: bool = False) -> Any:
-    """The numpy.float32 array that shares the memory of x."""
-    array = _numpy_of(x, name)
-    if array.dtype != np.float32:
+def floats(x: Any, name: str = "x", writable: bool = False, gpu: bool = False) -> Any:
+    """The numpy.float32 array that shares the memory of x; with `gpu`, for a tensor on
+    a GPU a GpuArray."""
+    array = _array_of(x, name, gpu)
+    if not isinstance(array, GpuArray) and array.dtype != np.float32:
         raise TypeError("%s has the type %s, and must have float32; convert it by "
                         "%s.astype(numpy.float32) or %s.float()"
                         % (name, array.dtype, name, name))
@@ -56,12 +63,20 @@ def floats(x: Any, name: str = "x", writable: bool = False) -> Any:
 
 def result_for(x: Any, out: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
     """(array to write, what the caller gets): `out`, or a new array of x's kind."""
+    on_gpu = is_tensor(x) and x.device.type == "cuda"
     if out is not None:
-        array = floats(out, "out", writable=True)
+        array = floats(out, "out", writable=True, gpu=on_gpu)
+        if isinstance(array, GpuArray) != on_gpu or (
+                on_gpu and out.device != x.device):
+            raise TypeError("out is not on the device of the input, '%s'"
+                            % getattr(x, "device", "cpu"))
         if array.shape != shape:
             raise ValueError("out has the shape %s, and must have %s"
                              % (array.shape, shape))
         return array, out
+    if on_gpu:
+        new = GpuArray(x).empty(shape)
+        return GpuArray(new), new
     array = np.empty(shape, np.float32)
     if is_tensor(x):
         import torch

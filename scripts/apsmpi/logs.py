@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Logs and summaries of jobs, as DataFrames of pandas."""
+"""Logs and summaries of jobs, as DataFrames of pandas and as figures."""
 
 from __future__ import annotations
 
@@ -51,6 +51,27 @@ def read_log(path: Path) -> Any:
     frame = pandas.DataFrame(rows.cells)
     frame.attrs["events"] = rows.events
     return frame
+
+
+def plot(path: Path, *more: Path, kind: str = "errors", last: bool = False) -> Any:
+    """A figure of matplotlib, as apsmpi-report(1) draws it of these logs. kind: errors,
+    scales, residuals, or lost, what formats lose over the scale. last: only the last
+    run of each log."""
+    from apsmpi_log.text import UserError
+    from apsmpi_report.command import PLOTS, parse_arguments, read_logs, shown_by
+    from apsmpi_report.figures import load_matplotlib
+
+    if kind not in PLOTS:
+        raise ApsError("kind %r is not one of %s" % (kind, ", ".join(PLOTS)))
+    options = parse_arguments([
+        *map(os.fspath, (path, *more)), *["--last"] * last])
+    try:
+        shown = shown_by(kind, read_logs(options, True))
+        if not shown:
+            raise ApsError("no rows to draw in %s" % ", ".join(options.logs))
+        return PLOTS[kind][1](*load_matplotlib("plot()", backend=None), shown)
+    except UserError as error:
+        raise ApsError(str(error)) from None
 
 
 def read_summary(path: Path) -> Any:

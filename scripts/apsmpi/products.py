@@ -6,8 +6,10 @@ from __future__ import annotations
 from ctypes import byref
 from typing import Any, Optional, Union
 
+from . import gpu
 from .arrays import Array, floats, result_for
 from .formats import Format, format_of
+from .gpu import GpuArray
 from .library import LIB, GemmArguments
 
 
@@ -25,12 +27,16 @@ def gemm(a: Array, b: Array, format: Union[str, Format] = "fp32",
 
     kahan: sums have Kahan's compensation. chunk: terms of a chunk of the sum.
     format_b: the format of b, with blocks as long as those of `format`. beta: `out`
-    becomes alpha * product + beta * out.
+    becomes alpha * product + beta * out. Tensors on a GPU are multiplied there, on the
+    current stream; formats in blocks are not.
     """
     kind = format_of(format)
     sums = format_of(accumulate or ("fp32" if kind.block > 1 else kind))
     second = format_of(format_b) if format_b else None
-    x, y = floats(a, "a"), floats(b, "b")
+    x, y = floats(a, "a", gpu=True), floats(b, "b", gpu=True)
+    on_gpu = isinstance(x, GpuArray)
+    if on_gpu != isinstance(y, GpuArray) or on_gpu and a.device != b.device:
+        raise TypeError("a and b are on different devices; move one to the other's")
     for name, array in (("a", x), ("b", y)):
         if array.ndim != 2:
             raise ValueError("%s has %d dimensions; pass a matrix" % (name, array.ndim))
@@ -48,5 +54,8 @@ def gemm(a: Array, b: Array, format: Union[str, Format] = "fp32",
         a=x.ctypes.data, lda=x.shape[1], b=y.ctypes.data, ldb=y.shape[1], beta=beta,
         c=to.ctypes.data, ldc=n, chunk=chunk,
         format_b=second.pointer if second else None)
-    LIB.aps_gemm(byref(arguments))
+    if on_gpu:
+        gpu.call("aps_cuda_gemm", x, byref(arguments))
+    else:
+        LIB.aps_gemm(byref(arguments))
     return result

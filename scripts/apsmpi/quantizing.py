@@ -6,8 +6,10 @@ from __future__ import annotations
 from ctypes import byref, c_int
 from typing import Any, Optional, Union
 
+from . import gpu
 from .arrays import Array, floats, result_for
 from .formats import Format, format_of
+from .gpu import GpuArray
 from .library import LIB, ROUNDINGS, ApsError, CastOptions
 
 Scale = Union[None, int, str]
@@ -20,6 +22,8 @@ def exponent_of(format: Format, scale: Scale, x: Any, ranks: int) -> int:
         return 0
     if isinstance(scale, int):
         return scale
+    if isinstance(x, GpuArray):
+        x = x.greatest()            # both scales follow from it
     if scale == "aps":
         LIB.aps_max_exponent(x.ctypes.data, x.size, max(ranks, 1), byref(exponent))
         return int(LIB.aps_scale_exponent(format.pointer, exponent))
@@ -47,18 +51,22 @@ def quantize(x: Array, format: Union[str, Format], scale: Scale = None,
     exponent of a power of two. Formats in blocks scale themselves. rounding: nearest,
     stochastic, toward-zero, cpd or correlated. seed, layer, step, stage, rank, ranks
     and offset are the key of random bits (libaps(3)). out: the array to write, which
-    may be x.
+    may be x. A tensor on a GPU is rounded there, on the current stream.
     """
     if rounding not in ROUNDINGS:
         raise ApsError("rounding %r is not one of %s" % (rounding,
                                                        ", ".join(ROUNDINGS)))
     kind = format_of(format)
-    array = floats(x)
+    array = floats(x, gpu=True)
     to, result = result_for(x, out, array.shape)
     options = CastOptions(seed=seed, offset=offset, layer=layer, step=step,
                           rounding=ROUNDINGS[rounding], stage=stage, rank=rank,
                           ranks=ranks,
                           scale_exponent=exponent_of(kind, scale, array, ranks))
-    LIB.aps_cast_array(kind.pointer, array.ctypes.data, array.size, byref(options),
-                       to.ctypes.data)
+    arguments = (kind.pointer, array.ctypes.data, array.size, byref(options),
+                 to.ctypes.data)
+    if isinstance(array, GpuArray):
+        gpu.call("aps_cuda_cast_array", array, *arguments)
+    else:
+        LIB.aps_cast_array(*arguments)
     return result

@@ -15,6 +15,7 @@ import os
 import re
 import sys
 import tempfile
+import types
 
 import numpy as np
 
@@ -312,6 +313,25 @@ def test_logs(data):
                 apsmpi.read_summary, path)
 
 
+def test_plots(data):
+    if importlib.util.find_spec("matplotlib") is None:
+        skip("figures", "matplotlib is not installed")
+        return
+    import matplotlib
+    matplotlib.use("svg")
+    path = os.path.join(data, "report.csv")
+    for kind in "errors", "scales", "residuals", "lost":
+        figure = apsmpi.plot(path, kind=kind)
+        ok(isinstance(figure, matplotlib.figure.Figure) and figure.axes,
+           "a figure of a log: %s" % kind)
+    ok(len(apsmpi.plot(path, path).axes) > 1, "... of two logs")
+    ok(matplotlib.get_backend() == "svg", "... with the program's backend")
+    refuses("a figure that is none", apsmpi.ApsError, "not one of errors, scales",
+            lambda: apsmpi.plot(path, kind="speed"))
+    refuses("a figure of no log", apsmpi.ApsError, "not a round-off log", apsmpi.plot,
+            os.path.join(data, "policies.txt"))
+
+
 def test_torch():
     try:
         import torch
@@ -343,6 +363,47 @@ def test_torch():
     ok(torch.equal(parameter.detach(), torch.zeros(2)), "a step of SGD by a Backoff")
     total = apsmpi.Cluster(1, 2, "format: e4m3").allreduce([x, x])
     ok(isinstance(total, torch.Tensor), "a Cluster's sum of tensors")
+    if "CUDA_ON_HOST" in os.environ:
+        test_gpu(torch, x)
+    else:
+        skip("tensors on a GPU", "the stand-in of libaps-cuda was not built")
+
+
+def test_gpu(torch, x):
+    """A tensor that says that it is on a GPU; CUDA_ON_HOST has the functions of
+    libaps-cuda for it."""
+    class OnGpu(torch.Tensor):
+        device = property(lambda self: torch.device("cuda:0"))
+
+    def on_gpu(tensor):
+        return tensor.clone().as_subclass(OnGpu)
+
+    torch.cuda.device = lambda device: contextlib.nullcontext()
+    torch.cuda.current_stream = lambda: types.SimpleNamespace(cuda_stream=7)
+    y = on_gpu(x)
+    os.environ["LIBAPS_CUDA"] = "/nowhere.so"
+    refuses("no libaps-cuda", apsmpi.ApsError, "pass x.cpu()", apsmpi.quantize, y,
+            "e4m3")
+    os.environ["LIBAPS_CUDA"] = os.environ["CUDA_ON_HOST"]
+    y[3] = float("inf")
+    for scale in (None, "aps", "aps-tight", 4):
+        want = apsmpi.quantize(y.numpy(), "e4m3", scale, ranks=3)
+        z = apsmpi.quantize(y, "e4m3", scale, ranks=3)
+        ok(isinstance(z, OnGpu) and same(z.numpy(), want), "on a GPU, scale %s" % scale)
+    out = on_gpu(x)
+    ok(apsmpi.quantize(y, "e5m2", out=out) is out and
+       same(out.numpy(), apsmpi.quantize(y.numpy(), "e5m2")), "... to an output")
+    a, b = on_gpu(x.reshape(4, 6)), on_gpu(x.reshape(6, 4))
+    ok(same(apsmpi.gemm(a, b, "e4m3", "e5m10").numpy(),
+            apsmpi.gemm(a.numpy(), b.numpy(), "e4m3", "e5m10")), "... a product")
+    refuses("... two devices", TypeError, "different devices", apsmpi.gemm, a,
+            x.reshape(6, 4))
+    refuses("... an output elsewhere", TypeError, "device of the input",
+            apsmpi.quantize, y, "e4m3", out=x.clone())
+    refuses("... double", TypeError, "float32 on GPUs", apsmpi.quantize,
+            on_gpu(x.double()), "e4m3")
+    refuses("... other functions", TypeError, "reads host memory",
+            apsmpi.Backoff().exponent, y)
 
 
 def main(data, manual):
@@ -357,6 +418,7 @@ def main(data, manual):
     test_scalers()
     test_compressors()
     test_logs(data)
+    test_plots(data)
     test_torch()
     print("1..%d" % counted[0])
     return counted[1] > 0

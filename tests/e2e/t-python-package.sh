@@ -7,6 +7,25 @@
 [ -z "$sanitizer" ] || skip_all 'a build with sanitizers'
 page=$top_srcdir/scripts/apsmpi-python.7
 
+# The functions of libaps-cuda, on the host.
+cat >cuda.c <<'END'
+#include <aps.h>
+int aps_cuda_cast_array(const struct aps_format *format, const float *x, size_t n,
+                        const struct aps_cast_options *options, float *y,
+                        void *stream, struct aps_error *error)
+{
+    return stream == (void *)7 ? aps_cast_array(format, x, n, options, y, error) : -1;
+}
+int aps_cuda_gemm(const struct aps_gemm_arguments *arguments, void *stream,
+                  struct aps_error *error)
+{
+    return stream == (void *)7 ? aps_gemm(arguments, error) : -1;
+}
+END
+# shellcheck disable=SC2086 # a compiler may have arguments
+$CC -shared -fPIC -I"$top_srcdir/src" -I"$top_builddir/src" -o cuda.so cuda.c \
+    "$top_builddir/.libs/libaps.so" || exit 1
+
 # package PYTHON
 package()
 {
@@ -14,7 +33,8 @@ package()
         skip "$1" 'it has no module numpy'
         return
     fi
-    timed env LIBAPS="$top_builddir/.libs/libaps.so" OPENBLAS_NUM_THREADS=1 \
+    timed env LIBAPS="$top_builddir/.libs/libaps.so" CUDA_ON_HOST="$tmp/cuda.so" \
+        OPENBLAS_NUM_THREADS=1 \
         PYTHONPATH="$top_srcdir/scripts" "$1" \
         "$top_srcdir/tests/e2e/python_package.py" \
         "$top_srcdir/tests/e2e/data" "$page"

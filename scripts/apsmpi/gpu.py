@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tensors of PyTorch on a GPU, by libaps-cuda."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from ctypes import byref, c_int, c_size_t, c_void_p
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from .library import LIB, ApsError, CastOptions, ErrorStruct, GemmArguments, check
+
+FUNCTIONS = {"aps_cuda_cast_array": [c_void_p, c_void_p, c_size_t,
+                                     ctypes.POINTER(CastOptions), c_void_p, c_void_p],
+             "aps_cuda_gemm": [ctypes.POINTER(GemmArguments), c_void_p]}
+
+
+class GpuArray:
+    """A tensor on a GPU, with the attributes of a NumPy array that calls need."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor, self.shape = tensor, tuple(tensor.shape)
+        self.ndim, self.size = len(self.shape), tensor.numel()
+        self.ctypes = SimpleNamespace(data=tensor.data_ptr())
+        self.flags = SimpleNamespace(c_contiguous=tensor.is_contiguous(),
+                                     writeable=True)
+
+    def greatest(self) -> Any:
+        """The greatest finite magnitude, as an array of NumPy with one value."""
+        found = self.tensor.detach().abs().nan_to_num(nan=0, posinf=0)
+        return np.float32([found.max().item()])
+
+    def empty(self, shape: tuple[int, ...]) -> Any:
+        """A new tensor on the same GPU."""
+        return self.tensor.new_empty(shape)
+
+
+@functools.lru_cache(maxsize=None)
+def library() -> ctypes.CDLL:
+    """libaps-cuda, which lies beside libaps."""
+    place = os.environ.get("LIBAPS_CUDA") or os.path.join(
+        os.path.dirname(LIB.loaded._name), "libaps-cuda.so.0")
+    try:
+        loaded = ctypes.CDLL(place, use_errno=True)
+    except OSError as error:
+        raise ApsError("a tensor is on a GPU, and libaps-cuda cannot be loaded (%s); "
+                       "pass x.cpu(), or install apsmpi with CUDA and set LIBAPS_CUDA "
+                       "to its libaps-cuda.so" % error) from None
+    for name, arguments in FUNCTIONS.items():
+        function = getattr(loaded, name)
+        function.restype = c_int
+        function.argtypes = [*arguments, ctypes.POINTER(ErrorStruct)]
+    return loaded
+
+
+def call(name: str, array: GpuArray, *arguments: Any) -> None:
+    """Starts a function of libaps-cuda on PyTorch's stream of the array's GPU."""
+    import torch
+    function, error = getattr(library(), name), ErrorStruct()
+    with torch.cuda.device(array.tensor.device):
+        stream = torch.cuda.current_stream().cuda_stream
+        check(function(*arguments, stream, byref(error)), error)
