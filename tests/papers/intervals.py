@@ -42,17 +42,18 @@ def difference(lines, row, other=FP32, name=None):
 
 
 def table_of(lines, rows):
-    """Returns a dictionary for each row."""
-    table = []
+    """Returns a dictionary for each row. Differences are from the first one."""
+    table, base = [], next(iter(rows))
     for row in rows:
         line = {"row": row, "seeds": len(last_scores(lines, row))}
         for name in (n for n in lines[0] if n not in FIXED):
-            mean, half = difference(lines, row, name=name)
+            mean, half = difference(lines, row, base, name)
             line[name] = "%.3f" % statistics.mean(last_scores(lines, row, name).values())
             line[name + " difference"] = "%.3f" % mean
             line[name + " +-"] = "%.3f" % half
-        shares = [float(l["bytes"]) for l in lines if l["row"] == row]
-        line["bytes %"] = "%.1f" % (100 * shares[0])
+        if "bytes" in lines[0]:
+            share = next(float(l["bytes"]) for l in lines if l["row"] == row)
+            line["bytes %"] = "%.1f" % (100 * share)
         table.append(line)
     return table
 
@@ -69,8 +70,8 @@ def text(x, y, words, anchor="start"):
 
 
 def draw(title, table):
-    """A line for each row: mean and interval of the difference from FP32. Rows beyond
-    the left or right edge have their value there."""
+    """A line for each row: mean and interval of the difference from the first. Rows
+    beyond the left or right edge have their value there."""
     name = list(table[0])[2]
     means = [float(line[name + " difference"]) for line in table]
     halves = [float(line[name + " +-"]) for line in table]
@@ -81,8 +82,8 @@ def draw(title, table):
     out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
            'viewBox="0 0 %d %d">' % (WIDTH, bottom + 30, WIDTH, bottom + 30),
            '<rect width="100%" height="100%" fill="#ffffff"/>',
-           text(10, 20, "%s: %s less that of FP32 with the same seed; mean of %s seeds, "
-                "95 %% interval" % (title, name, table[0]["seeds"]))]
+           text(10, 20, "%s: %s less that of %s with the same seed; mean of %s seeds, 95 %% "
+                "interval" % (title, name, table[0]["row"], table[0]["seeds"]))]
     for tick in (-limit / 1.2, 0, limit / 1.2):
         x = middle + tick * scale
         out.append('<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="%s"/>' % (
@@ -103,4 +104,54 @@ def draw(title, table):
             edge = middle + (limit if mean > 0 else -limit) * scale
             out.append(text(round(edge, 1), y + 4, "%.3g" % mean,
                             "end" if mean > 0 else "start"))
+    return "\n".join(out + ["</svg>"]) + "\n"
+
+
+# --- curves -----------------------------------------------------------------------
+
+COLOURS = ("#000000", "#0072B2", "#56B4E9", "#E69F00", "#D55E00", "#009E73", "#CC79A7")
+PANEL, HEIGHT = 330, 240
+
+
+def curve(lines, row, name):
+    """Returns the mean over seeds for each epoch."""
+    own = [line for line in lines if line["row"] == row]
+    epochs = sorted({int(line["epoch"]) for line in own})
+    return [statistics.mean(float(line[name]) for line in own
+                            if int(line["epoch"]) == epoch) for epoch in epochs]
+
+
+def draw_curves(title, lines, rows):
+    """Loss and first score by epoch, means over the seeds, for up to 7 rows."""
+    names = "loss", score_of(lines)
+    width, bottom = 2 * PANEL + 60, TOP + HEIGHT
+    height = bottom + 40 + LINE * len(rows)
+    out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
+           'viewBox="0 0 %d %d">' % (width, height, width, height),
+           '<rect width="100%" height="100%" fill="#ffffff"/>',
+           text(10, 20, "%s: means of the seeds, by epoch" % title)]
+    for panel, name in enumerate(names):
+        left = 50 + panel * (PANEL + 10)
+        curves = [curve(lines, row, name) for row in rows]
+        # A training that diverges leaves the panel.
+        first = curves[0]
+        span = max(first) - min(first)
+        low, high = min(first) - span / 10, max(first) + span / 2
+        out.append('<rect x="%d" y="%d" width="%d" height="%d" fill="none" '
+                   'stroke="#888888"/>' % (left, TOP, PANEL - 50, HEIGHT))
+        out += [text(left - 4, round(y, 1), "%.3g" % value, "end") for value, y in (
+            (high, TOP + 8), (low, bottom))]
+        out.append(text(left, bottom + 16, "%s, epochs 1 to %d" % (name, len(first))))
+        for colour, values in zip(COLOURS, curves):
+            points = " ".join("%.1f,%.1f" % (
+                left + (PANEL - 50) * i / max(1, len(values) - 1),
+                bottom - HEIGHT * (min(max(value, low), high) - low) / (high - low))
+                for i, value in enumerate(values))
+            out.append('<polyline points="%s" fill="none" stroke="%s" '
+                       'stroke-width="1.5"/>' % (points, colour))
+    for i, (colour, row) in enumerate(zip(COLOURS, rows)):
+        y = bottom + 34 + LINE * i
+        out.append('<line x1="50" y1="%g" x2="74" y2="%g" stroke="%s" '
+                   'stroke-width="2"/>' % (y - 4, y - 4, colour))
+        out.append(text(80, y, row))
     return "\n".join(out + ["</svg>"]) + "\n"

@@ -4,10 +4,12 @@ paper_tests = tests/papers/t-papers.sh
 dist_check_SCRIPTS += $(paper_tests)
 TESTS += $(paper_tests)
 EXTRA_DIST += tests/papers/README.md \
-	tests/papers/claims.py tests/papers/intervals.py tests/papers/papers.py \
-	tests/papers/results/lars.csv tests/papers/results/lars-table.csv \
-	tests/papers/results/lars.svg \
+	tests/papers/claims.py tests/papers/intervals.py tests/papers/page.py \
+	tests/papers/papers.py tests/papers/play.py \
+	tests/papers/results/lars.csv \
+	tests/papers/results/lars.svg tests/papers/results/lars-curves.svg \
 	tests/papers/rows.py tests/papers/tasks.py tests/papers/train.py
+dist_man_MANS += tests/papers/apsmpi-results.7
 
 # All papers' claims, or with PAPER=lars those of one miniature; a run continues where
 # the last one has ended. Each miniature takes up to an hour.

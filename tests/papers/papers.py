@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Trains the miniatures of the papers' tables: papers.py FOLDER [TASK...]
 
-trains each task of tasks.py (default: all) by train.py on RANKS ranks, under each row
-of rows.py with SEEDS seeds. Writes
+trains each task of rows.py (default: all) on RANKS ranks by train.py, or on 256 that
+play.py plays, under each of its rows with SEEDS seeds. Writes
 
   FOLDER/TASK.csv        a line for each row, seed and epoch: loss, scores, and the bytes
                          that rank 0 sent in the job, as a share of FP32's
   FOLDER/TASK-table.csv  a line a row: the mean score, and the mean of the differences
-                         from MPI's own FP32 with the same seed, with its 95 % interval
+                         from the first row with the same seed, with its 95 % interval
                          (Student's t); also printed
   FOLDER/TASK.svg        a picture of these intervals
+  FOLDER/TASK-curves.svg loss and score of some rows by epoch
+  FOLDER/scales-TASK.svg and scales-TASK-lost.svg    scale exponents of layers over the
+                         steps, and what formats lose over the scale
+  FOLDER/groups-error.csv errors of single sums by group size (play.py)
 
 and checks the claims of claims.py: exit status 1 if one fails. Rows that TASK.csv has
 already are not trained again, so that a run continues where the last one has ended.
@@ -28,12 +32,14 @@ sys.path.insert(0, FIGURES)
 
 from claims import CLAIMS
 from fashion import python_with_torch
-from intervals import draw, table_of
+from intervals import draw, draw_curves, table_of
 from output import write_csv
 from replay import fail, launch, library
-from rows import RULES
+from rows import CURVES, PRODUCTS, RULES
 
 RANKS, SEEDS = 4, 5
+SCALES = ("residual", "lstm", "transformer")
+PLAYED = ["--batch", "1280", "--epochs", "12"]
 SCRIPT = os.path.join(HERE, "train.py")
 
 
@@ -62,12 +68,18 @@ class Study:
                 stdout=file, check=True)
         os.remove(weights)
 
-    def policy(self, rules):
+    def policy(self, row, more=""):
+        """Writes a row's policy, with more lines at the top."""
+        products = PRODUCTS.get(self.task, {}).get(row)
         path = os.path.join(self.folder, self.task + ".yaml")
         with open(path, "w", encoding="utf-8") as file:
             file.write("version: 1\nmin_count: 1\ntable: %s\nsteps: {per_epoch: %d}\n"
-                       "rules:\n" % (self.layers, self.steps))
-            for rule in rules:
+                       % (self.layers, self.steps))
+            file.write(more)
+            if products:
+                file.write("gemm: {format: %s}\n" % products)
+            file.write("rules:\n")
+            for rule in RULES[self.task][row]:
                 file.write("  - {%s}\n" % rule)
         return path
 
@@ -78,22 +90,21 @@ class Study:
     def train(self, row):
         """Runs all seeds of a row, and appends its lines."""
         stem = os.path.join(self.folder, self.task)
-        rules, summary = RULES[self.task][row], stem + ".json"
+        summary = stem + ".json"
         variables, preloads = {}, []
         if os.path.exists(summary):
             os.remove(summary)      # a run appends to it
-        if rules:
-            variables = {"APSMPI_POLICY": self.policy(rules),
+        if RULES[self.task][row]:
+            variables = {"APSMPI_POLICY": self.policy(row),
                          "APSMPI_SUMMARY": "json:" + summary}
-            preloads = [library("libapsmpi.so")]
+            preloads = [library("libapsmpi.so"), library("libapsgemm.so")]
         launch([self.python, SCRIPT, self.task, "--seeds",
                 ",".join(map(str, self.seeds)), *self.options],
                preloads, variables, stem + ".out", RANKS)
-        share = sent_share(summary) if rules else 1
+        share = sent_share(summary) if preloads else 1
         with open(stem + ".out", encoding="utf-8") as file:
-            new = [{"row": row, **line, "bytes": "%.4f" % share}
-                   for line in csv.DictReader(file)]
-        self.append(new)
+            self.append([{"row": row, **line, "bytes": "%.4f" % share}
+                         for line in csv.DictReader(file)])
 
     def append(self, new):
         with open(self.path, "a", encoding="utf-8") as file:
@@ -102,6 +113,59 @@ class Study:
                 writer.writeheader()
             writer.writerows(new)
         self.lines += new
+
+
+class Played(Study):
+    """Group sizes: play.py plays 256 ranks, each seed in a process of its own."""
+    ERRORS = ("residual", "transformer")
+
+    def play(self, *arguments):
+        return subprocess.Popen(
+            [self.python, os.path.join(HERE, "play.py"), *arguments, *self.options],
+            stdout=subprocess.PIPE, text=True, env={
+                **os.environ, "LIBAPS": library("libaps.so"), "PYTHONPATH":
+                os.path.join(os.environ["top_srcdir"], "scripts") + ":"
+                + os.environ["PYTHONPATH"]})
+
+    def prepare(self):
+        """Writes the errors, if there is no file of them."""
+        path = os.path.join(self.folder, self.task + "-error.csv")
+        if not os.path.exists(path):
+            write_csv(path, list(read_all(
+                [self.play(name) for name in self.ERRORS])))
+
+    def train(self, row):
+        rule = ", ".join(RULES[self.task][row] or [])
+        runs = [self.play("lars", "--rule", rule, "--seeds", str(seed),
+                          *PLAYED) for seed in self.seeds]
+        self.append([{"row": row, **line} for line in read_all(runs)])
+
+
+def read_all(processes):
+    """Yields the lines of the CSVs that processes print."""
+    for process in processes:
+        text = process.communicate()[0]
+        if process.returncode:
+            fail("%s has failed" % " ".join(process.args))
+        yield from csv.DictReader(text.splitlines())
+
+
+def draw_scales(folder, python):
+    """Which scale: the exponents and the scales of gradients in one training a task."""
+    for task in SCALES:
+        study = Study(folder, task, python, [1])
+        study.prepare()
+        stem = os.path.join(folder, "scales-" + task)
+        for left in (stem + ".csv", stem + "-exponents.csv"):
+            if os.path.exists(left):
+                os.remove(left)     # a run appends to both
+        policy = study.policy("e4m3, APS", "log: {file: %s.csv, every: 10}\n" % stem)
+        launch([python, SCRIPT, task, "--seeds", "1"], [library("libapsmpi.so")],
+               {"APSMPI_POLICY": policy}, stem + ".out", RANKS)
+        subprocess.run([sys.executable, os.path.join(
+            os.environ["top_srcdir"], "scripts/apsmpi-report"), "--plot-lost",
+            stem + "-lost.svg", "--plot-scales", stem + ".svg", stem + ".csv"],
+            check=True, stdout=subprocess.DEVNULL)
 
 
 def sent_share(path):
@@ -130,6 +194,9 @@ def write_results(folder, task, lines):
     write_csv(os.path.join(folder, task + "-table.csv"), table)
     with open(os.path.join(folder, task + ".svg"), "w", encoding="utf-8") as file:
         file.write(draw(task, table))
+    path = os.path.join(folder, task + "-curves.svg")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(draw_curves(task, lines, CURVES[task]))
     columns = list(table[0])
     for line in [dict(zip(columns, columns)), *table]:
         print("%-36s" % line["row"] + "".join(
@@ -146,14 +213,18 @@ def main():
         fail("usage: papers.py FOLDER [TASK...]")
     folder, *tasks = sys.argv[1:]
     for task in tasks:
-        if task not in RULES:
-            fail("'%s' is not a task: %s" % (task, ", ".join(RULES)))
+        if task not in (*RULES, "scales"):
+            fail("'%s' is not a task: %s, scales" % (task, ", ".join(RULES)))
     # Ranks that wait leave their cores to the others, natively too.
     os.environ["APS_TEST_YIELD"] = library("tests/tap/yield.so")
     python = python_with_torch()
     good = True
-    for task in tasks or RULES:
-        study = Study(folder, task, python, range(1, 1 + SEEDS))
+    for task in tasks or (*RULES, "scales"):
+        if task == "scales":
+            draw_scales(folder, python)
+            continue
+        kind = Played if task == "groups" else Study
+        study = kind(folder, task, python, range(1, 1 + SEEDS))
         run(study)
         good &= write_results(folder, task, study.lines)
     sys.exit(not good)

@@ -60,6 +60,29 @@ def few_bits():
     yield "sign", ["format: sign/64"]
 
 
+def reductions(ranks):
+    """{name: keys} of all-reduces whose partial sums are rounded as in the APS paper;
+    and `direct`, which rounds no partial sum."""
+    return {"direct": "reduce: direct", "ring": "reduce: ring, accumulate: format",
+            **{f"groups of {k}": "reduce: {master: %d}, accumulate: format" % k
+               for k in (2, 4, 8, 16, 32, 64, 128) if k < ranks}}
+
+
+def by_group(format):
+    for name, keys in reductions(256).items():
+        yield name, [f"format: {format}, scale: aps, {keys}"]
+
+
+def low_rank_products():
+    """HBFP in all products of matrices, and PowerSGD in the sums (GC-HBFP)."""
+    for bits in (8, 6, 5, 4):
+        for block in (64, 576):
+            yield f"HBFP {bits}/{block}", "format: fp32", f"hbfp{bits}/{block}"
+        for rank in (2, 1):
+            yield (f"HBFP {bits}/64, PowerSGD {rank}",
+                   "compress: {powersgd: {rank: %d}}" % rank, f"hbfp{bits}/64")
+
+
 def plain():
     yield FP32, None
     yield "bf16", ["format: bf16, scale: none"]
@@ -75,8 +98,24 @@ RULES = {
     "scenes": [*plain(), *floats(["e5m2", "e4m3", "e3m2", "e3m0"]),
                *fp32_at_times("scenes", "e3m0", 3)],
     "lstm": [*plain(), *floats(["e5m2", "e4m3", "e3m2"]), *blocks(),
-             *low_rank([1, 2, 4])],
+             *low_rank([1, 2, 4]),
+             *((row, [rule]) for row, rule, _ in low_rank_products())],
     "transformer": [*plain(), *floats(["e5m2", "e4m3", "e3m2"]), *scales("e4m3"),
                     *low_rank([1, 4])],
+    # 256 ranks, which play.py plays
+    "groups": [("FP64", None), *by_group("e5m2")],
 }
 RULES = {task: dict(rows) for task, rows in RULES.items()}
+# The rows whose loss and score are drawn by epoch.
+CURVES = {
+    **dict.fromkeys(("residual", "lars", "scenes"), [
+        FP32, "e4m3, APS", "e4m3, no scale", "e3m2, APS", "e3m2, no scale", "e3m0, APS",
+        "e3m0, no scale"]),
+    "lstm": [FP32, "e4m3, APS", "e4m3, no scale", "e3m2, APS", "e3m2, no scale",
+             "PowerSGD 4", "HBFP 8/64, PowerSGD 2"],
+    "transformer": [FP32, "e5m2, APS", "e5m2, no scale", "e4m3, APS", "e4m3, no scale",
+                    "e3m2, APS", "PowerSGD 4"],
+    "groups": ["FP64", "direct", "groups of 2", "groups of 16", "groups of 128", "ring"],
+}
+# The rows whose products of matrices have a format, too.
+PRODUCTS = {"lstm": {row: format for row, _, format in low_rank_products()}}

@@ -34,30 +34,85 @@ result paired 'differences are between runs with the same seed, in the last epoc
 result table 'the table has means and bytes'
 result picture 'the picture has a mark for each row'
 
+# Page and pictures are those of the results, and the claims hold.
+cat >"$tmp/results_check.py" <<'END'
+import csv
+import sys
+
+from claims import CLAIMS
+from intervals import draw, draw_curves, table_of
+from rows import CURVES, RULES
+
+folder = sys.argv[1]
+for task in sys.argv[2:]:
+    rows = RULES[task]
+    with open(f"{folder}/{task}.csv", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    for name, text in ((task, draw(task, table_of(lines, rows))),
+                       (task + "-curves", draw_curves(task, lines, CURVES[task]))):
+        with open(f"{folder}/{name}.svg", encoding="utf-8") as file:
+            print(name + "-drawn", file.read() == text)
+    print(task + "-seeds", {row: len({line["seed"] for line in lines
+                                      if line["row"] == row}) for row in rows}
+          == dict.fromkeys(rows, 5))
+    failed = [text for text, holds in CLAIMS[task](lines)
+              if not holds] if task in CLAIMS else []
+    print(task + "-claims", not failed, failed)
+END
+results=$top_srcdir/tests/papers/results
+tasks=$(cd "$results" && echo *-curves.svg | sed 's/-curves.svg//g')
+# shellcheck disable=SC2086 # a list of words
+PYTHONPATH=$top_srcdir/tests/papers "$PYTHON3" "$tmp/results_check.py" "$results" \
+    $tasks >"$tmp/out"
+for task in $tasks; do
+    result $task-seeds "$task: five seeds of each row"
+    result $task-claims '... the claims hold'
+    result $task-drawn '... the picture shows these results'
+    result $task-curves-drawn '... and so do the curves'
+done
+"$PYTHON3" "$top_srcdir/tests/papers/page.py" "$results" >"$tmp/page" &&
+    cmp "$tmp/page" "$top_srcdir/tests/papers/apsmpi-results.7" >&2
+check $? 'apsmpi-results(7) shows these results'
+
 PYTHONPATH=$top_builddir/venv/mpi4py-3 /usr/bin/python3 -c 'import torch, mpi4py.MPI' \
     2>/dev/null || { skip training 'python3-torch or mpi4py is missing'; finish; }
 [ -d "$data" ] || { skip training "there is no $data"; finish; }
 
 cat >"$tmp/train_check.py" <<'END'
+import csv
 import os
 import subprocess
 import sys
 
 from fashion import python_with_torch
-from papers import Study
+from papers import Played, Study
 from rows import RULES
 
 folder = sys.argv[1]
 apsmpi = os.path.join(os.environ["top_builddir"], "apsmpi")
 python = python_with_torch()
+groups = Played(folder, "groups", python, [1, 2], ["--ranks", "16", "--examples", "64",
+                                                   "--batch", "32", "--epochs", "1"])
+groups.prepare()
+with open(os.path.join(folder, "groups-error.csv")) as file:
+    errors = {(line["task"], line["weights"], line["format"], line["reduction"]):
+              float(line["l2"]) for line in csv.DictReader(file)}
+print("groups-error", len(errors) == 40 and all(
+    direct < errors[(*key[:3], "groups of 4")] < errors[(*key[:3], "ring")]
+    for key, direct in errors.items() if key[3] == "direct"))
+for row in ("FP64", "groups of 4"):
+    groups.train(row)
+print("groups-trained", len(groups.lines) == 4, groups.lines)
 for task, rows in RULES.items():
+    if task == "groups":
+        continue
     study = Study(folder, task, python, [1, 2],
                   ["--epochs", "1", "--examples", "128", "--batch", "32"])
     study.prepare()
     bad = []
     for row, rules in rows.items():
         if rules:
-            run = subprocess.run([apsmpi, "check", study.policy(rules)], check=False,
+            run = subprocess.run([apsmpi, "check", study.policy(row)], check=False,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             bad += [run.stderr] if run.returncode else []
     print(task + "-accepted", not bad, *bad)
@@ -81,4 +136,6 @@ for task in residual lars scenes lstm transformer; do
     result $task-bytes '... a quarter of the bytes is sent'
     result $task-continued '... a second run would continue with the other rows'
 done
+result groups-error '16 played ranks: ring, groups of 4, direct by falling error'
+result groups-trained '... and train'
 finish
