@@ -10,17 +10,16 @@
 #include "base/message.h"
 #include "base/options.h"
 
+static struct aps_policy *policy; /* lives as long as the process */
 static const struct aps_policy_gemm *setting;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void read_policy(const char *path, struct aps_errors *errors)
 {
     struct aps_policy_source source;
-    struct aps_policy *policy;
 
     if (aps_policy_source_read(path, &source, errors) < 0)
         return;
-    /* It lives as long as the process. */
     if (aps_policy_parse(&source, &policy, errors) == 0)
         setting = aps_policy_gemm(policy);
     aps_policy_source_clear(&source);

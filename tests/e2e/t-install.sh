@@ -64,7 +64,7 @@ for file in "$top_srcdir"/config/layers/*.csv; do
 done
 for page in apsmpi.1 apsmpi-lab.1 apsmpi-layers.1 apsmpi-report.1 apsmpi-suggest.1 \
     apsmpi-run.1 libaps.3 apsmpi-log.5 apsmpi-policy.5 apsmpi.7 apsmpi-gpu.7 \
-    apsmpi-python.7 apsmpi-recipes.7; do
+    apsmpi-python.7 apsmpi-recipes.7 apsmpi-results.7; do
     check "the manual page $page" in_place $page "man${page##*.}"
 done
 for name in LICENSE NOTICE README.md; do

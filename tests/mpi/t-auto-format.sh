@@ -78,7 +78,7 @@ def rows(path):
     with open(path) as file:
         return [row for row in csv.DictReader(l for l in file if l[0] != "#")
                 if row["shadow"] != "0"]
-others = {"time", "usec", "run", "rule"}
+others = {"time", "usec", "agree_usec", "run", "rule"}
 mine, theirs = rows("auto.csv"), rows("shadow.csv")
 assert mine and len(mine) == len(theirs)
 for a, b in zip(mine, theirs):
