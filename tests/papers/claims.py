@@ -35,4 +35,23 @@ def lars(lines):
         yield scores.near(f"{format}, APS", 3)
 
 
-CLAIMS = {"lars": lars}
+def residual(lines):
+    """APS paper, Tables 4 and 6; and the scales of the other papers."""
+    scores = Scores(lines)
+    for format in ("e3m2", "e3m0"):
+        yield scores.better(f"{format}, APS", f"{format}, no scale")
+        yield scores.near(f"{format}, APS", 1.5)
+    for scale in ("backoff", "logmax", "underflow", "unit", "delayed"):
+        yield scores.better(f"e3m2, {scale}", "e3m2, no scale")
+    yield scores.better("e4m3, APS", "e4m3, fixed 2^10")
+
+
+def scenes(lines):
+    """APS paper, Table 3."""
+    scores = Scores(lines)
+    for format in ("e3m2", "e3m0"):
+        yield scores.better(f"{format}, APS", f"{format}, no scale")
+    yield scores.near("e4m3, APS", 1)
+
+
+CLAIMS = {"lars": lars, "residual": residual, "scenes": scenes}

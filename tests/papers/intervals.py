@@ -133,10 +133,12 @@ def draw_curves(title, lines, rows):
     for panel, name in enumerate(names):
         left = 50 + panel * (PANEL + 10)
         curves = [curve(lines, row, name) for row in rows]
-        # A training that diverges leaves the panel.
+        # The first row has its place; a training that is far worse leaves the panel.
         first = curves[0]
         span = max(first) - min(first)
-        low, high = min(first) - span / 10, max(first) + span / 2
+        rises = first[-1] > first[0]
+        low = min(first) - span / (2 if rises else 10)
+        high = max(first) + span / (10 if rises else 2)
         out.append('<rect x="%d" y="%d" width="%d" height="%d" fill="none" '
                    'stroke="#888888"/>' % (left, TOP, PANEL - 50, HEIGHT))
         out += [text(left - 4, round(y, 1), "%.3g" % value, "end") for value, y in (

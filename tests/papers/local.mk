@@ -6,8 +6,18 @@ TESTS += $(paper_tests)
 EXTRA_DIST += tests/papers/README.md \
 	tests/papers/claims.py tests/papers/intervals.py tests/papers/page.py \
 	tests/papers/papers.py tests/papers/play.py \
+	tests/papers/results/groups-error.csv \
 	tests/papers/results/lars.csv \
 	tests/papers/results/lars.svg tests/papers/results/lars-curves.svg \
+	tests/papers/results/residual.csv \
+	tests/papers/results/residual.svg tests/papers/results/residual-curves.svg \
+	tests/papers/results/scales-lstm.svg tests/papers/results/scales-lstm-lost.svg \
+	tests/papers/results/scales-residual.svg \
+	tests/papers/results/scales-residual-lost.svg \
+	tests/papers/results/scales-transformer.svg \
+	tests/papers/results/scales-transformer-lost.svg \
+	tests/papers/results/scenes.csv \
+	tests/papers/results/scenes.svg tests/papers/results/scenes-curves.svg \
 	tests/papers/rows.py tests/papers/tasks.py tests/papers/train.py
 dist_man_MANS += tests/papers/apsmpi-results.7
 

@@ -105,9 +105,16 @@ sums.
 Papers: APS, Tables 8 and 9, Fig. 11.'''),
 }
 ERRORS = '''\
-.Pp
-The errors of one sum of gradients on these ranks, before and after a training of the
-residual network and of the transformer.
+.Ss Errors by group size
+The errors of one sum of gradients on 256 ranks in e5m2 with
+.Ql scale: aps ,
+before and after a training of the residual network and of the transformer.
+The Python package of
+.Xr apsmpi-python 7
+plays the ranks, with the arithmetic of the library.
+Except in
+.Ql direct ,
+partial sums are rounded, as in the paper.
 .Sq Norm
 is the error in the Euclidean norm, and
 .Sq mean
@@ -118,7 +125,7 @@ of the ranks, 16: their partial sums grow as the root of the number of terms, an
 addition rounds in proportion.
 Equal terms have it in groups of (256^2 / 2)^(1/3), 32, which
 .Pa tests/sim/roundoff.c
-shows.
+shows; gradients of the first weights have a part in common.
 '''
 
 SCALES = '''\
@@ -175,22 +182,18 @@ def scores_table(table):
         yield row + ["%.0f" % float(line["bytes %"])] * share
 
 
-def errors_table(path):
-    """A line for each reduction; columns by task, weights and norm, in e5m2."""
+def errors_tables(path):
+    """Yields (task, table): a line for each reduction, in e5m2."""
     with open(path, encoding="utf-8") as file:
         lines = [line for line in csv.DictReader(file) if line["format"] == "e5m2"]
-    columns = list(dict.fromkeys((l["task"], l["weights"]) for l in lines))
-    titles = ["reduction"]
-    for task, weights in columns:
-        titles += ["%s, %s: norm" % (task, weights), "mean"]
-    yield titles
-    for reduction in dict.fromkeys(line["reduction"] for line in lines):
-        row = [reduction]
-        for column in columns:
-            own = next(l for l in lines if l["reduction"] == reduction
-                       and (l["task"], l["weights"]) == column)
-            row += ["%.4f" % float(own["l2"]), "%.3f" % float(own["eq5"])]
-        yield row
+    errors = {(l["task"], l["reduction"], l["weights"]): ["%.4f" % float(l["l2"]),
+                                                         "%.3f" % float(l["eq5"])]
+              for l in lines}
+    for task in dict.fromkeys(line["task"] for line in lines):
+        yield task, [["reduction", "norm before", "mean", "norm after", "mean"]] + [
+            [reduction, *errors[task, reduction, "initial"],
+             *errors[task, reduction, "trained"]]
+            for reduction in dict.fromkeys(line["reduction"] for line in lines)]
 
 
 def page(folder):
@@ -219,7 +222,11 @@ def page(folder):
     path = os.path.join(folder, "groups-error.csv")
     if os.path.exists(path):
         yield ERRORS.rstrip("\n")
-        yield from column_list(list(errors_table(path)))
+        for task, table in errors_tables(path):
+            yield ".Pp"
+            yield "%s:" % SECTIONS[task][0]
+            yield from column_list(table)
+    if os.path.exists(os.path.join(folder, "scales-residual.svg")):
         yield SCALES.rstrip("\n")
     yield ".Sh SEE ALSO"
     yield ".Xr apsmpi-policy 5 ,\n.Xr apsmpi 7 ,\n.Xr apsmpi-python 7"
