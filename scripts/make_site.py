@@ -52,7 +52,7 @@ report</a></p>
 </table>
 """
 HEADING = re.compile(r'<h[12][^>]*\bid="([^"]+)"[^>]*>(.*?)</h[12]>', re.S)
-PICTURE = re.compile(r'<(\w+) class="Pa">(tests/[^<]+\.svg)</\1>')
+PICTURE = re.compile(r'<(\w+) class="Pa">(tests/[^<]+\.(?:png|svg))</\1>')
 XR = re.compile(r'<a class="Xr" href="([^"]+)">(.*?)</a>', re.S)
 
 

@@ -32,7 +32,7 @@ class GpuArray:
     def greatest(self) -> Any:
         """The greatest finite magnitude, as an array of NumPy with one value."""
         found = self.tensor.detach().abs().nan_to_num(nan=0, posinf=0)
-        return np.float32([found.max().item()])
+        return np.array([found.max().item()], np.float32)
 
     def empty(self, shape: tuple[int, ...]) -> Any:
         """A new tensor on the same GPU."""

@@ -63,8 +63,8 @@ def plot(path: Path, *more: Path, kind: str = "errors", last: bool = False) -> A
 
     if kind not in PLOTS:
         raise ApsError("kind %r is not one of %s" % (kind, ", ".join(PLOTS)))
-    options = parse_arguments([
-        *map(os.fspath, (path, *more)), *["--last"] * last])
+    options = parse_arguments(
+        [*(str(os.fspath(log)) for log in (path, *more)), *["--last"] * last])
     try:
         shown = shown_by(kind, read_logs(options, True))
         if not shown:

@@ -11,11 +11,11 @@ EXTRA_DIST += tests/papers/README.md \
 	tests/papers/results/lars.svg tests/papers/results/lars-curves.svg \
 	tests/papers/results/residual.csv \
 	tests/papers/results/residual.svg tests/papers/results/residual-curves.svg \
-	tests/papers/results/scales-lstm.svg tests/papers/results/scales-lstm-lost.svg \
-	tests/papers/results/scales-residual.svg \
-	tests/papers/results/scales-residual-lost.svg \
-	tests/papers/results/scales-transformer.svg \
-	tests/papers/results/scales-transformer-lost.svg \
+	tests/papers/results/scales-lstm.png tests/papers/results/scales-lstm-lost.png \
+	tests/papers/results/scales-residual.png \
+	tests/papers/results/scales-residual-lost.png \
+	tests/papers/results/scales-transformer.png \
+	tests/papers/results/scales-transformer-lost.png \
 	tests/papers/results/scenes.csv \
 	tests/papers/results/scenes.svg tests/papers/results/scenes-curves.svg \
 	tests/papers/rows.py tests/papers/tasks.py tests/papers/train.py

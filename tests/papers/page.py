@@ -139,16 +139,16 @@ layer.
 .Bl -bullet -compact
 .It
 residual:
-.Pa tests/papers/results/scales-residual-lost.svg ,
-.Pa tests/papers/results/scales-residual.svg
+.Pa tests/papers/results/scales-residual-lost.png ,
+.Pa tests/papers/results/scales-residual.png
 .It
 lstm:
-.Pa tests/papers/results/scales-lstm-lost.svg ,
-.Pa tests/papers/results/scales-lstm.svg
+.Pa tests/papers/results/scales-lstm-lost.png ,
+.Pa tests/papers/results/scales-lstm.png
 .It
 transformer:
-.Pa tests/papers/results/scales-transformer-lost.svg ,
-.Pa tests/papers/results/scales-transformer.svg
+.Pa tests/papers/results/scales-transformer-lost.png ,
+.Pa tests/papers/results/scales-transformer.png
 .El
 Papers: APS, Figs. 1 to 5 and 10; gradient scaling, Figs. 1 to 3; unit scaling, Figs. 1
 and 2.
@@ -226,7 +226,7 @@ def page(folder):
             yield ".Pp"
             yield "%s:" % SECTIONS[task][0]
             yield from column_list(table)
-    if os.path.exists(os.path.join(folder, "scales-residual.svg")):
+    if os.path.exists(os.path.join(folder, "scales-residual.png")):
         yield SCALES.rstrip("\n")
     yield ".Sh SEE ALSO"
     yield ".Xr apsmpi-policy 5 ,\n.Xr apsmpi 7 ,\n.Xr apsmpi-python 7"

@@ -12,7 +12,7 @@ play.py plays, under each of its rows with SEEDS seeds. Writes
                          (Student's t); also printed
   FOLDER/TASK.svg        a picture of these intervals
   FOLDER/TASK-curves.svg loss and score of some rows by epoch
-  FOLDER/scales-TASK.svg and scales-TASK-lost.svg    scale exponents of layers over the
+  FOLDER/scales-TASK.png and scales-TASK-lost.png    scale exponents of layers over the
                          steps, and what formats lose over the scale
   FOLDER/groups-error.csv errors of single sums by group size (play.py)
 
@@ -164,7 +164,7 @@ def draw_scales(folder, python):
                {"APSMPI_POLICY": policy}, stem + ".out", RANKS)
         subprocess.run([sys.executable, os.path.join(
             os.environ["top_srcdir"], "scripts/apsmpi-report"), "--plot-lost",
-            stem + "-lost.svg", "--plot-scales", stem + ".svg", stem + ".csv"],
+            stem + "-lost.png", "--plot-scales", stem + ".png", stem + ".csv"],
             check=True, stdout=subprocess.DEVNULL)
 
 
