@@ -260,7 +260,8 @@ check '... whose rows are there' equal "$(column step foreign-1.csv | wc -l)" \
     "$(column step low.csv | wc -l)"
 job 2 APSMPI_POLICY=good.yaml APSMPI_LOG=foreign.csv $digits --epochs 1
 check '... as are those of the next job' equal \
-    "$(column run foreign-1.csv | uniq | wc -l) $(ls foreign.csv foreign-?.csv | wc -l)" '2 2'
+    "$(column run foreign-1.csv | uniq | wc -l) $(ls foreign.csv foreign-?.csv |
+        wc -l)" '2 2'
 check '... which reports it, too' lines 1 err 'the log is foreign-1.csv'
 
 # The disk becomes full in the middle: a limit on the size of files, and a log
