@@ -9,32 +9,21 @@
 #include "call/collective.h"
 #include "comm/report.h"
 
-/* Rank 0 writes the exponents of its own gradients. */
-static void observe_exponents(const struct aps_call *call,
-                              const struct aps_layer *layer)
-{
-    struct aps_context *context = call->context;
-    struct aps_binades binades = {0};
-
-    if (context->rank != 0 || layer->key.call != APS_CALL_ALLREDUCE)
-        return;
-    aps_sample_exponents(&context->sample, layer->memory, layer->in,
-                         layer->count, &binades);
-    aps_context_write_exponents(context, &layer->key, aps_call_function(call),
-                                &binades);
-}
-
 void aps_sample_before(struct aps_call *call, const struct aps_layer *layer,
                        int *ready)
 {
+    struct aps_context *context = call->context;
     fenv_t environment;
     int rc;
 
     aps_fpenv_enter(&environment);
     rc = call->arguments.collective->reference(call, layer, ready);
-    observe_exponents(call, layer);
+    if (context->rank == 0 && layer->key.call == APS_CALL_ALLREDUCE)
+        aps_context_write_exponents(context, &layer->key,
+                                    aps_call_function(call), layer->memory,
+                                    layer->in);
     aps_fpenv_leave(&environment);
-    (void)aps_context_fail(call->context, aps_call_function(call), rc);
+    (void)aps_context_fail(context, aps_call_function(call), rc);
 }
 
 void aps_sample_after(struct aps_call *call, const struct aps_layer *layer,

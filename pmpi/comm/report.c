@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/message.h"
 #include "base/print.h"
+#include "comm/sample.h"
 #include "device/bounce.h"
 #include "device/device.h"
 #include "job/log_event.h"
@@ -264,8 +265,10 @@ void aps_context_row(struct aps_context *context,
 void aps_context_write_exponents(struct aps_context *context,
                                  const struct aps_plan_key *key,
                                  const char *function,
-                                 const struct aps_binades *binades)
+                                 const struct aps_memory *memory,
+                                 const void *in)
 {
+    struct aps_binades binades = {0};
     char call[32];
     const struct aps_log_row row = {
         .run = context->world->agreed.run,
@@ -280,8 +283,11 @@ void aps_context_write_exponents(struct aps_context *context,
     struct aps_log *file = aps_job_exponents(context->job, context->rank);
     struct aps_error error;
 
+    if (!file)
+        return;
     report_write_call(function, call, sizeof call);
-    if (file && aps_exponents_write(file, &row, binades, &error) < 0)
+    aps_sample_exponents(&context->sample, memory, in, key->count, &binades);
+    if (aps_exponents_write(file, &row, &binades, &error) < 0)
         aps_job_lost_file(file, context->rank, &error,
                           "histograms of exponents");
 }

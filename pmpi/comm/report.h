@@ -90,12 +90,13 @@ void aps_context_row(struct aps_context *context,
                      const struct aps_plan *plan, const char *function,
                      const struct aps_sampled *sampled);
 
-/* Local, on rank 0. Writes the histogram of exponents of the layer's inputs to
- * the log, if this process has one. */
+/* Local, on rank 0. Writes the histogram of exponents of the layer's inputs,
+ * in[key->count], to the file next to the log, if this process has one. */
 void aps_context_write_exponents(struct aps_context *context,
                                  const struct aps_plan_key *key,
                                  const char *function,
-                                 const struct aps_binades *binades);
+                                 const struct aps_memory *memory,
+                                 const void *in);
 
 /* Local. Writes the policy and the layer table on rank 0, after discovery has
  * found the step. */

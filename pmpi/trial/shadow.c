@@ -121,14 +121,12 @@ static void shadow_tell_first(const struct aps_subject *subject)
 static void shadow_begin(struct aps_subject *subject)
 {
     const struct aps_layer *layer = &subject->layer;
-    struct aps_binades binades = {0};
 
     if (subject->context->rank != 0)
         return;
     shadow_tell_first(subject);
-    aps_binades_add(&binades, layer->in, layer->count);
     aps_context_write_exponents(subject->context, &layer->key,
-                                subject->function, &binades);
+                                subject->function, layer->memory, layer->in);
 }
 
 /* Returns the bits of a nonnegative float, which as integers have the same
