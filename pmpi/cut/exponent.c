@@ -57,12 +57,22 @@ void aps_exponent_set(const struct aps_wire *wire, int count,
             aps_wire_stage_exponent(wire, greatest[i]);
 }
 
+/* COLLECTIVE over vcomm. The ranks take the MAX of exponents[count]. */
+static int exponent_agree(const struct aps_vcomm *vcomm, int count,
+                          int exponents[], struct aps_cost *cost)
+{
+    const int64_t begin = aps_exponent_clock(cost);
+    const int rc = aps_agree_max(vcomm, count, exponents);
+
+    cost->agree_ns += aps_exponent_clock(cost) - begin;
+    return rc;
+}
+
 int aps_exponent_vectors(const struct aps_vcomm *vcomm,
                          const struct aps_wire *wire, bool whole, int count,
                          struct aps_vector vectors[], struct aps_cost *cost)
 {
     int greatest[APS_VECTORS_MAX];
-    int64_t begin;
     bool agreed = whole;
     int rc = MPI_SUCCESS;
 
@@ -77,9 +87,7 @@ int aps_exponent_vectors(const struct aps_vcomm *vcomm,
         for (int i = 0; i < count; i++)
             greatest[i] =
                 aps_scale_max_exponent(vectors[i].magnitude.max, vcomm->size);
-        begin = aps_exponent_clock(cost);
-        rc = aps_agree_max(vcomm, count, greatest);
-        cost->agree_ns += aps_exponent_clock(cost) - begin;
+        rc = exponent_agree(vcomm, count, greatest, cost);
     }
     aps_exponent_set(wire, count, greatest, vectors);
     return rc;
@@ -90,7 +98,6 @@ int aps_exponent_agree_all(const struct aps_vcomm *vcomm,
                            const float max[], int exponents[],
                            struct aps_cost *cost)
 {
-    int64_t begin;
     int rc;
 
     for (int i = 0; i < count; i++)
@@ -99,9 +106,7 @@ int aps_exponent_agree_all(const struct aps_vcomm *vcomm,
         return MPI_SUCCESS;
     for (int i = 0; i < count; i++)
         exponents[i] = aps_scale_max_exponent(max[i], vcomm->size);
-    begin = aps_exponent_clock(cost);
-    rc = aps_agree_max(vcomm, count, exponents);
-    cost->agree_ns += aps_exponent_clock(cost) - begin;
+    rc = exponent_agree(vcomm, count, exponents, cost);
     for (int i = 0; i < count; i++)
         exponents[i] = aps_wire_stage_exponent(wire, exponents[i]);
     return rc;
