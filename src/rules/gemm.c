@@ -266,9 +266,12 @@ int aps_gemm_read(const struct aps_reader *reader,
     const struct aps_yaml_node *at = listed ? key->value->first : key->value;
     struct aps_policy_gemm **end = gemm;
     bool always = false;
+    size_t count;
     int rc = 0;
 
     *gemm = NULL;
+    if (listed && aps_rule_count(reader, key, &count) < 0)
+        return -1;
     if (!at) {
         aps_reader_error(reader, key->value, "'gemm' is an empty list");
         return -1;

@@ -83,6 +83,20 @@ static int take_range(void *data, const struct aps_item *item)
     return -1;
 }
 
+int aps_rule_count(const struct aps_reader *reader,
+                   const struct aps_yaml_node *key, size_t *count)
+{
+    *count = 0;
+    for (const struct aps_yaml_node *node = key->value->first; node;
+         node = node->next)
+        ++*count;
+    if (*count <= APS_RULES_MAX)
+        return 0;
+    aps_reader_error(reader, key->value, "'%s' has %zu rules; the most is %d",
+                     key->text, *count, APS_RULES_MAX);
+    return -1;
+}
+
 void aps_rule_read_ranges(const struct aps_reader *reader,
                           const struct aps_yaml_node *key,
                           struct aps_ranges *ranges)

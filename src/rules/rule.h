@@ -25,6 +25,12 @@ bool aps_rule_matches(const struct aps_rule *rule,
  * if they have at least min_count elements. */
 unsigned aps_rule_matches_all(const struct aps_rule *rule, size_t min_count);
 
+/* Counts the items of a list of rules, the value of `key`. Returns 0, or -1 after an
+ * error: there are more than APS_RULES_MAX. */
+#define APS_RULES_MAX 10000
+int aps_rule_count(const struct aps_reader *reader,
+                   const struct aps_yaml_node *key, size_t *count);
+
 /* Reads a set of whole numbers, such as 0-4, 9, 12-; reports errors. */
 void aps_rule_read_ranges(const struct aps_reader *reader,
                           const struct aps_yaml_node *key,

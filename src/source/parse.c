@@ -25,7 +25,6 @@
 #include "yaml/yaml.h"
 
 #define FUSE_MAX ((size_t)1 << 30)
-#define RULES_MAX 10000
 #define DEFAULT_BUDGET 0.05
 #define DEFAULT_SHADOW_LOG "roundoff.csv"
 
@@ -291,14 +290,8 @@ static void read_rules(struct reading *reading,
 
     if (key && key->value->kind == APS_YAML_LIST)
         first = key->value->first;
-    for (const struct aps_yaml_node *node = first; node; node = node->next)
-        count++;
-    if (count > RULES_MAX) {
-        aps_reader_error(reader, key->value,
-                         "'rules' has %zu rules; the most is %d", count,
-                         RULES_MAX);
+    if (first && aps_rule_count(reader, key, &count) < 0)
         return;
-    }
     policy->rules = calloc(count + 1, sizeof *policy->rules);
     if (!policy->rules) {
         aps_reader_error(reader, root, "out of memory");

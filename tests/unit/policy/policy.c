@@ -289,7 +289,7 @@ static void test_gemm(void)
     static const char defaults[] = RULE "format: e5m2\n"
                                         "gemm: {format: e5m2}\n";
     if (!ok(parse_bytes(defaults, strlen(defaults), NULL, &policy) == 0,
-            "it may stand beside rules"))
+            "rules may follow it"))
         return;
     gemm = aps_policy_gemm(policy);
     ok(gemm && gemm->rewrite && !gemm->kahan, "... without Kahan by default");
@@ -331,6 +331,22 @@ static void test_gemm_rules(void)
     rule = aps_gemm_rule(gemm, 100, 64, 64, 64);
     is(rule ? rule->format.name : "none", "bfp5/64", "... the last rule");
     aps_policy_destroy(policy);
+}
+
+/* Of 10,001 rules in a list, with `key` before them. */
+static void test_many_rules(const char *key)
+{
+    static char text[4 * 10001 + 64], wanted[64];
+    size_t length =
+        (size_t)snprintf(text, sizeof text, "version: 1\n%s: [{}", key);
+
+    for (int i = 0; i < 10000; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, ",{}");
+    snprintf(text + length, sizeof text - length, "]\n");
+    snprintf(wanted, sizeof wanted, "'%s' has 10001 rules; the most is 10000",
+             key);
+    ok(!parse(text, NULL) && errors.count == 1, "10,001 rules: one error");
+    is(errors.count > 0 ? errors.list[0].text : "none", wanted, "... says so");
 }
 
 /* Keys of other tools are allowed in every mapping, with any value. */
@@ -442,6 +458,8 @@ int main(void)
     test_names();
     test_gemm();
     test_gemm_rules();
+    test_many_rules("gemm");
+    test_many_rules("rules");
     test_ignored();
     test_log();
     test_needs();
