@@ -121,6 +121,7 @@ dist_layerscommand_DATA = \
 	scripts/apsmpi_layers/pytorch.py \
 	scripts/apsmpi_layers/reading.py \
 	scripts/apsmpi_layers/safetensors.py \
+	scripts/apsmpi_layers/scales.py \
 	scripts/apsmpi_layers/table.py \
 	scripts/apsmpi_layers/tensor.py
 nodist_layerscommand_DATA = scripts/apsmpi_layers/built.py

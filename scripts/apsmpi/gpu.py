@@ -6,13 +6,13 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-from ctypes import byref, c_int, c_size_t, c_void_p
+from ctypes import c_int, c_size_t, c_void_p
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from .library import LIB, ApsError, CastOptions, ErrorStruct, GemmArguments, check
+from .library import LIB, ApsError, CastOptions, ErrorStruct, GemmArguments, raising
 
 FUNCTIONS = {"aps_cuda_cast_array": [c_void_p, c_void_p, c_size_t,
                                      ctypes.POINTER(CastOptions), c_void_p, c_void_p],
@@ -40,8 +40,8 @@ class GpuArray:
 
 
 @functools.lru_cache(maxsize=None)
-def library() -> ctypes.CDLL:
-    """libaps-cuda, which lies beside libaps."""
+def library() -> dict[str, Any]:
+    """The functions of libaps-cuda, which lies beside libaps, by name."""
     place = os.environ.get("LIBAPS_CUDA") or os.path.join(
         os.path.dirname(LIB.loaded._name), "libaps-cuda.so.0")
     try:
@@ -50,17 +50,17 @@ def library() -> ctypes.CDLL:
         raise ApsError("a tensor is on a GPU, and libaps-cuda cannot be loaded (%s); "
                        "pass x.cpu(), or install apsmpi with CUDA and set LIBAPS_CUDA "
                        "to its libaps-cuda.so" % error) from None
+    functions = {}
     for name, arguments in FUNCTIONS.items():
         function = getattr(loaded, name)
         function.restype = c_int
         function.argtypes = [*arguments, ctypes.POINTER(ErrorStruct)]
-    return loaded
+        functions[name] = raising(function)
+    return functions
 
 
 def call(name: str, array: GpuArray, *arguments: Any) -> None:
     """Starts a function of libaps-cuda on PyTorch's stream of the array's GPU."""
     import torch
-    function, error = getattr(library(), name), ErrorStruct()
     with torch.cuda.device(array.tensor.device):
-        stream = torch.cuda.current_stream().cuda_stream
-        check(function(*arguments, stream, byref(error)), error)
+        library()[name](*arguments, torch.cuda.current_stream().cuda_stream)

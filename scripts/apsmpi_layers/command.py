@@ -9,7 +9,8 @@ import tempfile
 from . import limits
 from .library import VERSION
 from .reading import read_model
-from .table import Table, read_names, read_scales
+from .scales import read_scales
+from .table import Table, read_names
 from .tensor import LayersError
 
 

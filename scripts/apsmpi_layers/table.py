@@ -170,19 +170,6 @@ def some(names):
         (" and %d more" % rest if rest > 0 else "")
 
 
-def read_scales(path):
-    """Returns {name: standard deviation} of the last run in a log, apsmpi-log(5): the
-    inverse of what unit multiplied the layer's values by at last."""
-    with open(path, encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(line for line in stream if line[:1] != "#"))
-    wanted = "run", "name", "scale", "scale_value", "shadow"
-    if not rows or any(rows[0].get(column) is None for column in wanted):
-        raise LayersError("it is no log of apsmpi with a row")
-    return {row["name"]: 1 / float(row["scale_value"]) for row in rows
-            if row["run"] == rows[-1]["run"] and row["scale"] == "unit"
-            and row["shadow"] == "0"}
-
-
 def read_names(path):
     """Returns the names of a layer table, in its order."""
     with open(path, encoding="utf-8-sig", newline="") as stream:
