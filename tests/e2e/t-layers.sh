@@ -177,9 +177,10 @@ check '... nothing on standard output' empty out
 # last_scales LOG: name and exponent of each layer's last row
 last_scales()
 {
-    awk -F, '/^time,/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        !/^#/ { scale[$at["name"]] = $at["scale_exp"] }
-        END { for (name in scale) print name, scale[name] }' "$1" | sort
+    column name "$1" >names
+    column scale_exp "$1" | paste -d ' ' names - |
+        awk '{ scale[$1] = $2 } END { for (name in scale) print name, scale[name] }' |
+        sort
 }
 layer_table >digits.csv
 "$PYTHON3" - <<'END'
