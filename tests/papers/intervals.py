@@ -69,6 +69,13 @@ def text(x, y, words, anchor="start"):
         x, y, anchor, FONT, escape(words))
 
 
+def sheet(width, height, title):
+    """The beginning of a picture."""
+    return ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
+            'viewBox="0 0 %d %d">' % (width, height, width, height),
+            '<rect width="100%" height="100%" fill="#ffffff"/>', text(10, 20, title)]
+
+
 def draw(title, table):
     """A line for each row: mean and interval of the difference from the first. Rows
     beyond the left or right edge have their value there."""
@@ -79,11 +86,9 @@ def draw(title, table):
     limit = usual[len(usual) * 2 // 3] * 1.2
     bottom = TOP + LINE * len(table)
     middle, scale = (LEFT + WIDTH - RIGHT) / 2, (WIDTH - RIGHT - LEFT) / 2 / limit
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
-           'viewBox="0 0 %d %d">' % (WIDTH, bottom + 30, WIDTH, bottom + 30),
-           '<rect width="100%" height="100%" fill="#ffffff"/>',
-           text(10, 20, "%s: %s less that of %s with the same seed; mean of %s seeds, 95 %% "
-                "interval" % (title, name, table[0]["row"], table[0]["seeds"]))]
+    out = sheet(WIDTH, bottom + 30, "%s: %s less that of %s with the same seed; mean of "
+                "%s seeds, 95 %% interval" % (title, name, table[0]["row"],
+                                              table[0]["seeds"]))
     for tick in (-limit / 1.2, 0, limit / 1.2):
         x = middle + tick * scale
         out.append('<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="%s"/>' % (
@@ -126,10 +131,7 @@ def draw_curves(title, lines, rows):
     names = "loss", score_of(lines)
     width, bottom = 2 * PANEL + 60, TOP + HEIGHT
     height = bottom + 40 + LINE * len(rows)
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
-           'viewBox="0 0 %d %d">' % (width, height, width, height),
-           '<rect width="100%" height="100%" fill="#ffffff"/>',
-           text(10, 20, "%s: means of the seeds, by epoch" % title)]
+    out = sheet(width, height, "%s: means of the seeds, by epoch" % title)
     for panel, name in enumerate(names):
         left = 50 + panel * (PANEL + 10)
         curves = [curve(lines, row, name) for row in rows]

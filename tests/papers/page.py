@@ -91,18 +91,11 @@ Papers: GC-HBFP, Table IV and its title.'''),
     "transformer": ("Transformer", '''\
 A transformer of two layers predicts the same characters, with Adam.
 Papers: unit scaling, Fig. 4; APS on BERT.'''),
-    "groups": ("Group size", '''\
-The Python package of
-.Xr apsmpi-python 7
-plays 256 ranks, with the arithmetic of the library.
-The format is e5m2 with
-.Ql scale: aps ;
-except in
-.Ql direct ,
-partial sums are rounded, as the paper has it.
-The task is that of large batches, with 12 epochs of five steps; FP64 stands for exact
-sums.
-Papers: APS, Tables 8 and 9, Fig. 11.'''),
+    "groups": ("Accuracy by group size", '''\
+The task is that of large batches, with 12 epochs of five steps, on the ranks of the
+next section.
+FP64 has exact sums.
+Papers: APS, Table 8 and Fig. 11.'''),
 }
 ERRORS = '''\
 .Ss Errors by group size

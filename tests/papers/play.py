@@ -21,7 +21,7 @@ from mpi4py import MPI
 
 from rows import reductions
 from tasks import TASKS
-from train import run, train
+from train import fill_defaults, run, train
 
 
 
@@ -110,9 +110,7 @@ def parse_options():
     for name in ("epochs", "batch", "examples", "rate"):
         parser.add_argument("--" + name, type=float if name == "rate" else int)
     options = parser.parse_args()
-    for name, value in TASKS[options.task].defaults.items():
-        if getattr(options, name) is None:
-            setattr(options, name, value)
+    fill_defaults(options)
     return options
 
 

@@ -25,6 +25,13 @@ from tasks import TASKS
 SHUFFLE = 1000      # batches are drawn with another seed than weights
 
 
+def fill_defaults(options):
+    """Sets what is not given to the task's default."""
+    for name, value in TASKS[options.task].defaults.items():
+        if getattr(options, name) is None:
+            setattr(options, name, value)
+
+
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("task", choices=TASKS)
@@ -41,10 +48,7 @@ def parse_options():
                         help="write the initial weights to FILE.npz, print the number "
                         "of steps of an epoch, and end")
     options = parser.parse_args()
-    task = TASKS[options.task]
-    for name, value in task.defaults.items():
-        if getattr(options, name) is None:
-            setattr(options, name, value)
+    fill_defaults(options)
     if min(options.epochs, options.batch, options.examples) < 1 or \
             options.batch > options.examples:
         parser.error("--epochs, --batch and --examples must be 1 or more, and a batch "
