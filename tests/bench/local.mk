@@ -164,7 +164,8 @@ bench-compress: tests/bench/step libapsmpi.la apsmpi $(pkglibexec_PROGRAMS)
 .PHONY: bench-python
 EXTRA_DIST += tests/bench/python.py
 bench-python: libaps.la
-	@LIBAPS=$(abs_top_builddir)/.libs/libaps.so PYTHONPATH=$(top_srcdir)/scripts \
+	@LIBAPS=$(abs_top_builddir)/.libs/libaps.so \
+	PYTHONPATH=$(top_srcdir)/scripts$${PYTHONPATH:+:$$PYTHONPATH} \
 	$(PYTHON3) $(top_srcdir)/tests/bench/python.py $(BENCH_FLAGS)
 
 # Times that apsmpi explain predicts, compared with measured ones, on the hosts of
