@@ -249,6 +249,12 @@ APS_API int aps_layer_compressor_decode(struct aps_layer_compressor *compressor,
                                         const size_t bytes[], float *y,
                                         struct aps_error *error);
 
+/* Gives up a call that has begun, if any: the next encode begins another, with
+ * the old error memory, and PowerSGD with a random Q. After an error on a rank,
+ * call it on all ranks. */
+APS_API void
+aps_layer_compressor_restart(struct aps_layer_compressor *compressor);
+
 /* Returns the error memory, as many floats as the layer has, or NULL without
  * feedback. The program may read and write it between calls. */
 APS_API float *

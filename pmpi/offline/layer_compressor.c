@@ -188,6 +188,13 @@ int aps_layer_compressor_encode(struct aps_layer_compressor *compressor,
     return 0;
 }
 
+void aps_layer_compressor_restart(struct aps_layer_compressor *compressor)
+{
+    compressor->encoded = false;
+    compressor->round = 0;
+    compressor->warm = false; /* ranks that have begun hold another Q */
+}
+
 /* Ends the call: its residuals become the error memory. */
 static void end_call(struct aps_layer_compressor *compressor)
 {

@@ -341,8 +341,9 @@ int aps_scaler_load(struct aps_scaler *scaler, const void *bytes, size_t size,
     saved_of(scaler, &own);
     if (memcmp(&saved, &own, sizeof saved) != 0)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             "%s: the state is of another scale, format, "
-                             "number of ranks or version of the library",
+                             "%s: the state is of another scale, parameter, "
+                             "format, number of ranks or version of the "
+                             "library",
                              who);
     memcpy(scaler->state->memory, (const unsigned char *)bytes + sizeof saved,
            state);

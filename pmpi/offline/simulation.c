@@ -71,13 +71,15 @@ void aps_simulation_destroy(struct aps_simulation *simulation)
 static const char *simulation_lacks(const struct aps_plan *plan)
 {
     if (!plan->rewrite)
-        return "leaves the layer to MPI, whose order of additions is its own";
+        return "leaves the layer to MPI, whose order of additions is its own; "
+               "for a short layer lower min_count";
     if (plan->auto_format)
         return "chooses the format while a program runs";
     if (plan->compressor.kind != APS_COMPRESSOR_NONE)
-        return "compresses the layer; use aps_layer_compressor_create";
+        return "compresses the layer; use aps_layer_compressor_create, or "
+               "Compressor";
     if (plan->feedback)
-        return "has feedback; use aps_layer_compressor_create";
+        return "has feedback; use aps_layer_compressor_create, or Compressor";
     if (plan->reduce == APS_REDUCE_AUTO)
         return "measures which reduction is the fastest; name one";
     if ((plan->reduce == APS_REDUCE_HIERARCHICAL ||

@@ -200,6 +200,24 @@ static void test_without_feedback(void)
     end(&ranks);
 }
 
+/* A rank refuses its layer, after others have encoded theirs. */
+static void test_restart(const char *rule)
+{
+    static char message[COUNT * sizeof(float)];
+    struct ranks ranks;
+    size_t bytes;
+
+    begin(rule, &ranks);
+    ok(reduce(&ranks, false) &&
+           aps_layer_compressor_encode(ranks.of[0], gradients[0], message,
+                                       &bytes, NULL) == 0,
+       "%s: a call begins", rule);
+    for (int r = 0; r < RANKS; r++)
+        aps_layer_compressor_restart(ranks.of[r]);
+    ok(reduce(&ranks, false), "... and another, after a restart of all ranks");
+    end(&ranks);
+}
+
 static void test_bad(void)
 {
     struct ranks ranks;
@@ -252,6 +270,8 @@ int main(void)
 {
     draw();
     test_bad();
+    test_restart("format: e8m23, compress: {topk: 0.1}");
+    test_restart("format: e8m23, compress: {powersgd: 2}");
     test_feedback("format: e8m23, compress: {topk: 0.1}");
     test_feedback("format: e5m10, scale: none, compress: {mstopk: 0.05}");
     test_feedback("format: e8m23, compress: {threshold: {value: 0.3, density: "
