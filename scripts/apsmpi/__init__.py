@@ -22,6 +22,7 @@ ApsError is a ValueError.
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Any
 
 from .cluster import Cluster, sum_gradients
@@ -36,9 +37,11 @@ from .roundoff import Roundoff, snr
 from .scalers import Backoff, Delayed, LogMax, Scaler
 
 __all__ = ["ApsError", "Backoff", "Cluster", "Compressor", "Delayed", "Format",
-           "LogMax", "NotPlayed", "Plan", "Policy", "Quantizer", "Roundoff", "Scaler",
-           "formats", "gemm", "plot", "quantize", "read_log", "read_summary", "snr",
+           "LogMax", "NotPlayed", "Plan", "Policy", "Roundoff", "Scaler", "formats",
+           "gemm", "plot", "quantize", "read_log", "read_summary", "snr",
            "sum_gradients"]
+if importlib.util.find_spec("torch"):
+    __all__.append("Quantizer")
 __version__ = LIB.aps_version_string().decode()
 
 

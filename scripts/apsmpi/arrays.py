@@ -4,7 +4,7 @@ copy."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -43,26 +43,39 @@ def _array_of(x: Any, name: str, gpu: bool) -> Any:
                         % (name, type(x).__name__)) from None
 
 
-def floats(x: Any, name: str = "x", writable: bool = False, gpu: bool = False) -> Any:
+def floats(x: Any, name: str = "x", writable: bool = False, gpu: bool = False,
+           strided: bool = False, types: tuple[Any, ...] = (np.float32,)) -> Any:
     """The numpy.float32 array that shares the memory of x; with `gpu`, for a tensor on
-    a GPU a GpuArray."""
+    a GPU a GpuArray. strided: it need not be contiguous. types: those it may have."""
     array = _array_of(x, name, gpu)
-    if not isinstance(array, GpuArray) and array.dtype != np.float32:
+    if not isinstance(array, GpuArray) and array.dtype not in types:
         raise TypeError("%s has the type %s, and must have float32; convert it by "
                         "%s.astype(numpy.float32) or %s.float()"
                         % (name, array.dtype, name, name))
     if array.size == 0:
         raise ValueError("%s is empty; pass at least one value" % name)
-    if not array.flags.c_contiguous:
-        raise ValueError("%s is not contiguous; pass numpy.ascontiguousarray(%s) or "
-                         "%s.contiguous()" % (name, name, name))
+    if not array.flags.c_contiguous and not strided:
+        raise ValueError("%s is not contiguous; pass %s" % (
+            name, "a contiguous array" if writable else
+            "numpy.ascontiguousarray(%s) or %s.contiguous()" % (name, name)))
     if writable and not array.flags.writeable:
         raise ValueError("%s is read-only; pass a copy of it as the output" % name)
+    if writable and getattr(x, "requires_grad", False):
+        raise ValueError("%s requires gradients, which do not follow a write; pass "
+                         "%s.detach()" % (name, name))
     return array
 
 
-def result_for(x: Any, out: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
-    """(array to write, what the caller gets): `out`, or a new array of x's kind."""
+def overlap(one: Any, other: Any) -> bool:
+    """True if two contiguous arrays share bytes."""
+    begin, end = one.ctypes.data, one.ctypes.data + 4 * one.size
+    return bool(other.ctypes.data < end and begin < other.ctypes.data + 4 * other.size)
+
+
+def result_for(x: Any, out: Any, shape: tuple[int, ...], inputs: Sequence[Any],
+               in_place: bool = False) -> tuple[Any, Any]:
+    """(array to write, what the caller gets): `out`, or a new array of x's kind. `out`
+    shares no memory with the inputs; with `in_place` it may be one of them."""
     on_gpu = is_tensor(x) and x.device.type == "cuda"
     if out is not None:
         array = floats(out, "out", writable=True, gpu=on_gpu)
@@ -73,6 +86,10 @@ def result_for(x: Any, out: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
         if array.shape != shape:
             raise ValueError("out has the shape %s, and must have %s"
                              % (array.shape, shape))
+        for one in inputs:
+            same = in_place and one.ctypes.data == array.ctypes.data
+            if overlap(one, array) and not same:
+                raise ValueError("out shares memory with an input; pass another array")
         return array, out
     if on_gpu:
         new = GpuArray(x).empty(shape)

@@ -8,7 +8,7 @@ from ctypes import byref
 from typing import Any, Optional, Sequence, Union
 
 from .arrays import Array, floats, result_for
-from .library import LIB, Handle
+from .library import LIB, Handle, whole
 from .policies import Policy, policy_of, request_of
 
 
@@ -30,6 +30,8 @@ class Cluster(Handle):
     def __init__(self, nodes: int, ranks_per_node: int,
                  policy: Union[str, Policy]) -> None:
         super().__init__(LIB.aps_simulation_destroy)
+        nodes = whole("nodes", nodes, 1)
+        ranks_per_node = whole("ranks_per_node", ranks_per_node, 1)
         self.policy = policy_of(policy)  # must live as long as the simulation
         self.ranks = nodes * ranks_per_node
         self.calls: dict[Any, int] = {}     # calls of each layer so far
@@ -52,9 +54,7 @@ class Cluster(Handle):
             if x.shape != values[0].shape:
                 raise ValueError("gradients[%d] has the shape %s, and gradients[0] "
                                  "has %s" % (r, x.shape, values[0].shape))
-        if out is not None and any(out is x for x in gradients):
-            raise ValueError("out is one of the gradients; pass another array")
-        array, result = result_for(gradients[0], out, values[0].shape)
+        array, result = result_for(gradients[0], out, values[0].shape, values)
         addresses = (ctypes.c_void_p * self.ranks)(*[x.ctypes.data for x in values])
         key = (name, layer, values[0].size)
         number = self.calls.get(key, 0) if step is None else step
@@ -67,8 +67,9 @@ class Cluster(Handle):
 
 def sum_gradients(gradients: Sequence[Array], policy: Union[str, Policy],
                   out: Optional[Array] = None) -> Any:
-    """The sum of one array of each rank, with every rank on its own node: one call of
-    Cluster(len(gradients), 1, policy).allreduce().
+    """The sum of one array of each rank, with every rank on its own node: the first
+    call of Cluster(len(gradients), 1, policy).allreduce(), with its random bits and
+    scales. Keep a Cluster for more calls.
 
     >>> import numpy as np
     >>> one, two = np.float32([1.06]), np.float32([2])

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from ctypes import byref, c_char_p, c_size_t
 from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
 from .arrays import Array, floats, result_for
-from .library import LIB, Handle
+from .library import LIB, ApsError, Handle, whole
 from .policies import Policy, policy_of
 
 
@@ -24,14 +25,28 @@ class Compressor(Handle):
     >>> one.memory
     array([1., 0., 2., 0.], dtype=float32)
 
+    size: elements of the layer, or its shape, which PowerSGD needs: it takes the first
+    dimension as rows. A whole policy has the shape of the layer `name` in its table.
+
     Calls with `rounds` rounds: encode() returns this rank's message of a round, and
-    decode() takes those of all ranks.
+    decode() takes those of all ranks. restart() gives up a call that has begun.
     """
 
-    def __init__(self, policy: Union[str, Policy], count: int, rank: int = 0,
-                 ranks: int = 1, *, name: Optional[str] = None,
+    def __init__(self, policy: Union[str, Policy], size: Union[int, tuple[int, ...]],
+                 rank: int = 0, ranks: int = 1, *, name: Optional[str] = None,
                  layer: int = -1) -> None:
         super().__init__(LIB.aps_layer_compressor_destroy)
+        count = size if not isinstance(size, tuple) else math.prod(size)
+        whole("size", count, 1, 2 ** 48)
+        if isinstance(size, tuple) and len(size) > 1:
+            if isinstance(policy, Policy) or "\n" in policy:
+                raise ValueError("size is a shape; write it into the policy's table, "
+                                 "or pass one rule as the policy")
+            shape = "x".join(map(str, size))
+            policy = Policy(policy, "layer,name,count,shape\n0,layer,%d,%s\n"
+                            % (count, shape))
+            name = "layer"
+        self.rank, self.ranks = whole("rank", rank), whole("ranks", ranks, 1)
         self.plan = policy_of(policy).plan(count, name=name, layer=layer, ranks=ranks)
         LIB.aps_layer_compressor_create(self.plan.pointer, rank, ranks,
                                         byref(self.pointer))
@@ -70,8 +85,14 @@ class Compressor(Handle):
     def decode(self, messages: Sequence[bytes]) -> Any:
         """Ends a round with the messages of all ranks. Returns the sum over the ranks
         in the last round, and None before."""
+        if self.like is None:
+            raise ApsError("no message of this round is encoded yet; call encode()")
+        for one in messages:
+            if not isinstance(one, bytes):
+                raise TypeError("a message is %s; pass the bytes of encode()"
+                                % type(one).__name__)
         count = len(messages)
-        array, result = result_for(self.like, None, floats(self.like).shape)
+        array, result = result_for(self.like, None, floats(self.like).shape, ())
         try:
             LIB.aps_layer_compressor_decode(
                 self.pointer, count, (c_char_p * count)(*messages),
@@ -85,14 +106,30 @@ class Compressor(Handle):
     def reduce(self, gradients: Sequence[Array],
                others: Sequence["Compressor"] = ()) -> Any:
         """The sum of gradients[r] of all ranks r, by one call in one process. This
-        compressor is rank 0, and `others` are the other ranks."""
-        ranks = [self, *others]
+        compressor is rank 0, and `others` are the other ranks. After an exception, for
+        example because of an INF, the error memories are as before."""
+        ranks, numbers = [self, *others], list(range(self.ranks))
+        if [one.rank for one in ranks] != numbers or len(gradients) != self.ranks:
+            raise ValueError("the ranks are %s with %d gradients; pass the compressors "
+                             "and gradients of ranks 0 to %d, in order" % (
+                                 [one.rank for one in ranks], len(gradients),
+                                 numbers[-1]))
         result = None
-        for turn in range(self.rounds):
-            messages = [one.encode(x if turn == 0 else None)
-                        for one, x in zip(ranks, gradients)]
-            result = [one.decode(messages) for one in ranks][0]
+        try:
+            for turn in range(self.rounds):
+                messages = [one.encode(x if turn == 0 else None)
+                            for one, x in zip(ranks, gradients)]
+                result = [one.decode(messages) for one in ranks][0]
+        except (TypeError, ValueError):
+            for one in ranks:
+                one.restart()
+            raise
         return result
+
+    def restart(self) -> None:
+        """Gives up a call that has begun; the error memory is that before the call."""
+        LIB.aps_layer_compressor_restart(self.pointer)
+        self.round = 0
 
 
 class OwnedView(np.ndarray):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ctypes import byref
 from typing import Union
 
-from .library import LIB, ApsError, ErrorStruct, message
+from .library import LIB, ApsError, ErrorStruct, message, whole
 
 EXAMPLES = ("fp32", "tf32", "fp16", "bf16", "e5m2", "e4m3", "e4m3fn", "e3m0", "e3m2fn",
             "e2m3fn", "e2m1fn", "bfp7/64", "bfp3/16", "mx-e5m2", "mx-e4m3fn",
@@ -25,9 +25,8 @@ class Format:
 
     def __init__(self, name: str) -> None:
         error = ErrorStruct()
-        if not isinstance(name, str):
-            raise TypeError("a format is %s; pass its name, such as 'e4m3'"
-                            % type(name).__name__)
+        if not isinstance(name, str) or "\0" in name:
+            raise TypeError("a format is %r; pass its name, such as 'e4m3'" % (name,))
         self.pointer = LIB.aps_format_get(name.encode(), byref(error))
         if not self.pointer:
             raise ApsError("%s; apsmpi.formats() lists examples" % message(error))
@@ -83,6 +82,7 @@ class Format:
 
     def bytes(self, count: int) -> int:
         """Bytes of `count` packed values, scales of blocks included."""
+        whole("count", count, 0, 2 ** 48)
         return int(LIB.aps_packed_bytes(self.pointer, count))
 
     def __repr__(self) -> str:

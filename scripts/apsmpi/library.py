@@ -7,6 +7,7 @@ import ctypes
 import ctypes.util
 import errno
 import glob
+import operator
 import os
 from ctypes import (POINTER, Structure, byref, c_bool, c_char, c_char_p, c_double,
                     c_float, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64,
@@ -31,10 +32,30 @@ class ErrorStruct(Structure):
                 ("text", c_char * 512)]
 
 
+def whole(name: str, value: Any, least: int = 0, most: int = 2 ** 31 - 1) -> int:
+    """value as an int, which C has in these limits: ctypes would drop its high bits."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError("%s is %r; pass an integer" % (name, value)) from None
+    if not least <= number <= most:
+        raise ApsError("%s is %d; pass %d to %d" % (name, number, least, most))
+    return number
+
+
+UNSIGNED = (c_uint32, c_uint64, c_size_t)
+
+
 class Sized(Structure):
     """A struct that begins with its size."""
 
     def __init__(self, **members: Any) -> None:
+        for name, kind, *_ in self._fields_:
+            bits = 8 * ctypes.sizeof(kind)
+            if kind in UNSIGNED and name in members:
+                whole(name, members[name], 0, 2 ** bits - 1)
+            elif kind in (c_int, c_int32, c_int64) and name in members:
+                whole(name, members[name], -2 ** (bits - 1), 2 ** (bits - 1) - 1)
         super().__init__(size=ctypes.sizeof(self), **members)
 
 
@@ -137,6 +158,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "aps_layer_compressor_decode": ("error", [c_void_p, c_int, POINTER(c_char_p),
                                               POINTER(c_size_t), c_void_p]),
     "aps_layer_compressor_memory": (c_void_p, [c_void_p]),
+    "aps_layer_compressor_restart": (None, [c_void_p]),
     "aps_roundoff_add": ("error", [POINTER(RoundoffStruct), c_void_p, c_void_p,
                                    c_size_t]),
     "aps_roundoff_mean": (c_double, [POINTER(RoundoffStruct)]),

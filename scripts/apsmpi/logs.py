@@ -25,10 +25,14 @@ def read_log(path: Path) -> Any:
     """The rows of a round-off log (apsmpi-log(5)), one a sample, with the names of
     layers. Events of the log are in .attrs["events"]. Lines that are not whole are
     skipped with a warning."""
+    from apsmpi_log.columns import COLUMNS, NAN, floats
     from apsmpi_log.lines import LogFile
     from apsmpi_log.text import UserError
 
     class Rows(LogFile):  # type: ignore[misc]
+        columns = {**COLUMNS, "call": (list, ""), "type": (list, "float"),
+                   "density": (floats, NAN), "rank": (floats, NAN)}
+
         def __init__(self) -> None:
             super().__init__(os.fspath(path), warnings.warn)
             self.cells: dict[str, list[Any]] = {name: [] for name in self.columns}
@@ -64,7 +68,7 @@ def plot(path: Path, *more: Path, kind: str = "errors", last: bool = False) -> A
     if kind not in PLOTS:
         raise ApsError("kind %r is not one of %s" % (kind, ", ".join(PLOTS)))
     options = parse_arguments(
-        [*(str(os.fspath(log)) for log in (path, *more)), *["--last"] * last])
+        [*["--last"] * last, "--", *(str(os.fspath(log)) for log in (path, *more))])
     try:
         shown = shown_by(kind, read_logs(options, True))
         if not shown:

@@ -9,7 +9,7 @@ from ctypes import byref
 from typing import Optional, Union
 
 from .formats import Format
-from .library import LIB, Handle, LayerRequest
+from .library import LIB, ApsError, Handle, LayerRequest, whole
 
 PLAN_MAX = 1024
 
@@ -49,12 +49,12 @@ class Plan(Handle):
         return text.value.decode()
 
 
-def whole_text(rule: str) -> str:
-    """The policy of one rule. State of a compressor needs steps."""
+def whole_text(rule: str, table: bool) -> str:
+    """The policy of one rule. State of a compressor needs steps, or a table."""
     inside = rule if rule.startswith("{") else "{%s}" % rule
     needs_steps = "compress" in rule or "feedback" in rule or "model" in rule
     return "version: 1\nmin_count: 1\n%srules:\n  - %s\n" % (
-        "steps: auto\n" if needs_steps else "", inside)
+        "table: given\n" if table else "steps: auto\n" if needs_steps else "", inside)
 
 
 class Policy(Handle):
@@ -72,9 +72,13 @@ class Policy(Handle):
         """table: the text of the layer table that the policy names."""
         super().__init__(LIB.aps_policy_close)
         if not isinstance(text, str):
-            raise TypeError("a policy is %s; pass its text" % type(text).__name__)
+            raise TypeError("a policy is %s; pass its text, or Policy.read(path)"
+                            % type(text).__name__)
+        if "\n" not in text and ":" not in text:
+            raise ApsError("%r is not a rule; pass one such as 'format: e4m3', or "
+                           "Policy.read(path)" % text)
         if "\n" not in text and "version:" not in text:
-            text = whole_text(text.strip())
+            text = whole_text(text.strip(), table is not None)
         self.text = text
         LIB.aps_policy_open(text.encode(), table.encode() if table else None,
                             byref(self.pointer))
@@ -96,8 +100,10 @@ class Policy(Handle):
 
 def request_of(count: int, name: Optional[str] = None, layer: int = -1, epoch: int = 0,
                step: int = 0, ranks: int = 0) -> LayerRequest:
-    return LayerRequest(count=count, name=name.encode() if name else None, layer=layer,
-                        epoch=epoch, step=step, ranks=ranks)
+    return LayerRequest(count=whole("count", count, 0, 2 ** 48),
+                        name=name.encode() if name else None, layer=layer,
+                        epoch=whole("epoch", epoch), step=whole("step", step),
+                        ranks=whole("ranks", ranks))
 
 
 def policy_of(given: Union[str, Policy]) -> Policy:

@@ -27,8 +27,8 @@ def gemm(a: Array, b: Array, format: Union[str, Format] = "fp32",
 
     kahan: sums have Kahan's compensation. chunk: terms of a chunk of the sum.
     format_b: the format of b, with blocks as long as those of `format`. beta: `out`
-    becomes alpha * product + beta * out. Tensors on a GPU are multiplied there, on the
-    current stream; formats in blocks are not.
+    becomes alpha * product + beta * out. No gradient passes through the result. Tensors
+    on a GPU are multiplied there, on the current stream; formats in blocks are not.
     """
     kind = format_of(format)
     sums = format_of(accumulate or ("fp32" if kind.block > 1 else kind))
@@ -47,7 +47,7 @@ def gemm(a: Array, b: Array, format: Union[str, Format] = "fp32",
                          % (k, inner))
     if beta != 0 and out is None:
         raise ValueError("beta is %g, but there is no out; pass out" % beta)
-    to, result = result_for(a, out, (m, n))
+    to, result = result_for(a, out, (m, n), [x, y])
     arguments = GemmArguments(
         format=kind.pointer, accumulator=sums.pointer, kahan=kahan,
         transpose_a=transpose_a, transpose_b=transpose_b, m=m, n=n, k=k, alpha=alpha,

@@ -10,7 +10,7 @@ from . import gpu
 from .arrays import Array, floats, result_for
 from .formats import Format, format_of
 from .gpu import GpuArray
-from .library import LIB, ROUNDINGS, ApsError, CastOptions
+from .library import LIB, ROUNDINGS, ApsError, CastOptions, whole
 
 Scale = Union[None, int, str]
 
@@ -18,14 +18,19 @@ Scale = Union[None, int, str]
 def exponent_of(format: Format, scale: Scale, x: Any, ranks: int) -> int:
     """The scale exponent of an array: a number, or that of `aps` or `aps-tight`."""
     exponent = c_int()
+    if scale is not None and not isinstance(scale, str):
+        number = whole("scale", scale, -2 ** 31)
+        if number != 0 and format.block > 1:
+            raise ApsError("scale is %d, and format %s scales its blocks itself; pass "
+                           "None" % (number, format.name))
+        return number
     if scale is None or scale == "none" or format.block > 1:
         return 0
-    if isinstance(scale, int):
-        return scale
     if isinstance(x, GpuArray):
         x = x.greatest()            # both scales follow from it
     if scale == "aps":
-        LIB.aps_max_exponent(x.ctypes.data, x.size, max(ranks, 1), byref(exponent))
+        LIB.aps_max_exponent(x.ctypes.data, x.size, max(whole("ranks", ranks), 1),
+                             byref(exponent))
         return int(LIB.aps_scale_exponent(format.pointer, exponent))
     if scale == "aps-tight":
         LIB.aps_scale_exponent_tight(format.pointer, x.ctypes.data, x.size,
@@ -48,17 +53,22 @@ def quantize(x: Array, format: Union[str, Format], scale: Scale = None,
     array([3.2500e+00, 1.5625e-02, 1.0240e+03], dtype=float32)
 
     scale: None, "aps" (the paper's, for a sum of `ranks` arrays), "aps-tight", or the
-    exponent of a power of two. Formats in blocks scale themselves. rounding: nearest,
-    stochastic, toward-zero, cpd or correlated. seed, layer, step, stage, rank, ranks
-    and offset are the key of random bits (libaps(3)). out: the array to write, which
-    may be x. A tensor on a GPU is rounded there, on the current stream.
+    exponent of a power of two. Formats in blocks scale themselves.
+
+    rounding: nearest, stochastic, toward-zero, cpd or correlated. seed, layer, step,
+    stage, rank, ranks and offset are the key of random bits (libaps(3)). The same key
+    gives the same bits, so pass another step in each call.
+
+    out: the array to write, which may be x. No gradient passes through the result, but
+    through that of a Quantizer. A tensor on a GPU is rounded there, on the current
+    stream.
     """
     if rounding not in ROUNDINGS:
         raise ApsError("rounding %r is not one of %s" % (rounding,
                                                        ", ".join(ROUNDINGS)))
     kind = format_of(format)
     array = floats(x, gpu=True)
-    to, result = result_for(x, out, array.shape)
+    to, result = result_for(x, out, array.shape, [array], in_place=True)
     options = CastOptions(seed=seed, offset=offset, layer=layer, step=step,
                           rounding=ROUNDINGS[rounding], stage=stage, rank=rank,
                           ranks=ranks,

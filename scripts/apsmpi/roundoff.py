@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ctypes import byref
+from math import nan
 
 import numpy as np
 
@@ -25,10 +26,9 @@ class Roundoff:
     def add(self, reference: Array, value: Array) -> "Roundoff":
         """Adds an array of float32 values; references may be float64, too."""
         x = floats(value, "value")
-        if isinstance(reference, np.ndarray) and reference.dtype == np.float64:
-            exact = np.ascontiguousarray(reference)
-        else:
-            exact = floats(reference, "reference").astype(np.float64)
+        exact = floats(reference, "reference", strided=True,
+                       types=(np.float32, np.float64))
+        exact = np.ascontiguousarray(exact, np.float64)
         if exact.shape != x.shape:
             raise ValueError("reference has the shape %s, and value has %s"
                              % (exact.shape, x.shape))
@@ -47,8 +47,9 @@ class Roundoff:
 
     @property
     def snr(self) -> float:
-        """Signal-to-noise ratio, in dB."""
-        return float(LIB.aps_roundoff_snr(byref(self.sums)))
+        """Signal-to-noise ratio of the elements that are compared, in dB; NaN without
+        such elements."""
+        return float(LIB.aps_roundoff_snr(byref(self.sums))) if self.compared else nan
 
     @property
     def max(self) -> float:
@@ -72,7 +73,8 @@ class Roundoff:
 
 
 def snr(reference: Array, value: Array) -> float:
-    """The signal-to-noise ratio of `value`, in dB.
+    """The signal-to-noise ratio of `value`, in dB, over the elements whose reference is
+    finite and not 0; NaN without such elements.
 
     >>> round(snr(np.float32([1, 2]), np.float32([1, 2.02])), 1)
     41.0

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from ctypes import byref, c_int
 from typing import Any, Iterable, Optional, Union
 
@@ -11,8 +12,19 @@ import numpy as np
 
 from .arrays import Array, floats
 from .formats import Format
-from .library import EXPONENT_ZERO, LIB, ApsError, Handle, ScalerFacts, ScalerRecord
+from .library import (EXPONENT_ZERO, LIB, ApsError, Handle, ScalerFacts, ScalerRecord,
+                      whole)
 from .policies import Policy
+
+LEARNT = ("logmax", "delayed", "autoflex", "dfxp")  # scales by the past values
+
+
+class Unscaled:
+    """An optimizer whose gradients are unscaled. The reference keeps its id() its
+    own."""
+
+    def __init__(self, optimizer: Any, found_inf: bool) -> None:
+        self.optimizer, self.found_inf, self.stepped = optimizer, found_inf, False
 
 
 class Scaler(Handle):
@@ -26,7 +38,10 @@ class Scaler(Handle):
     5
 
     As a loss scale it has the methods of torch.amp.GradScaler: scale, unscale_, step,
-    update, get_scale, state_dict, load_state_dict, is_enabled.
+    update, get_scale, state_dict, load_state_dict, is_enabled. The first losses of
+    logmax, delayed, autoflex and dfxp have the scale 1, until the gradients of some
+    steps are known. The scales aps, underflow and unit follow from the values of their
+    own call, and cannot scale a loss.
     """
 
     def __init__(self, name: str, format: Union[str, Format] = "fp16", ranks: int = 1,
@@ -39,11 +54,11 @@ class Scaler(Handle):
                           for key, value in parameters.items())
         scale = "{%s: {%s}}" % (name, words) if words else name
         policy = Policy("{format: %s, scale: %s}" % (kind, scale))
-        self.plan = policy.plan(1)
+        self.plan, self.ranks = policy.plan(1), whole("ranks", ranks, 1)
         LIB.aps_scaler_create(self.plan.pointer, ranks, byref(self.pointer))
-        self.found_inf = False      # in the gradients of this step
-        self.greatest = 0.0         # their greatest finite magnitude, unscaled
-        self.unscaled = False       # unscale_ has been called in this step
+        # These describe one step, until update().
+        self.unscaled: dict[int, Unscaled] = {}     # by id()
+        self.greatest = 0.0         # greatest finite magnitude of unscaled gradients
 
     @property
     def asks(self) -> bool:
@@ -58,6 +73,9 @@ class Scaler(Handle):
         if self.asks and not values:
             raise ApsError("scale %s depends on the values; pass the arrays of a call"
                            % self.name)
+        if len(values) > self.ranks:
+            raise ValueError("there are %d arrays, and %d ranks; pass at most one for "
+                             "each rank" % (len(values), self.ranks))
         for i, x in enumerate(values):
             array = floats(x, "arrays[%d]" % i)
             LIB.aps_scaler_measure(self.pointer, array.ctypes.data, array.size,
@@ -78,6 +96,8 @@ class Scaler(Handle):
 
     def get_scale(self) -> float:
         """The factor of the next loss."""
+        if self.name in LEARNT and self.asks:
+            return 1.0
         return float(2.0 ** self.exponent())
 
     def scale(self, outputs: Any) -> Any:
@@ -89,24 +109,30 @@ class Scaler(Handle):
     def unscale_(self, optimizer: Any) -> None:
         """Divides the gradients by the scale, in place. optimizer: one of PyTorch, or
         a list of arrays."""
-        if self.unscaled:
-            raise RuntimeError("unscale_ has been called since the last update; call "
-                               "update() after each step")
-        self.unscaled = True
-        inverse = np.float32(1 / self.get_scale())
-        for i, x in enumerate(gradients_of(optimizer)):
-            array = floats(x, "gradient %d" % i, writable=True)
+        if id(optimizer) in self.unscaled:
+            raise RuntimeError("unscale_ has been called for this optimizer since the "
+                               "last update; call update() after each step")
+        inverse, found = np.float32(1 / self.get_scale()), False
+        arrays = [floats(x, "gradient %d" % i, writable=True, strided=True)
+                  for i, x in enumerate(gradients_of(optimizer))]
+        for array in arrays:
             np.multiply(array, inverse, out=array)
             finite = np.isfinite(array)
-            self.found_inf |= not bool(finite.all())
+            found |= not bool(finite.all())
             self.greatest = max(self.greatest, float(
                 np.abs(array, where=finite, out=np.zeros_like(array)).max()))
+        self.unscaled[id(optimizer)] = Unscaled(optimizer, found)
 
     def step(self, optimizer: Any, *arguments: Any, **named: Any) -> Optional[Any]:
         """Unscales, and calls optimizer.step() unless a gradient is not finite."""
-        if not self.unscaled:
+        if id(optimizer) not in self.unscaled:
             self.unscale_(optimizer)
-        if self.found_inf:
+        unscaled = self.unscaled[id(optimizer)]
+        if unscaled.stepped:
+            raise RuntimeError("step has been called for this optimizer since the last "
+                               "update; call update() after each step")
+        unscaled.stepped = True
+        if unscaled.found_inf:
             return None
         return optimizer.step(*arguments, **named)
 
@@ -120,14 +146,18 @@ class Scaler(Handle):
             raise ApsError("the scale follows from its state; make a new Scaler with "
                            "start=...")
         greatest = self.greatest if in_max is None else in_max
-        overflowed = self.found_inf if over is None else over
+        for name, value in (("in_max", greatest), ("sum_max", sum_max)):
+            if not 0 <= value < math.inf:
+                raise ApsError("%s is %g; pass a finite magnitude" % (name, value))
+        found_inf = any(one.found_inf for one in self.unscaled.values())
+        overflowed = found_inf if over is None else over
         # Only infinite gradients: an overflow with an unknown magnitude.
         if overflowed and greatest == 0:
             greatest = float(np.finfo(np.float32).tiny)
         record = ScalerRecord(in_max=greatest, sum_max=sum_max, over=overflowed,
                               nonfinite=nonfinite)
         LIB.aps_scaler_update(self.pointer, byref(record))
-        self.found_inf, self.greatest, self.unscaled = False, 0.0, False
+        self.unscaled, self.greatest = {}, 0.0
 
     def is_enabled(self) -> bool:
         return True
@@ -140,6 +170,8 @@ class Scaler(Handle):
         return {"name": self.name, "state": state.raw}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        if "state" not in state_dict:
+            raise ApsError("the dictionary has no 'state'; pass that of state_dict()")
         state = state_dict["state"]
         LIB.aps_scaler_load(self.pointer, state, len(state))
 

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Optional
 
 import torch
 
 from .formats import format_of
+from .library import ROUNDINGS, ApsError
 from .quantizing import Scale, quantize
+
+numbers = itertools.count()         # the modules by the order of their making
 
 
 class QuantizeFunction(torch.autograd.Function):
@@ -34,17 +38,23 @@ class Quantizer(torch.nn.Module):
         super().__init__()
         self.forward_format = format_of(forward) if forward else None
         self.backward_format = format_of(backward) if backward else None
+        if rounding not in ROUNDINGS:
+            raise ApsError("rounding %r is not one of %s"
+                           % (rounding, ", ".join(ROUNDINGS)))
         self.scale, self.rounding, self.seed = scale, rounding, seed
-        self.calls = 0              # a key of random bits
+        # The key of random bits: other modules and calls have others.
+        self.number, self.calls = next(numbers), 0
 
     def rounded(self, x: Any, format: Any) -> Any:
         if format is None:
             return x.clone()
         self.calls += 1
         return quantize(x.contiguous(), format, self.scale, self.rounding,
-                        seed=self.seed, step=self.calls)
+                        seed=self.seed, layer=self.number, step=self.calls)
 
     def forward(self, x: Any) -> Any:
+        if not isinstance(x, torch.Tensor):
+            raise TypeError("x is %s; pass a tensor" % type(x).__name__)
         return QuantizeFunction.apply(x, self)
 
     def extra_repr(self) -> str:

@@ -85,7 +85,9 @@ EXTRA_DIST += \
 	tests/e2e/mstopk.py \
 	tests/e2e/page_check.py \
 	tests/e2e/python_cluster.py \
+	tests/e2e/python_checks.py \
 	tests/e2e/python_package.py \
+	tests/e2e/python_torch.py \
 	tests/e2e/report_size.py \
 	tests/e2e/standin/onnx.py \
 	tests/e2e/standin/torch.py \

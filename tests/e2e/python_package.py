@@ -15,42 +15,17 @@ import os
 import re
 import sys
 import tempfile
-import types
 
 import numpy as np
 
 sys.dont_write_bytecode = True
 
 import apsmpi  # noqa: E402
+from python_checks import counted, ok, refuses, same, skip  # noqa: E402
+from python_torch import test_torch  # noqa: E402
 
 MODULES = ("cluster", "compressors", "formats", "policies", "products", "quantizing",
            "roundoff", "scalers")
-counted = [0, 0]
-
-
-def ok(passed, name):
-    counted[0] += 1
-    counted[1] += not passed
-    print("%sok %d - %s" % ("" if passed else "not ", counted[0], name), flush=True)
-
-
-def skip(name, why):
-    counted[0] += 1
-    print("ok %d - %s # SKIP %s" % (counted[0], name, why))
-
-
-def refuses(title, kind, part, function, *arguments, **named):
-    """The call raises this kind of exception, with that part of a text."""
-    try:
-        function(*arguments, **named)
-    except kind as error:
-        ok(part in str(error), "%s: %s" % (title, error))
-    else:
-        ok(False, "%s: no exception" % title)
-
-
-def same(x, y):
-    return np.array_equal(np.asarray(x).view(np.uint32), np.asarray(y).view(np.uint32))
 
 
 def test_doctests():
@@ -123,6 +98,22 @@ def test_bad_arrays():
             "backoff")
     refuses("qsgd to nearest", apsmpi.ApsError, "qsgd", apsmpi.quantize, x, "qsgd7/8")
     ok(same(apsmpi.quantize(read_only, "e4m3"), x), "a read-only input is allowed")
+    refuses("out and x overlap", ValueError, "shares memory", apsmpi.quantize, x[:-1],
+            "e4m3", out=x[1:])
+    refuses("out is not contiguous", ValueError, "contiguous array", apsmpi.quantize,
+            x[:4], "e4m3", out=x[::2])
+    for name, value in (("scale", 2 ** 32), ("seed", -1), ("layer", 2 ** 32),
+                        ("step", -1), ("ranks", -1)):
+        refuses("%s is %d" % (name, value), apsmpi.ApsError, name + " is",
+                apsmpi.quantize, x, "e4m3", **{name: value})
+    refuses("a float for an int", TypeError, "pass an integer", apsmpi.quantize, x,
+            "e4m3", step=2.0)
+    refuses("a scale for blocks", apsmpi.ApsError, "blocks itself", apsmpi.quantize, x,
+            "bfp7/8", 3)
+    ok(same(apsmpi.quantize(x, "e4m3", np.int64(3)), apsmpi.quantize(x, "e4m3", 3)),
+       "a scale from NumPy")
+    refuses("negative bytes", apsmpi.ApsError, "count", apsmpi.Format("e4m3").bytes, -1)
+    ok(math.isnan(apsmpi.snr(np.zeros(8, np.float32), x)), "snr of nothing is NaN")
 
 
 def test_products():
@@ -142,6 +133,19 @@ def test_products():
     refuses("gemm: shapes", ValueError, "columns", apsmpi.gemm, a, a)
     refuses("gemm: a vector", ValueError, "matrix", apsmpi.gemm, a[0], b)
     refuses("gemm: beta", ValueError, "out", apsmpi.gemm, a, b, beta=1)
+    square = np.ones((6, 6), np.float32)
+    refuses("gemm: out is an input", ValueError, "shares memory", apsmpi.gemm, square,
+            square, out=square)
+    # quant_gemm of CPD: products and Kahan's sums in the format.
+    result = carry = np.zeros((7, 6), np.float32)
+    for k in range(5):
+        y = apsmpi.quantize(apsmpi.quantize(np.outer(first[:, k], second[k]), "e4m3") -
+                            carry, "e4m3")
+        t = apsmpi.quantize(result + y, "e4m3")
+        carry = apsmpi.quantize(apsmpi.quantize(t - result, "e4m3") - y, "e4m3")
+        result = t
+    ok(same(apsmpi.gemm(first, second, "e4m3", kahan=True), result),
+       "gemm as CPD's quant_gemm")
 
 
 def test_policies():
@@ -161,6 +165,7 @@ def test_policies():
         ok(str(read.plan(name="conv")) == str(plan), "a policy and its table in files")
         refuses("no file", apsmpi.ApsError, "none.yaml", apsmpi.Policy.read,
                 os.path.join(folder, "none.yaml"))
+    refuses("no rule", apsmpi.ApsError, "Policy.read", apsmpi.Policy, "e4m3")
     refuses("a wrong key", apsmpi.ApsError, "policy:4:", apsmpi.Policy, "formt: e4m3")
     refuses("a layer without a table", apsmpi.ApsError, "'fc'",
             apsmpi.Policy("format: e4m3").plan, 4096, name="fc")
@@ -176,11 +181,13 @@ def test_clusters():
             x[:3] + [x[0][:2]])
     refuses("out is an input", ValueError, "another array", cluster.allreduce, x,
             out=x[1])
+    refuses("too many ranks", apsmpi.ApsError, "nodes is", apsmpi.Cluster, 2 ** 32, 1,
+            "format: e4m3")
     refuses("MPI's own sums", apsmpi.NotPlayed, "leaves the layer to MPI",
             apsmpi.Cluster(2, 2, "format: fp32").allreduce, x)
     refuses("a compressor", apsmpi.NotPlayed, "compresses",
             apsmpi.Cluster(2, 2, "format: e4m3, compress: {topk: 0.1}").allreduce, x)
-    refuses("no ranks", apsmpi.ApsError, "at least 1", apsmpi.Cluster, 0, 2,
+    refuses("no ranks", apsmpi.ApsError, "pass 1 to", apsmpi.Cluster, 0, 2,
             "format: e4m3")
     many = apsmpi.Cluster(32, 8, "format: e5m2, scale: aps")
     x = np.random.default_rng(2).standard_normal((256, 2000)).astype(np.float32)
@@ -263,8 +270,39 @@ def test_scalers():
     refuses("a scale that asks", apsmpi.ApsError, "arrays",
             apsmpi.Scaler("underflow", "e4m3").get_scale)
     refuses("an unknown parameter", apsmpi.ApsError, "speed", apsmpi.Backoff, speed=3)
-    scaler.unscale_([np.float32([1])])
-    refuses("unscale_ twice", RuntimeError, "update", scaler.unscale_, [])
+    refuses("the state of other parameters", apsmpi.ApsError, "parameter",
+            apsmpi.Backoff(start=512.0, window=2).load_state_dict, state)
+    refuses("no state", apsmpi.ApsError, "state_dict()", other.load_state_dict, {})
+    first, second = Optimizer(np.float32([64])), Optimizer(np.float32([math.inf]))
+    other = apsmpi.Backoff(start=64.0)
+    other.unscale_(second)
+    refuses("unscale_ twice", RuntimeError, "update", other.unscale_, second)
+    other.step(first)
+    other.step(second)
+    ok(first.parameter.grad[0] == 1 and (first.steps, second.steps) == (1, 0),
+       "two optimizers: each is unscaled, and the one with INF makes no step")
+    refuses("two steps", RuntimeError, "update", other.step, first)
+    other.update()
+    ok(other.get_scale() < 64, "... and the scale is smaller")
+    first.parameter.grad = np.float32([[1, 2], [3, 4]]).T * 16
+    second.parameter.grad = np.ones(2)
+    refuses("a gradient of float64", TypeError, "gradient 0", other.step, second)
+    refuses("... is refused again", TypeError, "gradient 0", other.step, second)
+    other.step(first)
+    ok(first.parameter.grad[1, 0] == 32 / other.get_scale(), "a transposed gradient")
+    for name in "logmax", "delayed", "autoflex", "dfxp":
+        learnt = apsmpi.Scaler(name, "e4m3")
+        scales = []
+        for step in range(4):
+            scales.append(learnt.get_scale())
+            learnt.unscale_([np.float32([2.0 ** -12]) * np.float32(scales[-1])])
+            learnt.update()
+        ok(scales[0] == 1 and scales[-1] >= 256, "%s as a loss scale: %s"
+           % (name, scales))
+    refuses("a magnitude that is none", apsmpi.ApsError, "in_max is nan", other.update,
+            in_max=math.nan)
+    refuses("more arrays than ranks", ValueError, "2 arrays",
+            apsmpi.Scaler("aps", "e4m3").exponent, np.float32([1]), np.float32([1]))
     x = np.float32([3, 0.5])
     ok(apsmpi.Scaler("aps", "e4m3", 2).exponent(x, x) ==
        apsmpi.Scaler("aps", "e4m3", 2).exponent(x), "aps: the exponent of two ranks")
@@ -287,7 +325,25 @@ def test_compressors():
     refuses("no compressor", apsmpi.ApsError, "does not compress", apsmpi.Compressor,
             "format: e4m3", 4096)
     one = apsmpi.Compressor("format: fp32, compress: {topk: 0.1}", 4096)
-    refuses("decode before encode", TypeError, "NoneType", one.decode, [b""])
+    refuses("decode before encode", apsmpi.ApsError, "encode()", one.decode, [b""])
+    for rule in "format: fp32, compress: {topk: 0.1}", "compress: {powersgd: 2}":
+        ranks = [apsmpi.Compressor(rule, 4096, rank, 3) for rank in range(3)]
+        bad = x.copy()
+        bad[2, 5] = math.inf
+        refuses("INF on one rank", apsmpi.ApsError, "not finite", ranks[0].reduce,
+                list(bad), ranks[1:])
+        ok(np.isfinite(ranks[0].reduce(list(x), ranks[1:])).all(),
+           "... and the next call reduces")
+        refuses("a rank twice", ValueError, "in order", ranks[0].reduce, list(x),
+                [ranks[1], ranks[1]])
+        refuses("too few gradients", ValueError, "2 gradients", ranks[0].reduce,
+                list(x[:2]), ranks[1:])
+    low = np.random.default_rng(5).standard_normal(160).astype(np.float32)
+    low = np.outer(low[:32], low[32:])
+    for size, least, most in (4096, -5, 20), ((32, 128), 60, 400):
+        error = apsmpi.snr(low, apsmpi.Compressor("compress: {powersgd: {rank: 1}}",
+                                                  size).reduce([low]))
+        ok(least < error < most, "PowerSGD of %s: %.1f dB" % (size, error))
     one.encode(x[0])
     refuses("a damaged message", apsmpi.ApsError, "damaged", one.decode, [b"1234567"])
 
@@ -297,8 +353,9 @@ def test_logs(data):
         skip("logs", "pandas is not installed")
         return
     frame = apsmpi.read_log(os.path.join(data, "report.csv"))
-    ok(len(frame) > 10 and {"name", "layer", "err_mean"} <= set(frame.columns) and
-       frame.attrs["events"], "a log as a DataFrame")
+    ok(len(frame) > 10 and frame.attrs["events"] and set(frame["type"]) == {"float"} and
+       {"name", "layer", "err_mean", "call", "rank"} <= set(frame.columns),
+       "a log as a DataFrame")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "summary.json")
         with open(path, "w", encoding="utf-8") as file:
@@ -328,82 +385,9 @@ def test_plots(data):
     ok(matplotlib.get_backend() == "svg", "... with the program's backend")
     refuses("a figure that is none", apsmpi.ApsError, "not one of errors, scales",
             lambda: apsmpi.plot(path, kind="speed"))
+    refuses("a figure of no file", apsmpi.ApsError, "--help", apsmpi.plot, "--help")
     refuses("a figure of no log", apsmpi.ApsError, "not a round-off log", apsmpi.plot,
             os.path.join(data, "policies.txt"))
-
-
-def test_torch():
-    try:
-        import torch
-    except ImportError:
-        skip("tensors", "PyTorch is not installed")
-        return
-    x = torch.linspace(-3, 3, 24)
-    want = apsmpi.quantize(x.numpy(), "e4m3")
-    y = apsmpi.quantize(x, "e4m3")
-    ok(isinstance(y, torch.Tensor) and same(y.numpy(), want), "tensors")
-    refuses("double", TypeError, ".float()", apsmpi.quantize, x.double(), "e4m3")
-    refuses("bfloat16", TypeError, ".float()", apsmpi.quantize, x.bfloat16(), "e4m3")
-    module = apsmpi.Quantizer("e4m3", "e5m2")
-    z = x.clone().requires_grad_()
-    module(z).backward(x)
-    ok(same(module(x).numpy(), want) and
-       same(z.grad.numpy(), apsmpi.quantize(x.numpy(), "e5m2")),
-       "Quantizer rounds forward and backward")
-    exact = apsmpi.Quantizer("fp32", "fp32")
-    point = torch.linspace(0.5, 1, 4).requires_grad_()
-    ok(torch.autograd.gradcheck(lambda t: exact(t) * 2, point, eps=1e-2, atol=1e-2,
-                                rtol=1e-2), "gradcheck of the autograd function")
-    parameter = torch.nn.Parameter(torch.ones(2))
-    optimizer = torch.optim.SGD([parameter], lr=1.0)
-    scaler = apsmpi.Backoff(start=256.0)
-    scaler.scale(parameter.sum()).backward()
-    scaler.step(optimizer)
-    scaler.update()
-    ok(torch.equal(parameter.detach(), torch.zeros(2)), "a step of SGD by a Backoff")
-    total = apsmpi.Cluster(1, 2, "format: e4m3").allreduce([x, x])
-    ok(isinstance(total, torch.Tensor), "a Cluster's sum of tensors")
-    if "CUDA_ON_HOST" in os.environ:
-        test_gpu(torch, x)
-    else:
-        skip("tensors on a GPU", "the stand-in of libaps-cuda was not built")
-
-
-def test_gpu(torch, x):
-    """A tensor that says that it is on a GPU; CUDA_ON_HOST has the functions of
-    libaps-cuda for it."""
-    class OnGpu(torch.Tensor):
-        device = property(lambda self: torch.device("cuda:0"))
-
-    def on_gpu(tensor):
-        return tensor.clone().as_subclass(OnGpu)
-
-    torch.cuda.device = lambda device: contextlib.nullcontext()
-    torch.cuda.current_stream = lambda: types.SimpleNamespace(cuda_stream=7)
-    y = on_gpu(x)
-    os.environ["LIBAPS_CUDA"] = "/nowhere.so"
-    refuses("no libaps-cuda", apsmpi.ApsError, "pass x.cpu()", apsmpi.quantize, y,
-            "e4m3")
-    os.environ["LIBAPS_CUDA"] = os.environ["CUDA_ON_HOST"]
-    y[3] = float("inf")
-    for scale in (None, "aps", "aps-tight", 4):
-        want = apsmpi.quantize(y.numpy(), "e4m3", scale, ranks=3)
-        z = apsmpi.quantize(y, "e4m3", scale, ranks=3)
-        ok(isinstance(z, OnGpu) and same(z.numpy(), want), "on a GPU, scale %s" % scale)
-    out = on_gpu(x)
-    ok(apsmpi.quantize(y, "e5m2", out=out) is out and
-       same(out.numpy(), apsmpi.quantize(y.numpy(), "e5m2")), "... to an output")
-    a, b = on_gpu(x.reshape(4, 6)), on_gpu(x.reshape(6, 4))
-    ok(same(apsmpi.gemm(a, b, "e4m3", "e5m10").numpy(),
-            apsmpi.gemm(a.numpy(), b.numpy(), "e4m3", "e5m10")), "... a product")
-    refuses("... two devices", TypeError, "different devices", apsmpi.gemm, a,
-            x.reshape(6, 4))
-    refuses("... an output elsewhere", TypeError, "device of the input",
-            apsmpi.quantize, y, "e4m3", out=x.clone())
-    refuses("... double", TypeError, "float32 on GPUs", apsmpi.quantize,
-            on_gpu(x.double()), "e4m3")
-    refuses("... other functions", TypeError, "reads host memory",
-            apsmpi.Backoff().exponent, y)
 
 
 def main(data, manual):
