@@ -18,11 +18,21 @@
 #include "offline/play.h"
 #include "offline/play_hierarchical.h"
 #include "offline/play_ring.h"
+#include "steps/sample_budget.h"
+
+/* Number of calls that are numbered together. */
+struct simulation_calls {
+    long layer; /* -1 without steps */
+    size_t size;
+    long number;
+};
 
 struct aps_simulation {
     const struct aps_policy *policy;
     int nodes, per_node, ranks;
     struct aps_scale_states states;
+    struct simulation_calls *calls;
+    size_t numbered; /* length of `calls` */
 };
 
 /* The first communicator that rank 0 of a job numbers is MPI_COMM_WORLD
@@ -62,7 +72,29 @@ void aps_simulation_destroy(struct aps_simulation *simulation)
     if (!simulation)
         return;
     aps_scale_states_clear(&simulation->states);
+    free(simulation->calls);
     free(simulation);
+}
+
+/* Returns the number of earlier calls of the layer, as steps.h numbers those
+ * without steps, and counts this one; -1 if memory is missing. */
+static long simulation_number(struct aps_simulation *simulation,
+                              const struct aps_plan_key *key)
+{
+    const size_t size =
+        key->layer < 0 ? aps_sample_budget_class(key->count) : key->count;
+    struct simulation_calls *calls = simulation->calls;
+
+    for (size_t i = 0; i < simulation->numbered; i++)
+        if (calls[i].layer == key->layer && calls[i].size == size)
+            return calls[i].number++;
+    calls = realloc(calls, (simulation->numbered + 1) * sizeof *calls);
+    if (!calls)
+        return -1;
+    calls[simulation->numbered++] =
+        (struct simulation_calls){key->layer, size, 1};
+    simulation->calls = calls;
+    return 0;
 }
 
 /* --- plans that cannot be played --------------------------------------------- */
@@ -328,6 +360,7 @@ int aps_simulation_allreduce(struct aps_simulation *simulation,
                              const float *const x[], float *out,
                              struct aps_error *error)
 {
+    struct aps_layer_request numbered;
     struct aps_layer_plan layer;
     const char *lacks;
     fenv_t saved;
@@ -343,16 +376,22 @@ int aps_simulation_allreduce(struct aps_simulation *simulation,
         if (!x[r])
             return aps_error_set(error, EINVAL, NULL, 0, 0, "%s: x[%d] is NULL",
                                  who, r);
-    if (aps_layer_plan_find(who, simulation->policy, request, simulation->ranks,
-                            &layer, error) < 0)
+    numbered = *request;
+    if (request->step == -1)
+        numbered.step = 0;
+    if (aps_layer_plan_find(who, simulation->policy, &numbered,
+                            simulation->ranks, &layer, error) < 0)
         return -1;
     lacks = simulation_lacks(&layer.plan);
     if (lacks)
         return aps_error_set(error, ENOTSUP, NULL, 0, 0,
                              "%s: the policy %s (%zu elements)", who, lacks,
                              layer.key.count);
+    if (request->step == -1)
+        layer.key.step = simulation_number(simulation, &layer.key);
     aps_fpenv_enter(&saved);
-    result = simulation_play(simulation, &layer, x, out);
+    result =
+        layer.key.step < 0 ? -1 : simulation_play(simulation, &layer, x, out);
     aps_fpenv_leave(&saved);
     if (result < 0)
         return aps_error_set(error, ENOMEM, NULL, 0, 0, "%s: out of memory",

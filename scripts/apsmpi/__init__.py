@@ -7,7 +7,8 @@ plays, by the code of libapsmpi and without MPI.
     Policy("format: e4m3").plan(n)      what a policy does with a layer
     Cluster(nodes, ranks, policy)       a job: allreduce() has the bits of MPI_Allreduce
     sum_gradients(list, policy)         one sum, each rank on a node
-    Backoff(), LogMax(), Scaler(name)   scales with torch.amp.GradScaler's interface
+    Scaler(name), Backoff(), Delayed(), LogMax()
+                                        scales with torch.amp.GradScaler's interface
     Compressor(policy, n)               PowerSGD, MSTopK and others, with error memory
     snr(reference, x), Roundoff()       errors of rounded values
     Quantizer("e4m3", "e5m2")           a module of PyTorch

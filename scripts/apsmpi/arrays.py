@@ -25,13 +25,13 @@ def _array_of(x: Any, name: str, gpu: bool) -> Any:
     if is_tensor(x):
         if gpu and x.device.type == "cuda" and str(x.dtype) == "torch.float32":
             return GpuArray(x)
+        if str(x.dtype) == "torch.bfloat16":
+            raise TypeError("%s has the type torch.bfloat16; pass %s.float()"
+                            % (name, name))
         if x.device.type != "cpu":
             raise TypeError("%s is on the device '%s'; pass %s.cpu(): %s" % (
                 name, x.device, name, "libaps-cuda takes float32 on GPUs of CUDA"
                 if gpu else "this function reads host memory"))
-        if str(x.dtype) == "torch.bfloat16":
-            raise TypeError("%s has the type torch.bfloat16; pass %s.float()"
-                            % (name, name))
         return x.detach().numpy()
     if hasattr(x, "__dlpack__"):
         return np.from_dlpack(x)
@@ -58,6 +58,8 @@ def floats(x: Any, name: str = "x", writable: bool = False, gpu: bool = False,
         raise ValueError("%s is not contiguous; pass %s" % (
             name, "a contiguous array" if writable else
             "numpy.ascontiguousarray(%s) or %s.contiguous()" % (name, name)))
+    if not array.flags.aligned:
+        raise ValueError("%s is not aligned to 4 bytes; pass a copy of it" % name)
     if writable and not array.flags.writeable:
         raise ValueError("%s is read-only; pass a copy of it as the output" % name)
     if writable and getattr(x, "requires_grad", False):
@@ -92,7 +94,7 @@ def result_for(x: Any, out: Any, shape: tuple[int, ...], inputs: Sequence[Any],
                 raise ValueError("out shares memory with an input; pass another array")
         return array, out
     if on_gpu:
-        new = GpuArray(x).empty(shape)
+        new = x.new_empty(shape)
         return GpuArray(new), new
     array = np.empty(shape, np.float32)
     if is_tensor(x):

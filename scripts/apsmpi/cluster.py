@@ -22,9 +22,8 @@ class Cluster(Handle):
     array([4.  , 1.25], dtype=float32)
 
     Ranks follow each other on the nodes. Scales with a state learn from call to
-    call. Policies with compressors, feedback, `reduce: auto` or groups of hardware
-    are refused, and layers that MPI reduces, because the order of MPI's additions
-    is its own.
+    call. Refused are compressors, feedback, `reduce: auto`, `format: {auto: ...}`,
+    groups of hardware, and layers that MPI reduces, in an order of its own.
     """
 
     def __init__(self, nodes: int, ranks_per_node: int,
@@ -34,7 +33,6 @@ class Cluster(Handle):
         ranks_per_node = whole("ranks_per_node", ranks_per_node, 1)
         self.policy = policy_of(policy)  # must live as long as the simulation
         self.ranks = nodes * ranks_per_node
-        self.calls: dict[Any, int] = {}     # calls of each layer so far
         LIB.aps_simulation_create(self.policy.pointer, nodes, ranks_per_node,
                                   byref(self.pointer))
 
@@ -43,8 +41,8 @@ class Cluster(Handle):
                   out: Optional[Array] = None) -> Any:
         """The sum of gradients[r] of all ranks r, as one call of one layer.
 
-        step: number of the call's step. By default it is the number of earlier calls
-        of the same name, index and number of elements."""
+        step: number of the call's step. By default calls are numbered as a job numbers
+        them: those of each layer, or those of a size if the policy has no steps."""
         if len(gradients) != self.ranks:
             raise ValueError("there are %d gradients, and the cluster has %d ranks; "
                              "pass one array for each rank"
@@ -56,12 +54,11 @@ class Cluster(Handle):
                                  "has %s" % (r, x.shape, values[0].shape))
         array, result = result_for(gradients[0], out, values[0].shape, values)
         addresses = (ctypes.c_void_p * self.ranks)(*[x.ctypes.data for x in values])
-        key = (name, layer, values[0].size)
-        number = self.calls.get(key, 0) if step is None else step
-        request = request_of(values[0].size, name, layer, epoch, number)
+        request = request_of(values[0].size, name, layer, epoch, step or 0)
+        if step is None:
+            request.step = -1
         LIB.aps_simulation_allreduce(self.pointer, byref(request), addresses,
                                      array.ctypes.data)
-        self.calls[key] = number + 1
         return result
 
 

@@ -25,11 +25,13 @@ class Compressor(Handle):
     >>> one.memory
     array([1., 0., 2., 0.], dtype=float32)
 
-    size: elements of the layer, or its shape, which PowerSGD needs: it takes the first
-    dimension as rows. A whole policy has the shape of the layer `name` in its table.
+    size: elements of the layer, or with one rule its shape, which PowerSGD needs: it
+    takes the first dimension as rows. A whole policy has the shape in its table: pass
+    the number of elements and `name`.
 
-    Calls with `rounds` rounds: encode() returns this rank's message of a round, and
-    decode() takes those of all ranks. restart() gives up a call that has begun.
+    Between processes, a call has `rounds` rounds: encode() returns this rank's message
+    of a round, and decode() takes those of all ranks. restart() gives up a call that
+    has begun.
     """
 
     def __init__(self, policy: Union[str, Policy], size: Union[int, tuple[int, ...]],
@@ -39,13 +41,12 @@ class Compressor(Handle):
         count = size if not isinstance(size, tuple) else math.prod(size)
         whole("size", count, 1, 2 ** 48)
         if isinstance(size, tuple) and len(size) > 1:
-            if isinstance(policy, Policy) or "\n" in policy:
+            if isinstance(policy, Policy) or "\n" in policy or layer >= 0:
                 raise ValueError("size is a shape; write it into the policy's table, "
-                                 "or pass one rule as the policy")
-            shape = "x".join(map(str, size))
-            policy = Policy(policy, "layer,name,count,shape\n0,layer,%d,%s\n"
-                            % (count, shape))
-            name = "layer"
+                                 "or pass one rule as the policy, and no layer")
+            name = name or "layer"
+            policy = Policy(policy, "layer,name,count,shape\n0,%s,%d,%s\n"
+                            % (name, count, "x".join(map(str, size))))
         self.rank, self.ranks = whole("rank", rank), whole("ranks", ranks, 1)
         self.plan = policy_of(policy).plan(count, name=name, layer=layer, ranks=ranks)
         LIB.aps_layer_compressor_create(self.plan.pointer, rank, ranks,
@@ -53,6 +54,7 @@ class Compressor(Handle):
         self.count = count
         self.rounds = int(LIB.aps_layer_compressor_rounds(self.pointer))
         self.round = 0
+        self.encoded = False        # this round's message is
         self.like: Any = None       # array of the call, whose kind the result has
 
     @property
@@ -61,9 +63,9 @@ class Compressor(Handle):
         address = LIB.aps_layer_compressor_memory(self.pointer)
         if not address:
             return None
-        floats_at = ctypes.cast(address, ctypes.POINTER(ctypes.c_float))
-        view = np.ctypeslib.as_array(floats_at, (self.count,))
-        return OwnedView(view, self)
+        buffer: Any = (ctypes.c_float * self.count).from_address(address)
+        buffer.owner = self         # lives as long as a view
+        return np.ctypeslib.as_array(buffer)
 
     def encode(self, x: Optional[Array] = None) -> bytes:
         """This rank's message of the next round; the first round of a call needs x."""
@@ -80,13 +82,17 @@ class Compressor(Handle):
             LIB.aps_layer_compressor_bytes(self.pointer))
         size = c_size_t()
         LIB.aps_layer_compressor_encode(self.pointer, address, message, byref(size))
-        return message.raw[:size.value]
+        self.encoded = True
+        return ctypes.string_at(message, size.value)
 
     def decode(self, messages: Sequence[bytes]) -> Any:
         """Ends a round with the messages of all ranks. Returns the sum over the ranks
         in the last round, and None before."""
-        if self.like is None:
+        if not self.encoded:
             raise ApsError("no message of this round is encoded yet; call encode()")
+        if len(messages) != self.ranks:
+            raise ApsError("there are %d messages, and %d ranks"
+                           % (len(messages), self.ranks))
         for one in messages:
             if not isinstance(one, bytes):
                 raise TypeError("a message is %s; pass the bytes of encode()"
@@ -98,9 +104,9 @@ class Compressor(Handle):
                 self.pointer, count, (c_char_p * count)(*messages),
                 (c_size_t * count)(*map(len, messages)), array.ctypes.data)
         except ValueError:
-            self.round = 0
+            self.encoded, self.round = False, 0
             raise
-        self.round = (self.round + 1) % self.rounds
+        self.encoded, self.round = False, (self.round + 1) % self.rounds
         return result if self.round == 0 else None
 
     def reduce(self, gradients: Sequence[Array],
@@ -108,19 +114,27 @@ class Compressor(Handle):
         """The sum of gradients[r] of all ranks r, by one call in one process. This
         compressor is rank 0, and `others` are the other ranks. After an exception, for
         example because of an INF, the error memories are as before."""
-        ranks, numbers = [self, *others], list(range(self.ranks))
-        if [one.rank for one in ranks] != numbers or len(gradients) != self.ranks:
-            raise ValueError("the ranks are %s with %d gradients; pass the compressors "
-                             "and gradients of ranks 0 to %d, in order" % (
-                                 [one.rank for one in ranks], len(gradients),
-                                 numbers[-1]))
+        ranks = [self, *others]
+        given = [(one.rank, one.ranks, one.count) for one in ranks]
+        if given != [(r, self.ranks, self.count) for r in range(self.ranks)]:
+            raise ValueError("the compressors are of the ranks %s; pass those of ranks "
+                             "0 to %d of %d elements, in order" % (
+                                 [one.rank for one in ranks], self.ranks - 1,
+                                 self.count))
+        if len(gradients) != self.ranks:
+            raise ValueError("there are %d gradients, and %d ranks"
+                             % (len(gradients), self.ranks))
+        if any(one.encoded or one.round > 0 for one in ranks):
+            raise ApsError("a call has begun; end it, or call restart() on all ranks")
         result = None
         try:
             for turn in range(self.rounds):
                 messages = [one.encode(x if turn == 0 else None)
                             for one, x in zip(ranks, gradients)]
-                result = [one.decode(messages) for one in ranks][0]
-        except (TypeError, ValueError):
+                result = self.decode(messages)
+                for one in others:
+                    one.decode(messages)
+        except BaseException:
             for one in ranks:
                 one.restart()
             raise
@@ -129,19 +143,4 @@ class Compressor(Handle):
     def restart(self) -> None:
         """Gives up a call that has begun; the error memory is that before the call."""
         LIB.aps_layer_compressor_restart(self.pointer)
-        self.round = 0
-
-
-class OwnedView(np.ndarray):
-    """A view of a compressor's memory, which keeps the compressor alive."""
-
-    def __new__(cls, view: Any, owner: Compressor) -> Any:
-        made = view.view(cls)
-        made.owner = owner
-        return made
-
-    def __repr__(self) -> str:
-        return repr(np.asarray(self))
-
-    def __array_finalize__(self, other: Any) -> None:
-        self.owner = getattr(other, "owner", None)
+        self.encoded, self.round = False, 0

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ctypes import byref
-from typing import Union
+from typing import Any, Union
 
 from .library import LIB, ApsError, ErrorStruct, message, whole
 
@@ -93,6 +93,9 @@ class Format:
 
     def __hash__(self) -> int:
         return hash(self.pointer)
+
+    def __reduce__(self) -> Any:
+        return Format, (self.name,)     # the address is that of this process
 
 
 def format_of(given: Union[str, Format]) -> Format:

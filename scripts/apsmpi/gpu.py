@@ -26,17 +26,13 @@ class GpuArray:
         self.tensor, self.shape = tensor, tuple(tensor.shape)
         self.ndim, self.size = len(self.shape), tensor.numel()
         self.ctypes = SimpleNamespace(data=tensor.data_ptr())
-        self.flags = SimpleNamespace(c_contiguous=tensor.is_contiguous(),
+        self.flags = SimpleNamespace(c_contiguous=tensor.is_contiguous(), aligned=True,
                                      writeable=True)
 
     def greatest(self) -> Any:
         """The greatest finite magnitude, as an array of NumPy with one value."""
         found = self.tensor.detach().abs().nan_to_num(nan=0, posinf=0)
         return np.array([found.max().item()], np.float32)
-
-    def empty(self, shape: tuple[int, ...]) -> Any:
-        """A new tensor on the same GPU."""
-        return self.tensor.new_empty(shape)
 
 
 @functools.lru_cache(maxsize=None)

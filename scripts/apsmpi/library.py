@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import errno
 import glob
 import operator
@@ -33,7 +32,8 @@ class ErrorStruct(Structure):
 
 
 def whole(name: str, value: Any, least: int = 0, most: int = 2 ** 31 - 1) -> int:
-    """value as an int, which C has in these limits: ctypes would drop its high bits."""
+    """Returns value as an int. Refuses one outside the limits, whose high bits ctypes
+    would drop."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -110,7 +110,6 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "aps_format_exponent_bits": (c_int, [c_void_p]),
     "aps_format_mantissa_bits": (c_int, [c_void_p]),
     "aps_format_width": (c_int, [c_void_p]),
-    "aps_format_bias": (c_int, [c_void_p]),
     "aps_format_has_inf": (c_bool, [c_void_p]),
     "aps_format_has_nan": (c_bool, [c_void_p]),
     "aps_format_saturates": (c_bool, [c_void_p]),
@@ -173,10 +172,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 
 def places() -> list[str]:
     """The files that may be libaps, in order."""
-    found = [os.environ["LIBAPS"]] if "LIBAPS" in os.environ else []
-    if found:
-        return found
-    found += glob.glob(os.path.join(os.path.dirname(__file__), "_libaps*.so"))
+    if "LIBAPS" in os.environ:
+        return [os.environ["LIBAPS"]]
+    found = glob.glob(os.path.join(os.path.dirname(__file__), "_libaps*.so"))
     try:
         from .built import LIBDIR  # type: ignore[import-not-found]
         found.append(os.path.join(LIBDIR, "libaps.so.0"))
@@ -254,11 +252,15 @@ LIB = Library()
 
 
 class Handle:
-    """Owns an object of libaps."""
+    """Owns an object of libaps, which one thread at a time may use."""
 
     def __init__(self, destroy: Any) -> None:
         self.pointer = c_void_p()
         self._destroy = destroy
+
+    def __reduce__(self) -> Any:
+        raise TypeError("%s cannot be copied or pickled; make another from the same "
+                        "arguments" % type(self).__name__)
 
     def __del__(self) -> None:
         if getattr(self, "pointer", None):

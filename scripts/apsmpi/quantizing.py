@@ -18,6 +18,9 @@ Scale = Union[None, int, str]
 def exponent_of(format: Format, scale: Scale, x: Any, ranks: int) -> int:
     """The scale exponent of an array: a number, or that of `aps` or `aps-tight`."""
     exponent = c_int()
+    if isinstance(scale, str) and scale not in ("none", "aps", "aps-tight"):
+        raise ApsError("scale %r is not a scale of one array; pass 'none', 'aps', "
+                       "'aps-tight', an exponent, or use a Scaler" % scale)
     if scale is not None and not isinstance(scale, str):
         number = whole("scale", scale, -2 ** 31)
         if number != 0 and format.block > 1:
@@ -27,17 +30,20 @@ def exponent_of(format: Format, scale: Scale, x: Any, ranks: int) -> int:
     if scale is None or scale == "none" or format.block > 1:
         return 0
     if isinstance(x, GpuArray):
-        x = x.greatest()            # both scales follow from it
+        x = x.greatest()            # aps and aps-tight depend on nothing else
     if scale == "aps":
         LIB.aps_max_exponent(x.ctypes.data, x.size, max(whole("ranks", ranks), 1),
                              byref(exponent))
         return int(LIB.aps_scale_exponent(format.pointer, exponent))
-    if scale == "aps-tight":
-        LIB.aps_scale_exponent_tight(format.pointer, x.ctypes.data, x.size,
-                                     byref(exponent))
-        return exponent.value
-    raise ApsError("scale %r is not a scale of one array; pass 'none', 'aps', "
-                   "'aps-tight', an exponent, or use a Scaler" % (scale,))
+    LIB.aps_scale_exponent_tight(format.pointer, x.ctypes.data, x.size, byref(exponent))
+    return exponent.value
+
+
+def rounding_of(name: str) -> int:
+    """The number of a rounding in libaps."""
+    if name not in ROUNDINGS:
+        raise ApsError("rounding %r is not one of %s" % (name, ", ".join(ROUNDINGS)))
+    return ROUNDINGS[name]
 
 
 def quantize(x: Array, format: Union[str, Format], scale: Scale = None,
@@ -59,18 +65,16 @@ def quantize(x: Array, format: Union[str, Format], scale: Scale = None,
     stage, rank, ranks and offset are the key of random bits (libaps(3)). The same key
     gives the same bits, so pass another step in each call.
 
-    out: the array to write, which may be x. No gradient passes through the result, but
-    through that of a Quantizer. A tensor on a GPU is rounded there, on the current
-    stream.
+    out: the array to write, which may be x; PyTorch does not notice that its values
+    change. Gradients do not pass through the result; use a Quantizer for that. A tensor
+    on a GPU is rounded there, on the current stream.
     """
-    if rounding not in ROUNDINGS:
-        raise ApsError("rounding %r is not one of %s" % (rounding,
-                                                       ", ".join(ROUNDINGS)))
+    number = rounding_of(rounding)
     kind = format_of(format)
     array = floats(x, gpu=True)
     to, result = result_for(x, out, array.shape, [array], in_place=True)
     options = CastOptions(seed=seed, offset=offset, layer=layer, step=step,
-                          rounding=ROUNDINGS[rounding], stage=stage, rank=rank,
+                          rounding=number, stage=stage, rank=rank,
                           ranks=ranks,
                           scale_exponent=exponent_of(kind, scale, array, ranks))
     arguments = (kind.pointer, array.ctypes.data, array.size, byref(options),

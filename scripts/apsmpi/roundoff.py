@@ -28,7 +28,7 @@ class Roundoff:
         x = floats(value, "value")
         exact = floats(reference, "reference", strided=True,
                        types=(np.float32, np.float64))
-        exact = np.ascontiguousarray(exact, np.float64)
+        exact = np.asarray(exact, np.float64, order="C")
         if exact.shape != x.shape:
             raise ValueError("reference has the shape %s, and value has %s"
                              % (exact.shape, x.shape))

@@ -20,8 +20,8 @@ LEARNT = ("logmax", "delayed", "autoflex", "dfxp")  # scales by the past values
 
 
 class Unscaled:
-    """An optimizer whose gradients are unscaled. The reference keeps its id() its
-    own."""
+    """An optimizer whose gradients are unscaled. No other object gets its id() while
+    it is here."""
 
     def __init__(self, optimizer: Any, found_inf: bool) -> None:
         self.optimizer, self.found_inf, self.stepped = optimizer, found_inf, False
@@ -49,9 +49,9 @@ class Scaler(Handle):
         super().__init__(LIB.aps_scaler_destroy)
         self.name = name
         kind = format.name if isinstance(format, Format) else format
-        words = ", ".join("%s: %s" % (key, "%r" % value if isinstance(value, float)
-                                      else value)
-                          for key, value in parameters.items())
+        words = ", ".join(
+            "%s: %s" % (key, float(value) if isinstance(value, float) else value)
+            for key, value in parameters.items())
         scale = "{%s: {%s}}" % (name, words) if words else name
         policy = Policy("{format: %s, scale: %s}" % (kind, scale))
         self.plan, self.ranks = policy.plan(1), whole("ranks", ranks, 1)
@@ -90,6 +90,7 @@ class Scaler(Handle):
 
     def overflows(self, magnitude: float, exponent: int) -> bool:
         """True if a value of that magnitude, times 2^exponent, overflows."""
+        whole("exponent", exponent, -2 ** 31)
         return bool(LIB.aps_scaler_overflows(self.pointer, magnitude, exponent))
 
     # --- the interface of torch.amp.GradScaler ---------------------------------------
@@ -120,7 +121,7 @@ class Scaler(Handle):
             finite = np.isfinite(array)
             found |= not bool(finite.all())
             self.greatest = max(self.greatest, float(
-                np.abs(array, where=finite, out=np.zeros_like(array)).max()))
+                np.max(np.abs(array), where=finite, initial=0)))
         self.unscaled[id(optimizer)] = Unscaled(optimizer, found)
 
     def step(self, optimizer: Any, *arguments: Any, **named: Any) -> Optional[Any]:
@@ -151,7 +152,7 @@ class Scaler(Handle):
                 raise ApsError("%s is %g; pass a finite magnitude" % (name, value))
         found_inf = any(one.found_inf for one in self.unscaled.values())
         overflowed = found_inf if over is None else over
-        # Only infinite gradients: an overflow with an unknown magnitude.
+        # No gradient was finite and nonzero. The state ignores the magnitude 0.
         if overflowed and greatest == 0:
             greatest = float(np.finfo(np.float32).tiny)
         record = ScalerRecord(in_max=greatest, sum_max=sum_max, over=overflowed,

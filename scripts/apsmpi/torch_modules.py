@@ -7,10 +7,10 @@ import itertools
 from typing import Any, Optional
 
 import torch
+from torch.autograd.function import once_differentiable
 
 from .formats import format_of
-from .library import ROUNDINGS, ApsError
-from .quantizing import Scale, quantize
+from .quantizing import Scale, quantize, rounding_of
 
 numbers = itertools.count()         # the modules by the order of their making
 
@@ -24,6 +24,7 @@ class QuantizeFunction(torch.autograd.Function):
         return module.rounded(x, module.forward_format)
 
     @staticmethod
+    @once_differentiable  # type: ignore
     def backward(ctx: Any, *gradients: Any) -> Any:
         return ctx.module.rounded(gradients[0], ctx.module.backward_format), None
 
@@ -31,18 +32,18 @@ class QuantizeFunction(torch.autograd.Function):
 class Quantizer(torch.nn.Module):
     """A layer that rounds its input to one format, and the gradient to another: CPD's
     `quantizer`. None leaves values as they are. The gradient of the rounding itself
-    is 1."""
+    is 1. Random bits depend on the seed, on the module's number and on its call, so
+    ranks need different seeds; a copy of a module has its number, and draws its
+    bits."""
 
     def __init__(self, forward: Optional[str] = None, backward: Optional[str] = None,
                  scale: Scale = None, rounding: str = "nearest", seed: int = 0) -> None:
         super().__init__()
         self.forward_format = format_of(forward) if forward else None
         self.backward_format = format_of(backward) if backward else None
-        if rounding not in ROUNDINGS:
-            raise ApsError("rounding %r is not one of %s"
-                           % (rounding, ", ".join(ROUNDINGS)))
+        rounding_of(rounding)       # refuses other names
         self.scale, self.rounding, self.seed = scale, rounding, seed
-        # The key of random bits: other modules and calls have others.
+        # The key of random bits.
         self.number, self.calls = next(numbers), 0
 
     def rounded(self, x: Any, format: Any) -> Any:

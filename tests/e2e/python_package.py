@@ -336,6 +336,14 @@ def test_compressors():
            "... and the next call reduces")
         refuses("a rank twice", ValueError, "in order", ranks[0].reduce, list(x),
                 [ranks[1], ranks[1]])
+        ranks[0].encode(x[0])
+        refuses("too few messages", apsmpi.ApsError, "3 ranks", ranks[0].decode, [b""])
+        refuses("a call inside another", apsmpi.ApsError, "restart()",
+                ranks[0].reduce, list(x), ranks[1:])
+        for rank in ranks:
+            rank.restart()
+        memory = np.asarray(apsmpi.Compressor(rule, 4096, 0, 1).memory)
+        ok(not memory.any(), "the memory outlives its compressor")
         refuses("too few gradients", ValueError, "2 gradients", ranks[0].reduce,
                 list(x[:2]), ranks[1:])
     low = np.random.default_rng(5).standard_normal(160).astype(np.float32)
