@@ -9,6 +9,7 @@ import doctest
 import importlib
 import importlib.util
 import io
+import itertools
 import json
 import math
 import os
@@ -197,13 +198,14 @@ def test_clusters():
             x[0] + x[1] + x[2]), "sum_gradients in FP32")
 
 
-def sum_of_cpd(gradients, form, kahan):
-    """sum_gradients(model, use_APS=True, ...) of CPD's CPDtorch/utils/dist_util.py, for
+def sum_of_cpd(gradients, form, aps, kahan):
+    """sum_gradients(model, use_APS=aps, ...) of CPD's CPDtorch/utils/dist_util.py, for
     one array of each rank."""
     exponent = math.ceil(max(
         math.log2(float(np.abs(x * np.float32(len(gradients))).max()))
         for x in gradients))
-    shift = 2 ** (apsmpi.Format(form).exponent_bits - 1) - 1 - exponent
+    greatest = 2 ** (apsmpi.Format(form).exponent_bits - 1) - 1
+    shift = greatest - exponent if aps else 0
 
     def rounded(x):
         return apsmpi.quantize(x, form, rounding="cpd")
@@ -222,14 +224,14 @@ def sum_of_cpd(gradients, form, kahan):
 
 
 def test_cpd():
-    x = np.random.default_rng(4).standard_normal((8, 3000)).astype(np.float32) / 100
-    for form in ("e4m3", "e5m2", "e3m0"):
-        for kahan, accumulate in ((False, "format"), (True, "kahan")):
-            policy = ("format: %s, scale: aps, reduce: gather, accumulate: %s"
-                      % (form, accumulate))
-            ok(same(apsmpi.sum_gradients(list(x), policy),
-                    sum_of_cpd(list(x), form, kahan)),
-               "8 ranks as CPD's emulate_node: %s" % policy)
+    x = np.random.default_rng(4).standard_normal((8, 3000)).astype(np.float32)
+    for form, scale, accumulate in itertools.product(
+            ("e4m3", "e5m2", "e3m0"), ("aps", "none"), ("format", "kahan")):
+        policy = ("format: %s, scale: %s, reduce: gather, accumulate: %s"
+                  % (form, scale, accumulate))
+        ok(same(apsmpi.sum_gradients(list(x), policy),
+                sum_of_cpd(list(x), form, scale == "aps", accumulate == "kahan")),
+           "8 ranks as CPD's emulate_node: %s" % policy)
 
 
 class Optimizer:
