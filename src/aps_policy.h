@@ -310,11 +310,12 @@ APS_API void aps_simulation_destroy(struct aps_simulation *simulation);
 
 /*
  * out[request->count] = the sum of x[0], x[1] ... of all ranks, which `out` must
- * not overlap. request->step may be -1: the number of earlier such calls of the
- * layer, or, for a policy without steps, of the same size, as a job has it. Fails
- * with EINVAL like aps_layer_plan_create, and with ENOTSUP for a layer that MPI
- * reduces, whose order of additions is not known, and for compressors, feedback,
- * `reduce: auto`, `format: {auto: ...}` and groups of hardware.
+ * not overlap. If request->step is -1, it becomes the number of earlier such calls
+ * of the layer. Without steps in the policy, calls are numbered by their sizes, as
+ * a job numbers them. Fails with EINVAL like aps_layer_plan_create, and with
+ * ENOTSUP for a layer that MPI reduces, whose order of additions is not known, and
+ * for compressors, feedback, `reduce: auto`, `format: {auto: ...}` and groups of
+ * hardware.
  */
 APS_API int aps_simulation_allreduce(struct aps_simulation *simulation,
                                      const struct aps_layer_request *request,

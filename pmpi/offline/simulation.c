@@ -20,11 +20,11 @@
 #include "offline/play_ring.h"
 #include "steps/sample_budget.h"
 
-/* Number of calls that are numbered together. */
+/* Calls that are numbered together. */
 struct simulation_calls {
     long layer; /* -1 without steps */
     size_t size;
-    long number;
+    long number; /* the next one */
 };
 
 struct aps_simulation {
@@ -76,8 +76,9 @@ void aps_simulation_destroy(struct aps_simulation *simulation)
     free(simulation);
 }
 
-/* Returns the number of earlier calls of the layer, as steps.h numbers those
- * without steps, and counts this one; -1 if memory is missing. */
+/* Returns the number of earlier calls of the layer, and counts this one.
+ * Without steps, calls are numbered by classes of their sizes, as in steps.c.
+ * Returns -1 if memory is missing. */
 static long simulation_number(struct aps_simulation *simulation,
                               const struct aps_plan_key *key)
 {

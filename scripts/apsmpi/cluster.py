@@ -54,9 +54,8 @@ class Cluster(Handle):
                                  "has %s" % (r, x.shape, values[0].shape))
         array, result = result_for(gradients[0], out, values[0].shape, values)
         addresses = (ctypes.c_void_p * self.ranks)(*[x.ctypes.data for x in values])
-        request = request_of(values[0].size, name, layer, epoch, step or 0)
-        if step is None:
-            request.step = -1
+        request = request_of(values[0].size, name, layer, epoch,
+                             -1 if step is None else whole("step", step))
         LIB.aps_simulation_allreduce(self.pointer, byref(request), addresses,
                                      array.ctypes.data)
         return result

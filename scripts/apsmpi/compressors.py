@@ -97,17 +97,19 @@ class Compressor(Handle):
             if not isinstance(one, bytes):
                 raise TypeError("a message is %s; pass the bytes of encode()"
                                 % type(one).__name__)
-        count = len(messages)
-        array, result = result_for(self.like, None, floats(self.like).shape, ())
+        address = result = None
+        if self.round == self.rounds - 1:
+            array, result = result_for(self.like, None, floats(self.like).shape, ())
+            address = array.ctypes.data
         try:
             LIB.aps_layer_compressor_decode(
-                self.pointer, count, (c_char_p * count)(*messages),
-                (c_size_t * count)(*map(len, messages)), array.ctypes.data)
+                self.pointer, self.ranks, (c_char_p * self.ranks)(*messages),
+                (c_size_t * self.ranks)(*map(len, messages)), address)
         except ValueError:
             self.encoded, self.round = False, 0
             raise
         self.encoded, self.round = False, (self.round + 1) % self.rounds
-        return result if self.round == 0 else None
+        return result
 
     def reduce(self, gradients: Sequence[Array],
                others: Sequence["Compressor"] = ()) -> Any:
@@ -126,7 +128,6 @@ class Compressor(Handle):
                              % (len(gradients), self.ranks))
         if any(one.encoded or one.round > 0 for one in ranks):
             raise ApsError("a call has begun; end it, or call restart() on all ranks")
-        result = None
         try:
             for turn in range(self.rounds):
                 messages = [one.encode(x if turn == 0 else None)

@@ -9,7 +9,7 @@ from ctypes import byref
 from typing import Optional, Union
 
 from .formats import Format
-from .library import LIB, ApsError, Handle, LayerRequest, whole
+from .library import LIB, ApsError, Handle, LayerRequest
 
 PLAN_MAX = 1024
 
@@ -100,10 +100,8 @@ class Policy(Handle):
 
 def request_of(count: int, name: Optional[str] = None, layer: int = -1, epoch: int = 0,
                step: int = 0, ranks: int = 0) -> LayerRequest:
-    return LayerRequest(count=whole("count", count, 0, 2 ** 48),
-                        name=name.encode() if name else None, layer=layer,
-                        epoch=whole("epoch", epoch), step=whole("step", step),
-                        ranks=whole("ranks", ranks))
+    return LayerRequest(count=count, name=name.encode() if name else None, layer=layer,
+                        epoch=epoch, step=step, ranks=ranks)
 
 
 def policy_of(given: Union[str, Policy]) -> Policy:

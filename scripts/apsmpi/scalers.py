@@ -20,8 +20,8 @@ LEARNT = ("logmax", "delayed", "autoflex", "dfxp")  # scales by the past values
 
 
 class Unscaled:
-    """An optimizer whose gradients are unscaled. No other object gets its id() while
-    it is here."""
+    """An optimizer whose gradients are unscaled. While this refers to it, no other
+    object gets its id()."""
 
     def __init__(self, optimizer: Any, found_inf: bool) -> None:
         self.optimizer, self.found_inf, self.stepped = optimizer, found_inf, False

@@ -32,9 +32,8 @@ class QuantizeFunction(torch.autograd.Function):
 class Quantizer(torch.nn.Module):
     """A layer that rounds its input to one format, and the gradient to another: CPD's
     `quantizer`. None leaves values as they are. The gradient of the rounding itself
-    is 1. Random bits depend on the seed, on the module's number and on its call, so
-    ranks need different seeds; a copy of a module has its number, and draws its
-    bits."""
+    is 1. Random bits depend on the seed, on the module and on its call: ranks need
+    different seeds, and a copy of a module draws the same bits."""
 
     def __init__(self, forward: Optional[str] = None, backward: Optional[str] = None,
                  scale: Scale = None, rounding: str = "nearest", seed: int = 0) -> None:

@@ -3,7 +3,7 @@
 # same time random programs run, and ranks of others are killed, which may leave neither
 # a shared-memory segment nor a file. `make soak HOURS=1` takes an hour, `make check`
 # some seconds. With kernel.sched_autogroup_enabled=1 the kernel may let random programs
-# stand still, which have more threads than the machine has cores (apsmpi(7), CAVEATS).
+# stand still, because they have more threads than there are cores (apsmpi(7), CAVEATS).
 . "$top_srcdir/tests/random/seeds.sh"
 
 if [ "$MPI" = openmpi ]; then
