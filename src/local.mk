@@ -108,6 +108,7 @@ libpolicy_la_SOURCES = \
 	src/base/cache.c src/base/cache.h \
 	src/base/digits.c src/base/digits.h \
 	src/base/json.c src/base/json.h \
+	src/base/launch.c src/base/launch.h \
 	src/base/message.c src/base/message.h \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/plural.h \

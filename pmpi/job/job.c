@@ -13,6 +13,7 @@
 
 #include "base/fpenv.h"
 #include "base/hot.h"
+#include "base/launch.h"
 #include "base/message.h"
 #include "job/policy_text.h"
 #include "native/elf_imports.h"

@@ -5,10 +5,10 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/launch.h"
 #include "base/message.h"
 #include "native/abi.h"
 #include "native/mpi_symbols.h"
@@ -21,20 +21,6 @@ static const char abi_what[] __attribute__((used)) =
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool foreign;
-
-int aps_launch_rank(void)
-{
-    static const char *const names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK",
-                                        "SLURM_PROCID"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = getenv(names[i]);
-
-        if (value)
-            return atoi(value);
-    }
-    return -1;
-}
 
 /* Part of MPI 5. On processors without jumps (mpi_symbols.c) older MPIs leave it
  * NULL. */

@@ -18,8 +18,4 @@
  * returning true. */
 bool aps_foreign(void);
 
-/* Returns the rank from the launcher's environment variables, or -1 if the
- * launcher sets none. */
-int aps_launch_rank(void);
-
 #endif

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/launch.h"
 #include "base/message.h"
 #include "job/job.h"
 #include "native/elf_imports.h"
