@@ -187,6 +187,11 @@ int aps_cuda_gemm(const struct aps_gemm_arguments *arguments, void *stream,
                              "%s: format '%s' is in blocks: use aps_gemm, on "
                              "the host",
                              who, g.format->name);
+    if (g.cast)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: cast must be NULL: only aps_gemm, on the "
+                             "host, rounds operands stochastically",
+                             who);
     if (g.m == 0 || g.n == 0)
         return 0;
     struct aps_gemm_work w = aps_gemm_work_init(&g);

@@ -67,7 +67,8 @@ APS_API int aps_cuda_sum_chunked(const struct aps_format *format, size_t chunk,
                                  struct aps_error *error);
 
 /* a, b and c of the arguments point to memory that the GPU can access.
- * aps_gemm, on the host, computes products of formats in blocks. */
+ * aps_gemm, on the host, computes products of formats in blocks, and those with a
+ * `cast`. */
 APS_API int aps_cuda_gemm(const struct aps_gemm_arguments *arguments,
                           void *stream, struct aps_error *error);
 

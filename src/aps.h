@@ -492,12 +492,13 @@ struct aps_gemm_arguments {
     float *c;
     int64_t ldc;
     int64_t chunk; /* chunk of the sum over k (aps_sum_chunked); 0: one sum */
-    const struct aps_format *format_b; /* format of B; NULL: `format` */
+    const struct aps_format *format_b;   /* format of B; NULL: `format` */
+    const struct aps_cast_options *cast; /* of A and B; NULL: to nearest */
 };
 #define APS_GEMM_ARGUMENTS_INIT                                                \
     {                                                                          \
         sizeof(struct aps_gemm_arguments), NULL, NULL, false, false, false, 0, \
-            0, 0, 1, NULL, 0, NULL, 0, 0, NULL, 0, 0, NULL                     \
+            0, 0, 1, NULL, 0, NULL, 0, 0, NULL, 0, 0, NULL, NULL               \
     }
 
 /*
@@ -529,9 +530,16 @@ struct aps_gemm_arguments {
  * Between blocks the sum is that of `accumulator`, fp32 for HBFP; chunks count
  * blocks. A NaN in a block makes NaN of all elements that use the block.
  *
+ * `cast` rounds the elements of A and B stochastically, as aps_cast_array does
+ * with these options. Element k of row i of op(A) has the number offset + i * K +
+ * k, where K is k rounded up to whole blocks of the format. Element k of column j
+ * of op(B) has the number offset + j * K + k, and the next stage. All else is
+ * rounded to nearest.
+ *
  * Writes nothing and fails with ENOMEM, or with EINVAL for an invalid format,
  * formats that do not match, an accumulator in blocks, a negative size or chunk,
- * or a chunk together with `kahan`. Fails with EINVAL, too, for a leading
+ * a chunk together with `kahan`, or a `cast` with a scale exponent or a rounding
+ * other than nearest and stochastic. Fails with EINVAL, too, for a leading
  * dimension shorter than a row, a matrix beyond memory, NULL for a matrix that
  * would be read or written, and a C that is A or B (other overlaps are not
  * found).

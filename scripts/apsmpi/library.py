@@ -72,7 +72,8 @@ class GemmArguments(Sized):
                 ("m", c_int64), ("n", c_int64), ("k", c_int64), ("alpha", c_float),
                 ("a", c_void_p), ("lda", c_int64), ("b", c_void_p), ("ldb", c_int64),
                 ("beta", c_float), ("c", c_void_p), ("ldc", c_int64),
-                ("chunk", c_int64), ("format_b", c_void_p)]
+                ("chunk", c_int64), ("format_b", c_void_p),
+                ("cast", POINTER(CastOptions))]
 
 
 class LayerRequest(Sized):

@@ -3,21 +3,23 @@
 
 from __future__ import annotations
 
-from ctypes import byref
+from ctypes import byref, pointer
 from typing import Any, Optional, Union
 
 from . import gpu
 from .arrays import Array, floats, result_for
 from .formats import Format, format_of
 from .gpu import GpuArray
-from .library import LIB, GemmArguments
+from .library import LIB, CastOptions, GemmArguments
+from .quantizing import rounding_of
 
 
 def gemm(a: Array, b: Array, format: Union[str, Format] = "fp32",
          accumulate: Union[None, str, Format] = None, kahan: bool = False, *,
          chunk: int = 0, format_b: Union[None, str, Format] = None,
          transpose_a: bool = False, transpose_b: bool = False, alpha: float = 1,
-         beta: float = 0, out: Optional[Array] = None) -> Any:
+         beta: float = 0, rounding: str = "nearest", seed: int = 0, step: int = 0,
+         rank: int = 0, out: Optional[Array] = None) -> Any:
     """The product of two matrices. Inputs and products are rounded to `format`, partial
     sums to `accumulate`, which is fp32 for a format in blocks and else `format`.
 
@@ -27,8 +29,10 @@ def gemm(a: Array, b: Array, format: Union[str, Format] = "fp32",
 
     kahan: sums have Kahan's compensation. chunk: terms of a chunk of the sum.
     format_b: the format of b, with blocks as long as those of `format`. beta: `out`
-    becomes alpha * product + beta * out. No gradient passes through the result. Tensors
-    on a GPU are multiplied there, on the current stream; formats in blocks are not.
+    becomes alpha * product + beta * out. rounding: of a and b, nearest or stochastic, by
+    random bits that depend on seed, step and rank: pass another step in each call. No
+    gradient passes through the result. Tensors on a GPU are multiplied there, on the
+    current stream; formats in blocks and stochastic rounding are not for them.
     """
     kind = format_of(format)
     sums = format_of(accumulate or ("fp32" if kind.block > 1 else kind))
@@ -54,6 +58,10 @@ def gemm(a: Array, b: Array, format: Union[str, Format] = "fp32",
         a=x.ctypes.data, lda=x.shape[1], b=y.ctypes.data, ldb=y.shape[1], beta=beta,
         c=to.ctypes.data, ldc=n, chunk=chunk,
         format_b=second.pointer if second else None)
+    if rounding != "nearest":
+        cast = CastOptions(seed=seed, step=step, rank=rank,
+                           rounding=rounding_of(rounding))
+        arguments.cast = pointer(cast)
     if on_gpu:
         gpu.call("aps_cuda_gemm", x, byref(arguments))
     else:

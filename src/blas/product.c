@@ -7,9 +7,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/launch.h"
 #include "base/message.h"
+#include "base/plural.h"
 #include "rules/gemm.h"
 #include "setting.h"
+
+/* Products of the process so far, and those that a rule has rewritten. */
+static atomic_long products, rewritten;
 
 /* Returns false for a letter that BLAS does not know. */
 static bool read_transpose(char letter, bool *transpose)
@@ -32,18 +37,28 @@ static bool read_transpose(char letter, bool *transpose)
 
 bool aps_blas_product_compute(const struct aps_blas_product *p)
 {
-    static atomic_long products;
     const struct aps_policy_gemm *setting = aps_gemm_setting();
+    struct aps_cast_options cast = APS_CAST_OPTIONS_INIT;
     struct aps_gemm_arguments g;
     struct aps_error error;
+    long number;
 
-    if (setting)
-        setting = aps_gemm_rule(
-            setting,
-            atomic_fetch_add_explicit(&products, 1, memory_order_relaxed),
-            (long)p->m, (long)p->n, (long)p->k);
     if (!setting)
         return false;
+    number = atomic_fetch_add_explicit(&products, 1, memory_order_relaxed);
+    setting =
+        aps_gemm_rule(setting, number, (long)p->m, (long)p->n, (long)p->k);
+    if (!setting)
+        return false;
+    if (setting->rounding != APS_ROUND_NEAREST) {
+        const int rank = aps_launch_rank();
+
+        cast.rounding = setting->rounding;
+        cast.seed = setting->seed;
+        cast.rank = rank > 0 ? (uint32_t)rank : 0;
+        cast.layer = (uint32_t)((uint64_t)number >> 32);
+        cast.step = (uint32_t)number;
+    }
     g = (struct aps_gemm_arguments){
         .size = sizeof g,
         .format = &setting->format,
@@ -62,6 +77,7 @@ bool aps_blas_product_compute(const struct aps_blas_product *p)
         .beta = p->beta,
         .c = p->c,
         .ldc = p->ldc,
+        .cast = &cast,
     };
     if (!read_transpose(p->transpose_a, &g.transpose_a) ||
         !read_transpose(p->transpose_b, &g.transpose_b))
@@ -82,11 +98,20 @@ bool aps_blas_product_compute(const struct aps_blas_product *p)
         g.ldb = by_columns.lda;
         g.transpose_b = by_columns.transpose_a;
     }
-    if (aps_gemm(&g, &error) == 0)
+    if (aps_gemm(&g, &error) == 0) {
+        atomic_fetch_add_explicit(&rewritten, 1, memory_order_relaxed);
         return true;
+    }
     if (errno == EINVAL)
         return false;
     /* The next BLAS would return other numbers. */
     aps_message(-1, "%s", error.text);
     abort();
+}
+
+__attribute__((destructor)) static void summarize(void)
+{
+    if (products > 0 && aps_gemm_summary())
+        aps_message(-1, "%ld product%s of matrices, %ld rewritten", products,
+                    aps_plural((size_t)products), rewritten);
 }

@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/launch.h"
 #include "base/message.h"
 #include "base/options.h"
 
 static struct aps_policy *policy; /* lives as long as the process */
 static const struct aps_policy_gemm *setting;
+static bool summary;
+static pid_t process; /* a fork of it prints nothing */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void read_policy(const char *path, struct aps_errors *errors)
@@ -34,6 +37,9 @@ static void read_setting(void)
     aps_message_errors(-1, &warnings);
     if (options.policy && options.enabled)
         read_policy(options.policy, &errors);
+    summary =
+        options.summary && !options.summary_file && aps_launch_rank() <= 0;
+    process = getpid();
     aps_options_clear(&options);
     if (errors.count == 0)
         return;
@@ -56,4 +62,9 @@ const struct aps_policy_gemm *aps_gemm_setting(void)
 {
     pthread_once(&once, read_setting);
     return setting;
+}
+
+bool aps_gemm_summary(void)
+{
+    return summary && process == getpid();
 }

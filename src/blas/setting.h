@@ -5,6 +5,8 @@
 #ifndef APS_GEMM_SETTING_H
 #define APS_GEMM_SETTING_H
 
+#include <stdbool.h>
+
 #include "policy/policy.h"
 
 /*
@@ -15,5 +17,9 @@
  * and ends the process, or with APSMPI_ON_ERROR=pass leaves products to BLAS.
  */
 const struct aps_policy_gemm *aps_gemm_setting(void);
+
+/* True if this process, which has called aps_gemm_setting, prints a line about its
+ * products at its end: APSMPI_SUMMARY is on, and it is the first of its job. */
+bool aps_gemm_summary(void);
 
 #endif

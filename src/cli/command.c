@@ -100,6 +100,7 @@ char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
                        size_t size)
 {
     const bool other = strcmp(gemm->format.name, gemm->format_b.name) != 0;
+    const bool nearest = gemm->rounding == APS_ROUND_NEAREST;
     char chunk[32] = "";
 
     if (gemm->chunk > 0)
@@ -109,10 +110,11 @@ char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
     else if (!gemm->rewrite)
         snprintf(buffer, size, "native");
     else
-        snprintf(buffer, size, "products %s%s%s, sums %s%s%s",
+        snprintf(buffer, size, "products %s%s%s%s%s, sums %s%s%s",
                  gemm->format.name, other ? " x " : "",
-                 other ? gemm->format_b.name : "", gemm->accumulator.name,
-                 gemm->kahan ? " (kahan)" : "", chunk);
+                 other ? gemm->format_b.name : "", nearest ? "" : " ",
+                 nearest ? "" : aps_rounding_name(gemm->rounding),
+                 gemm->accumulator.name, gemm->kahan ? " (kahan)" : "", chunk);
     return buffer;
 }
 

@@ -54,8 +54,8 @@ int aps_check_operand(const char *who, const char *what,
         return -1;
     if (format->draws == APS_FORMAT_DRAWS_ALWAYS)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             "%s: %s '%s' is rounded by random bits, and "
-                             "operands of products are rounded to nearest",
+                             "%s: %s '%s' is always rounded by random bits: "
+                             "use a format intB/BUCKET, such as int8/512",
                              who, what, format->name);
     return format->block > 1 ? 0 : aps_check_format(who, what, format, error);
 }

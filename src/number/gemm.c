@@ -148,6 +148,27 @@ int aps_check_gemm(const char *who, const struct aps_gemm_arguments *given,
     return 0;
 }
 
+/* *cast becomes the completed options of A and B. */
+static int check_cast(const struct aps_gemm_arguments *g,
+                      struct aps_cast_options *cast, struct aps_error *error)
+{
+    if (aps_check_options(WHO, g->format, g->cast, cast, error) < 0 ||
+        aps_check_options(WHO, g->format_b, g->cast, cast, error) < 0)
+        return -1;
+    if (cast->rounding != APS_ROUND_NEAREST &&
+        cast->rounding != APS_ROUND_STOCHASTIC)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             WHO ": operands are rounded to nearest or "
+                                 "stochastically, not by rounding %d",
+                             (int)cast->rounding);
+    if (cast->scale_exponent != 0)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             WHO ": operands have no scale: the scale exponent "
+                                 "is %" PRId32 " and must be 0",
+                             cast->scale_exponent);
+    return 0;
+}
+
 /* --- blocks -------------------------------------------------------------- */
 
 /* Elements (i, j) at x[i * down + j * right]: a transpose swaps the two. */
@@ -157,10 +178,17 @@ struct view {
     size_t right;
 };
 
+/* A, or the transpose of B: rows along k, and how they are rounded. */
+struct operand {
+    struct view x;
+    const struct aps_format *format;
+    struct aps_cast_options cast; /* those for row 0 */
+};
+
 /* The product that is computed, perhaps the transpose of the requested one. */
 struct product {
-    struct view a;
-    struct view b;
+    struct operand a;
+    struct operand b;
     struct view c;
     float *out; /* c.x, to be written */
     size_t m;
@@ -168,8 +196,6 @@ struct product {
     size_t k;
     float alpha;
     float beta;
-    const struct aps_format *format_a;
-    const struct aps_format *format_b;
 };
 
 static size_t whole_vectors(size_t n)
@@ -193,11 +219,12 @@ static struct view view_init(const float *x, int64_t ld, bool transpose)
  * transpose. The bits are the same, because a product does not depend on the
  * order of its factors and the sums keep their order. */
 static void product_init(const struct aps_gemm_arguments *g,
+                         const struct aps_cast_options *cast,
                          struct product *product)
 {
     struct product p = {
-        .a = view_init(g->a, g->lda, g->transpose_a),
-        .b = view_init(g->b, g->ldb, g->transpose_b),
+        .a = {view_init(g->a, g->lda, g->transpose_a), g->format, *cast},
+        .b = {view_init(g->b, g->ldb, !g->transpose_b), g->format_b, *cast},
         .c = view_init(g->c, g->ldc, false),
         .out = g->c,
         .m = (size_t)g->m,
@@ -205,20 +232,17 @@ static void product_init(const struct aps_gemm_arguments *g,
         .k = g->alpha == 0 ? 0 : (size_t)g->k,
         .alpha = g->alpha,
         .beta = g->beta,
-        .format_a = g->format,
-        .format_b = g->format_b,
     };
 
+    p.b.cast.stage++;
     if (p.n < APS_GEMM_COLUMNS && p.n < p.m) {
         struct product high = p;
 
-        p.a = transposed(high.b);
-        p.b = transposed(high.a);
+        p.a = high.b;
+        p.b = high.a;
         p.c = transposed(high.c);
         p.m = high.n;
         p.n = high.m;
-        p.format_a = high.format_b;
-        p.format_b = high.format_a;
     }
     *product = p;
 }
@@ -275,6 +299,7 @@ static void compute_block(const struct product *p, aps_gemm_fn kernel,
                           struct aps_gemm_block *block, size_t i, size_t j)
 {
     size_t columns = aps_size_min(APS_GEMM_COLUMNS, p->n - j);
+    const struct view b = transposed(p->b.x);
 
     block->rows = aps_size_min(APS_GEMM_ROWS, p->m - i);
     block->columns = whole_vectors(columns);
@@ -287,8 +312,8 @@ static void compute_block(const struct product *p, aps_gemm_fn kernel,
         block->depth = aps_size_min(depth_of(block), p->k - k);
         block->at = block->chunk > 0 ? k / block->group % block->chunk : 0;
         block->last = k + block->depth == p->k;
-        pack(&p->a, i, k, block->rows, block->depth, block->depth, block->a);
-        pack(&p->b, k, j, block->depth, columns, block->columns, block->b);
+        pack(&p->a.x, i, k, block->rows, block->depth, block->depth, block->a);
+        pack(&b, k, j, block->depth, columns, block->columns, block->b);
         kernel(block);
     }
     store(p, block, i, j, columns);
@@ -324,28 +349,30 @@ static void compute(const struct product *p, aps_gemm_fn kernel,
     }
 }
 
-/* Rounds rows of A, or columns of B by its transpose, from `first` on, and
- * describes them as the view `to` of lines of the same length. */
-static int cast_strip(const struct aps_format *format, const struct view *view,
-                      size_t first, size_t count, size_t length,
-                      const struct view *to, float *y, float *room,
-                      struct aps_error *error)
+/* Rounds rows of an operand from `first` on, and writes them to y, as the view
+ * `to` of it. */
+static int cast_strip(const struct operand *operand, size_t first, size_t count,
+                      size_t length, const struct view *to, float *y,
+                      float *room, struct aps_error *error)
 {
+    const struct view *view = &operand->x;
     const struct aps_gemm_lines lines = {count, length, view->down,
                                          view->right};
     const struct aps_gemm_lines rounded = {count, length, to->down, to->right};
+    struct aps_cast_options cast = operand->cast;
 
-    return aps_gemm_cast_lines(format, &lines, view->x + first * view->down,
-                               &rounded, y, room, error);
+    cast.offset += first * aps_gemm_line_elements(operand->format, length);
+    return aps_gemm_cast_lines(operand->format, &cast, &lines,
+                               view->x + first * view->down, &rounded, y, room,
+                               error);
 }
 
 /* Computes the blocks of C one after the other, from rows and columns that are
  * rounded along all of k, the direction of the format's blocks. */
-static int compute_in_blocks(const struct product *p, aps_gemm_fn kernel,
-                             struct aps_gemm_block *block,
-                             struct aps_error *error)
+static int compute_from_lines(const struct product *p, aps_gemm_fn kernel,
+                              struct aps_gemm_block *block,
+                              struct aps_error *error)
 {
-    const struct view columns_of_b = transposed(p->b);
     const size_t rows = aps_size_min(APS_GEMM_ROWS, p->m);
     const size_t columns = aps_size_min(APS_GEMM_COLUMNS, p->n);
     struct product part = *p;
@@ -354,22 +381,18 @@ static int compute_in_blocks(const struct product *p, aps_gemm_fn kernel,
     float *b = calloc(columns, (p->k + 1) * sizeof *b);
     float *line = calloc(aps_gemm_lines_room(p->k), sizeof *line);
 
-    part.a = (struct view){a, p->k, 1};
-    part.b = (struct view){b, columns, 1};
+    part.a.x = (struct view){a, p->k, 1};
+    part.b.x = (struct view){b, 1, columns};
     if (!a || !b || !line)
         rc = aps_error_set(error, ENOMEM, NULL, 0, 0, WHO ": out of memory");
     for (size_t j = 0; j < p->n && rc == 0; j += columns) {
-        const struct view to = transposed(part.b);
-
         part.n = aps_size_min(columns, p->n - j);
-        rc = cast_strip(p->format_b, &columns_of_b, j, part.n, p->k, &to, b,
-                        line, error);
+        rc = cast_strip(&p->b, j, part.n, p->k, &part.b.x, b, line, error);
         for (size_t i = 0; i < p->m && rc == 0; i += rows) {
             part.m = aps_size_min(rows, p->m - i);
             part.c.x = p->c.x + i * p->c.down + j * p->c.right;
             part.out = p->out + i * p->c.down + j * p->c.right;
-            rc = cast_strip(p->format_a, &p->a, i, part.m, p->k, &part.a, a,
-                            line, error);
+            rc = cast_strip(&p->a, i, part.m, p->k, &part.a.x, a, line, error);
             if (rc == 0)
                 compute_block(&part, kernel, block, 0, 0);
         }
@@ -384,17 +407,20 @@ int aps_gemm_on(enum aps_cpu cpu, const struct aps_gemm_arguments *given,
                 struct aps_error *error)
 {
     struct aps_gemm_arguments g;
+    struct aps_cast_options cast;
     struct aps_gemm_block block;
     struct product product;
+    aps_gemm_fn kernel;
     fenv_t saved;
     float *room;
     int rc = 0;
 
-    if (aps_check_gemm(WHO, given, &g, error) < 0)
+    if (aps_check_gemm(WHO, given, &g, error) < 0 ||
+        check_cast(&g, &cast, error) < 0)
         return -1;
     if (g.m == 0 || g.n == 0)
         return 0;
-    product_init(&g, &product);
+    product_init(&g, &cast, &product);
     block.group = (size_t)g.format->block;
     room = allocate(&product, &block);
     if (!room)
@@ -406,11 +432,13 @@ int aps_gemm_on(enum aps_cpu cpu, const struct aps_gemm_arguments *given,
     block.sum = aps_quantizer_init(g.accumulator);
     block.kahan = g.kahan;
     block.chunk = (size_t)g.chunk;
-    if (block.group > 1 && product.k > 0)
-        rc = compute_in_blocks(&product, aps_gemm_blocks_kernel(cpu), &block,
-                               error);
+    kernel =
+        block.group > 1 ? aps_gemm_blocks_kernel(cpu) : aps_gemm_kernel(cpu);
+    if (product.k > 0 &&
+        (block.group > 1 || cast.rounding != APS_ROUND_NEAREST))
+        rc = compute_from_lines(&product, kernel, &block, error);
     else
-        compute(&product, aps_gemm_kernel(cpu), &block);
+        compute(&product, kernel, &block);
     aps_fpenv_leave(&saved);
     free(room);
     return rc;

@@ -51,11 +51,13 @@ static void scatter(const struct aps_gemm_lines *to, const float *buffer,
 }
 
 int aps_gemm_cast_lines(const struct aps_format *format,
+                        const struct aps_cast_options *options,
                         const struct aps_gemm_lines *from, const float *x,
                         const struct aps_gemm_lines *to, float *y, float *room,
                         struct aps_error *error)
 {
     const size_t pitch = pitch_of(from->length);
+    struct aps_cast_options own = *options;
 
     for (size_t i = 0; i < from->count; i += TOGETHER) {
         const size_t count =
@@ -65,9 +67,10 @@ int aps_gemm_cast_lines(const struct aps_format *format,
         for (size_t j = 0; j < count; j++) {
             float *line = room + j * pitch;
 
-            if (aps_cast_array(format, line, from->length, NULL, line, error) <
+            if (aps_cast_array(format, line, from->length, &own, line, error) <
                 0)
                 return -1;
+            own.offset += aps_gemm_line_elements(format, from->length);
         }
         scatter(to, room, count, y + i * to->down);
     }
@@ -77,4 +80,11 @@ int aps_gemm_cast_lines(const struct aps_format *format,
 size_t aps_gemm_lines_room(size_t length)
 {
     return TOGETHER * pitch_of(length);
+}
+
+uint64_t aps_gemm_line_elements(const struct aps_format *format, size_t length)
+{
+    const uint64_t block = (uint64_t)format->block;
+
+    return (length + block - 1) / block * block;
 }

@@ -17,6 +17,7 @@ enum gemm_key {
     KEY_FORMAT,
     KEY_FORMAT_B,
     KEY_ACCUMULATE,
+    KEY_ROUNDING,
     KEY_ACCUMULATOR,
     KEY_KAHAN,
     KEYS
@@ -38,7 +39,7 @@ static void no_integers(const struct aps_reader *reader,
                      format->name);
 }
 
-/* Reports a format with random rounding; operands are rounded to nearest. */
+/* Reports a format whose values are always drawn. */
 static bool is_drawn(const struct aps_reader *reader,
                      const struct aps_yaml_node *at,
                      const struct aps_format *format)
@@ -46,9 +47,8 @@ static bool is_drawn(const struct aps_reader *reader,
     if (format->draws != APS_FORMAT_DRAWS_ALWAYS)
         return false;
     aps_reader_error(reader, at,
-                     "operands of products are rounded to nearest, and the "
-                     "levels of %s are drawn: use a format intB/BUCKET, such "
-                     "as int8/512",
+                     "the levels of %s are drawn, and products have no such "
+                     "operands: use a format intB/BUCKET, such as int8/512",
                      format->name);
     return true;
 }
@@ -174,6 +174,28 @@ static void read_accumulate(const struct aps_reader *reader,
     }
 }
 
+static void read_rounding(const struct aps_reader *reader,
+                          const struct aps_yaml_node *key,
+                          struct aps_policy_gemm *gemm)
+{
+    struct aps_value value;
+
+    if (aps_read_value(reader, key, &aps_grammar_rounding, &value) < 0)
+        return;
+    gemm->rounding = aps_rounding_of_word((enum aps_rounding_word)value.word);
+    if (gemm->rounding == APS_ROUND_CORRELATED)
+        aps_reader_error(reader, value.at,
+                         "correlated rounding is for sums over ranks: operands "
+                         "of products are rounded to nearest or stochastic");
+    else if (gemm->rounding == APS_ROUND_STOCHASTIC &&
+             (gemm->format.draws == APS_FORMAT_DRAWS_NEVER ||
+              gemm->format_b.draws == APS_FORMAT_DRAWS_NEVER))
+        aps_reader_error(reader, value.at,
+                         "formats sign/B keep signs, which are not rounded: "
+                         "leave 'rounding' out");
+    gemm->seed = (uint32_t)value.arguments[APS_ROUNDING_SEED].whole;
+}
+
 /* Reads the old keys `accumulator` and `kahan`. */
 static void read_old(const struct aps_reader *reader,
                      const struct aps_yaml_node *const *keys,
@@ -215,9 +237,9 @@ static int read_rule(const struct aps_reader *reader,
                      const struct aps_yaml_node *at,
                      struct aps_policy_gemm *gemm)
 {
-    static const char *const names[] = {
-        "dimensions", "products",    "format", "format_b",
-        "accumulate", "accumulator", "kahan",  NULL};
+    static const char *const names[] = {"dimensions",  "products",   "format",
+                                        "format_b",    "accumulate", "rounding",
+                                        "accumulator", "kahan",      NULL};
     static const char *const old[] = {"accumulator", "kahan", NULL};
     static const struct aps_keywords words = {.known = names, .old = old};
     const struct aps_yaml_node *keys[KEYS];
@@ -242,6 +264,8 @@ static int read_rule(const struct aps_reader *reader,
         read_format_b(reader, keys[KEY_FORMAT_B], gemm);
     if (keys[KEY_ACCUMULATE])
         read_accumulate(reader, keys[KEY_ACCUMULATE], gemm);
+    if (keys[KEY_ROUNDING])
+        read_rounding(reader, keys[KEY_ROUNDING], gemm);
     read_old(reader, keys, gemm);
     return reader->errors->count > before ? -1 : 0;
 }

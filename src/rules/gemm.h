@@ -5,6 +5,7 @@
  *     gemm: {format: e5m10, accumulate: {format: e8m23, chunk: 64}}
  *     gemm: {format: bfp7/64, format_b: bfp15/64}
  *     gemm: [{dimensions: 10, format: fp32}, {format: bfp3/64}]
+ *     gemm: {format: bfp3/64, rounding: stochastic}
  *
  * `format_b` is the format of the second operand, by default that of the first.
  * Without a format in `accumulate` sums have the format of the operands, or

@@ -49,6 +49,7 @@ static void test_gemm(const char *name)
         .c = c,
         .ldc = 2,
     };
+    const struct aps_cast_options cast = APS_CAST_OPTIONS_INIT;
     struct aps_gemm_arguments empty = g;
 
     refused(aps_cuda_gemm(&g, NULL, &error),
@@ -56,6 +57,10 @@ static void test_gemm(const char *name)
     ok(c[0] == 9 && c[3] == 9, "%s: ... and C is as it was", name);
     empty.m = 0;
     refused(aps_cuda_gemm(&empty, NULL, &error), name, "... without rows, too");
+    empty.format = format_of("e4m3");
+    empty.cast = &cast;
+    refused(aps_cuda_gemm(&empty, NULL, &error), "cast must be NULL",
+            "... and with operands that are rounded stochastically");
 }
 
 static void test_arrays(const char *name, const char *words)

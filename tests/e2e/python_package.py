@@ -131,6 +131,14 @@ def test_products():
                         transpose_a=True), want), "... of a transposed matrix")
     ok(not same(apsmpi.gemm(a, b, "e4m3", "e4m3", kahan=True),
                 apsmpi.gemm(a, b, "e4m3", "e4m3")), "... with Kahan's sums")
+    key = {"rounding": "stochastic", "seed": 5, "step": 3, "rank": 2}
+    columns = apsmpi.quantize(np.ascontiguousarray(b.T), "e4m3", stage=1, **key).T
+    ok(same(apsmpi.gemm(a, b, "e4m3", "e5m10", **key),
+            apsmpi.gemm(apsmpi.quantize(a, "e4m3", **key),
+                        np.ascontiguousarray(columns), "e4m3", "e5m10")),
+       "... of operands that are rounded stochastically")
+    refuses("gemm: rounding", ValueError, "nearest or stochastically", apsmpi.gemm, a, b,
+            rounding="cpd")
     refuses("gemm: shapes", ValueError, "columns", apsmpi.gemm, a, a)
     refuses("gemm: a vector", ValueError, "matrix", apsmpi.gemm, a[0], b)
     refuses("gemm: beta", ValueError, "out", apsmpi.gemm, a, b, beta=1)

@@ -45,10 +45,12 @@ for how in fortran rows columns; do
     check '... by the next BLAS' lines 2 err "blas: $symbol"
     multiply APSMPI_POLICY=e5m2.yaml "$product" $how
     check '... with one products are rounded' equal "$(cat out)" "$in_e5m2"
-    check '... and the next BLAS sees nothing' empty err
+    check '... and the next BLAS sees nothing' not has err blas:
+    check '... and a line counts them' lines 1 err \
+        'apsmpi: 2 products of matrices, 2 rewritten'
     multiply APSMPI_POLICY=bf16.yaml "$product" $how
     check '... in the format of the policy' equal "$(cat out)" "$exact"
-    check '... by us' empty err
+    check '... by us' not has err blas:
 done
 
 # Rules: the first of the program's two products, both of 2 x 2 x 2, alone; sizes that
@@ -60,6 +62,11 @@ multiply APSMPI_POLICY=rules-of-products.yaml "$product" rows
 check 'rules: one product is rounded' equal "$(cat out)" '19 22 44 48
 71 82 120 136'
 check '... and the next BLAS computes the other' lines 1 err 'blas: cblas_sgemm'
+check '... and the line says so' has err '2 products of matrices, 1 rewritten'
+multiply APSMPI_POLICY=rules-of-products.yaml APSMPI_SUMMARY=off "$product" rows
+check '... unless there is no summary' not has err 'products of matrices'
+multiply APSMPI_POLICY=rules-of-products.yaml PMI_RANK=1 "$product" rows
+check '... nor on other ranks' not has err 'products of matrices'
 printf '%s\n' 'version: 1' 'gemm: [{products: 2-, format: e5m2}]' >later.yaml
 multiply APSMPI_POLICY=later.yaml "$product" rows
 check '... and all that no rule matches' equal "$(cat out)" "$exact"
@@ -105,6 +112,10 @@ check '... and chunks' has out 'gemm: products e5m10, sums e5m10 (chunks of 64)'
 gemm_policy blocks.yaml 'format: bfp7/64, format_b: bfp15/64'
 timed "$apsmpi" explain blocks.yaml
 check '... and blocks' has out 'gemm: products bfp7/64 x bfp15/64, sums e8m23'
+gemm_policy drawn.yaml \
+    'format: e5m2, accumulate: fp32, rounding: {stochastic: {seed: 3}}'
+timed "$apsmpi" check drawn.yaml
+check '... and random rounding' has out 'gemm: products e5m2 stochastic, sums e8m23'
 timed "$apsmpi" explain kahan.yaml
 check 'explain shows it' has out 'gemm: products e5m10, sums e8m23 (kahan)'
 check '... and that there is no rule' has out 'No rules'
@@ -124,6 +135,8 @@ refused 'format: e5m2, kahan: maybe' \
     "29: 'kahan' must be on or off, not 'maybe'"
 refused 'format: fp32, accumulate: kahan' \
     "22: 'accumulate' cannot be combined with format: fp32"
+refused 'format: e5m2, rounding: correlated' \
+    '32: correlated rounding is for sums over ranks'
 refused 'format: e5m2, accumulator: e5m24' \
     "35: format 'e5m24': mantissa bits must be 0 to 23"
 
@@ -262,7 +275,28 @@ got = {
 for name, (x, want) in got.items():
     print(name, "emulated" if x.tobytes() == want.tobytes() else "?")
 END
+
+# Operands that are rounded stochastically: 1.1 becomes 1 or 1.25, with the mean 1.1,
+# and other values in each product.
+cat >numpy-drawn.py <<'END'
+import hashlib
+import numpy as np
+
+x, one = np.full((400, 50), 1.1, np.float32), np.eye(50, dtype=np.float32)
+first, second = x @ one, x @ one
+assert set(np.unique(first)) == {1, 1.25}, np.unique(first)
+assert abs(first.mean() - 1.1) < 0.005, first.mean()
+assert (first != second).mean() > 0.4
+print(hashlib.sha256(first.tobytes()).hexdigest())
+END
 if "$PYTHON3" -c 'import numpy' 2>/dev/null; then
+    multiply APSMPI_POLICY=drawn.yaml "$PYTHON3" numpy-drawn.py
+    check 'numpy: operands are drawn' status_is 0
+    cp out drawn
+    multiply APSMPI_POLICY=drawn.yaml PMI_RANK=0 "$PYTHON3" numpy-drawn.py
+    check '... as before by the same seed and rank' cmp out drawn
+    multiply APSMPI_POLICY=drawn.yaml PMI_RANK=1 "$PYTHON3" numpy-drawn.py
+    check '... otherwise on another rank' not cmp -s out drawn
     for case in 'bfp7/64 bfp7/64 e8m23 0' 'bfp7/64 bfp15/64 e8m23 0' \
         'bfp3/64 bfp15/64 e5m10 2' 'mx-e4m3fn mx-e4m3fn e8m23 0' \
         'mx-e2m1fn mx-int8 e8m23 3'; do

@@ -55,6 +55,7 @@ int main(void)
     MEMBER(aps_gemm_arguments, ldc);
     MEMBER(aps_gemm_arguments, chunk);
     MEMBER(aps_gemm_arguments, format_b);
+    MEMBER(aps_gemm_arguments, cast);
     SIZE(aps_layer_request);
     MEMBER(aps_layer_request, size);
     MEMBER(aps_layer_request, count);

@@ -32,6 +32,7 @@ UNIT_TESTS = \
 	tests/unit/number/format \
 	tests/unit/number/format_get \
 	tests/unit/number/gemm tests/unit/number/gemm_blocks \
+	tests/unit/number/gemm_rounding \
 	tests/unit/number/struct_version \
 	tests/unit/pmpi/store_selector \
 	tests/unit/policy/glob \
@@ -271,6 +272,11 @@ tests_unit_number_gemm_blocks_SOURCES = \
 	tests/unit/common/rounded.h
 tests_unit_number_gemm_blocks_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_number_gemm_blocks_LDADD = $(UNIT_LIBS) -lm
+tests_unit_number_gemm_rounding_SOURCES = \
+	tests/unit/number/gemm_rounding.c tests/unit/number/gemm_matrices.h \
+	tests/unit/common/rounded.h
+tests_unit_number_gemm_rounding_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_number_gemm_rounding_LDADD = $(UNIT_LIBS) -lm
 
 # Against MPFR.
 if HAVE_MPFR

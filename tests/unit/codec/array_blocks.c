@@ -152,8 +152,8 @@ static void test_roundings(void)
     g.accumulator = aps_format_get("fp32", NULL);
     ok(aps_gemm(&g, &e) == -1, "aps_gemm refuses what is drawn");
     is(e.text,
-       "aps_gemm: format 'qsgd7/512' is rounded by random bits, and operands "
-       "of products are rounded to nearest",
+       "aps_gemm: format 'qsgd7/512' is always rounded by random bits: use a "
+       "format intB/BUCKET, such as int8/512",
        "... with its cause");
     g.format = aps_format_get("int8/512", NULL);
     ok(aps_gemm(&g, &e) == 0, "... and multiplies integers");

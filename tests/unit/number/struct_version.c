@@ -140,7 +140,7 @@ static void test_padding(void)
            offsetof(struct aps_cast_options, ranks) + sizeof(uint64_t),
        "struct aps_cast_options has no padding at its end");
     ok(sizeof(struct aps_gemm_arguments) ==
-           offsetof(struct aps_gemm_arguments, format_b) + sizeof(void *),
+           offsetof(struct aps_gemm_arguments, cast) + sizeof(void *),
        "struct aps_gemm_arguments has no padding at its end");
 }
 

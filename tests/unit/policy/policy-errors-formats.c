@@ -95,8 +95,22 @@ int main(void)
          "has neither: leave 'accumulate' out, or keep sums in another format, "
          "as in accumulate: {format: bf16}"},
         {"products of what is drawn", "version: 1\ngemm: {format: qsgd7/512}\n",
-         "2:16: operands of products are rounded to nearest, and the levels of "
-         "qsgd7/512 are drawn: use a format intB/BUCKET, such as int8/512"},
+         "2:16: the levels of qsgd7/512 are drawn, and products have no such "
+         "operands: use a format intB/BUCKET, such as int8/512"},
+        {"correlated rounding of operands",
+         "version: 1\ngemm: {format: e4m3, rounding: correlated}\n",
+         "2:32: correlated rounding is for sums over ranks: operands of "
+         "products "
+         "are rounded to nearest or stochastic"},
+        {"stochastic rounding of signs",
+         "version: 1\ngemm: {format: sign/64, rounding: stochastic}\n",
+         "2:35: formats sign/B keep signs, which are not rounded: leave "
+         "'rounding' out"},
+        {"rounding without a format",
+         "version: 1\ngemm: {format: fp32, rounding: stochastic}\n",
+         "2:22: 'rounding' cannot be combined with format: fp32, which leaves "
+         "products to the program's BLAS (e8m23 is the library's FP32 "
+         "product)"},
         {"a rule for products after one for all",
          "version: 1\ngemm:\n  - {format: e5m2}\n  - {format: e4m3}\n",
          "4:5: the rule before this one holds for all products: this one can "

@@ -284,6 +284,17 @@ static void test_gemm(void)
     is(gemm->format.name, "bfp7/64", "... in the format of one operand");
     is(gemm->format_b.name, "bfp15/64", "... and of the other");
     is(gemm->accumulator.name, "e8m23", "... with sums in FP32");
+    ok(gemm->rounding == APS_ROUND_NEAREST, "... rounded to nearest");
+    aps_policy_destroy(policy);
+
+    static const char drawn[] = "version: 1\ngemm: {format: hbfp4/64, "
+                                "rounding: {stochastic: {seed: 5}}}\n";
+    if (!ok(parse_bytes(drawn, strlen(drawn), NULL, &policy) == 0,
+            "products of operands that are rounded stochastically"))
+        return;
+    gemm = aps_policy_gemm(policy);
+    ok(gemm->rounding == APS_ROUND_STOCHASTIC && gemm->seed == 5,
+       "... by a seed");
     aps_policy_destroy(policy);
 
     static const char defaults[] = RULE "format: e5m2\n"
