@@ -37,7 +37,8 @@ dist_layers_DATA = \
 	config/layers/vgg16-layers.csv
 EXTRA_DIST += config/layers/tables.py
 examplesdir = $(pkgdatadir)/examples
-dist_examples_DATA = tests/apps/digits.py tests/apps/digits.csv
+dist_examples_DATA = tests/apps/digits.py tests/apps/digits.csv \
+	tests/apps/notebook.py
 EXTRA_DIST += config/modulefile.in
 modulefilesdir = $(datadir)/modulefiles
 modulefiles_DATA = config/modulefile/apsmpi

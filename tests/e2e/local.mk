@@ -37,6 +37,7 @@ e2e_tests = \
 	tests/e2e/t-report-formats.sh \
 	tests/e2e/t-packages.sh \
 	tests/e2e/t-pandas.sh \
+	tests/e2e/t-notebook.sh \
 	tests/e2e/t-parameters.sh \
 	tests/e2e/t-policies.sh \
 	tests/e2e/t-preload.sh \

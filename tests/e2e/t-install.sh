@@ -50,6 +50,7 @@ check 'aps_version.h' in_place aps_version.h include
 check 'the module file' grep -x "prepend-path PATH {$prefix/bin}" \
     "$dest$prefix/share/modulefiles/apsmpi"
 check 'digits.py' in_place digits.py examples
+check 'notebook.py' in_place notebook.py examples
 check 'libaps.pc' in_place libaps.pc pkgconfig
 for name in apsmpi apsmpi-run apsmpi-report apsmpi-lab apsmpi-layers \
     apsmpi-suggest; do
