@@ -127,6 +127,25 @@ job 2 LD_PRELOAD="$both" APSMPI_POLICY=aps.yaml $digits --epochs 1
 check '... and not what is rewritten' lines 1 err 'counter: 4 calls'
 check '... nor messages of the library' rewritten 66
 
+# Profilers of this machine, before and after the library: their paths, such as
+# PROFILERS="/usr/lib/libmpiP.so /usr/lib/libdarshan.so".
+for profiler in ${PROFILERS:-}; do
+    job 4 LD_PRELOAD="$both:$profiler" APSMPI_POLICY=aps.yaml \
+        DARSHAN_LOGFILE="$tmp/darshan.log" $digits --epochs 2
+    check "${profiler##*/} after us: the job trains" trained 2
+    check '... rewritten' rewritten 132
+    cp out after
+    job 4 LD_PRELOAD="$profiler:$both" APSMPI_POLICY=aps.yaml \
+        DARSHAN_LOGFILE="$tmp/darshan.log" $digits --epochs 2
+    check "${profiler##*/} before us: the job trains" trained 2
+    if has err "$profiler defines MPI_Allreduce, too, and comes first"; then
+        check '... natively, as a line says' not has err '(100.0 %'
+    else
+        check '... as after us' cmp after out
+    fi
+done
+[ -n "${PROFILERS:-}" ] || skip 'profilers of this machine' 'PROFILERS is not set'
+
 # --- from inside --------------------------------------------------------------
 
 if command -v nm >/dev/null; then
