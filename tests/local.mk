@@ -82,14 +82,15 @@ check-alone:
 other_programs = \
 	libapsmpi.la apsmpi tests/apps/digits tests/e2e/probe tests/tap/yield.la \
 	tests/mpi/agreement tests/mpi/preload_after.la tests/mpi/communicators \
-	tests/mpi/errors tests/mpi/exact tests/mpi/nonblocking tests/mpi/persistent
+	tests/mpi/errors tests/mpi/exact tests/mpi/nonblocking tests/mpi/persistent \
+	tests/mpi/types
 other_tests = \
 	tests/mpi/t-agreement.sh \
 	tests/mpi/t-communicators.sh \
 	tests/mpi/t-errors.sh \
 	tests/mpi/t-exact.sh \
 	tests/e2e/t-two-mpis.sh
-openmpi_tests = $(other_tests) tests/e2e/t-fortran.sh
+openmpi_tests = $(other_tests) tests/mpi/t-types.sh tests/e2e/t-fortran.sh
 openmpi_compiler = mpicc.openmpi
 abi_tests = $(other_tests) tests/mpi/t-persistent.sh
 abi_compiler = $(abs_top_builddir)/mpis/mpich-5/bin/mpicc_abi

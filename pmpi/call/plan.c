@@ -53,9 +53,10 @@ static bool plan_find_context(struct aps_call *call)
 {
     const MPI_Comm comm = call->arguments.comm;
 
-    call->rc = call->may_pass && plan_is_taken_by_all(call)
-                   ? aps_context_of(comm, &call->context)
-                   : aps_context_find_local(comm, &call->context);
+    call->rc =
+        call->may_pass && plan_is_taken_by_all(call)
+            ? aps_context_of(comm, &call->context)
+            : aps_context_find_local(comm, !call->may_pass, &call->context);
     call->handler_called = call->rc != MPI_SUCCESS;
     if (call->rc == MPI_SUCCESS && call->context)
         return true;

@@ -300,13 +300,17 @@ int aps_context_find(MPI_Comm comm, struct aps_context **context)
     return rc;
 }
 
-int aps_context_find_local(MPI_Comm comm, struct aps_context **context)
+int aps_context_find_local(MPI_Comm comm, bool queued,
+                           struct aps_context **context)
 {
     int rc = context_find(comm, false, context);
 
-#ifndef HAVE_PMPIX_GREQUEST_START
+#ifdef HAVE_PMPIX_GREQUEST_START
+    (void)queued;
+#else
     /* Only threads can drive a queue. */
-    if (*context && (*context)->world && !(*context)->world->agreed.threads)
+    if (queued && *context && (*context)->world &&
+        !(*context)->world->agreed.threads)
         *context = NULL;
 #endif
     return rc;

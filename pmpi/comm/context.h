@@ -24,11 +24,12 @@
  */
 int aps_context_find(MPI_Comm comm, struct aps_context **context);
 
-/* Local, never waits. Finds the context of `comm` for a nonblocking call, like
- * aps_context_find. *context is also NULL if comm needs a hidden communicator
- * of its own that no blocking call has made yet, or if neither MPI's calls nor
- * a progress thread could drive a queue. */
-int aps_context_find_local(MPI_Comm comm, struct aps_context **context);
+/* Local, never waits. Finds the context of `comm` like aps_context_find. *context is
+ * also NULL if comm needs a hidden communicator of its own that no blocking call has
+ * made yet. For a `queued` call, nonblocking or persistent, it is also NULL if neither
+ * MPI's calls nor a progress thread could drive a queue. */
+int aps_context_find_local(MPI_Comm comm, bool queued,
+                           struct aps_context **context);
 
 /* Local. Returns the reason why aps_context_find_local has found no context. */
 enum aps_reason aps_context_why_none(MPI_Comm comm);

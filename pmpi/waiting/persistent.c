@@ -169,7 +169,7 @@ static bool persistent_comm_asserts(MPI_Comm comm)
 static int persistent_find_policy(MPI_Comm comm, struct aps_context **context,
                                   enum aps_reason *reason)
 {
-    int rc = aps_context_find_local(comm, context);
+    int rc = aps_context_find_local(comm, true, context);
 
     if (rc == MPI_SUCCESS && !*context)
         *reason = aps_context_why_none(comm);

@@ -32,6 +32,11 @@ done <<END
 2 1 format: e4m3, compress: {topk: 0.1}, feedback: off
 END
 
+policy 'format: e4m3, scale: aps'
+run 'without threads' 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
+    -genv APSMPI_THREADS kept "$mpi/types" single
+says 'rewritten (100\.0 %' 5 'all blocking calls were rewritten'
+
 policy 'format: e4m3, scale: aps' 'operations: probe'
 for ranks in 2 3; do
     run "operations of the program, $ranks ranks" $ranks \
