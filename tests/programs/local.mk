@@ -9,7 +9,9 @@ program_tests = \
 	tests/programs/t-heat.sh \
 	tests/programs/t-horovod.sh \
 	tests/programs/t-jax.sh \
+	tests/programs/t-jax-collectives.sh \
 	tests/programs/t-libtorch.sh \
+	tests/programs/t-rmpi.sh \
 	tests/programs/t-sums-16.sh
 dist_check_SCRIPTS += $(program_tests)
 EXTRA_DIST += tests/programs/lib.sh tests/programs/training.py \
@@ -21,12 +23,13 @@ EXTRA_DIST += tests/programs/lib.sh tests/programs/training.py \
 	tests/programs/horovod.sh tests/programs/horovod_keras.py \
 	tests/programs/horovod_torch.py tests/programs/torch_network.py \
 	tests/programs/jax.sh tests/programs/jax_train.py \
+	tests/programs/jax_collectives.py \
 	tests/programs/libtorch.cpp \
-	tests/programs/sums_16.py \
+	tests/programs/sums.R tests/programs/sums_16.py \
 	tests/programs/seconds.py tests/programs/seconds.sh
 
 .PHONY: check-programs table-programs clean-programs
-programs_need = all tests/apps/digits tests/e2e/probe tests/tap/yield.la
+programs_need = all build-openmpi tests/apps/digits tests/e2e/probe tests/tap/yield.la
 check-programs: $(programs_need)
 	$(MAKE) $(AM_MAKEFLAGS) -j1 check-TESTS TESTS='$(program_tests)'
 # Seconds of a step between two hosts at 1 Gbit/s: a quarter of an hour.
