@@ -530,19 +530,20 @@ struct aps_gemm_arguments {
  * Between blocks the sum is that of `accumulator`, fp32 for HBFP; chunks count
  * blocks. A NaN in a block makes NaN of all elements that use the block.
  *
- * `cast` rounds the elements of A and B stochastically, as aps_cast_array does
- * with these options. Element k of row i of op(A) has the number offset + i * K +
- * k, where K is k rounded up to whole blocks of the format. Element k of column j
- * of op(B) has the number offset + j * K + k, and the next stage. All else is
- * rounded to nearest.
+ * With `cast`, A and B are rounded as aps_cast_array does with these options. For
+ * random bits, element l of row i of op(A) has the number offset + i * K + l, where
+ * K is k rounded up to whole blocks of the format. Element l of column j of op(B)
+ * has the number offset + j * K + l, and the next stage. A NaN stays NaN. Products
+ * and sums are rounded to nearest.
  *
- * Writes nothing and fails with ENOMEM, or with EINVAL for an invalid format,
- * formats that do not match, an accumulator in blocks, a negative size or chunk,
- * a chunk together with `kahan`, or a `cast` with a scale exponent or a rounding
- * other than nearest and stochastic. Fails with EINVAL, too, for a leading
- * dimension shorter than a row, a matrix beyond memory, NULL for a matrix that
- * would be read or written, and a C that is A or B (other overlaps are not
- * found).
+ * Writes nothing and fails with ENOMEM, or with EINVAL for
+ * - an invalid format, formats that do not match, or an accumulator in blocks;
+ * - a negative size or chunk, or a chunk together with `kahan`;
+ * - a `cast` with a scale exponent, an offset inside a block, a rounding other than
+ *   nearest and stochastic, or one that is not for the format;
+ * - a leading dimension shorter than a row, or a matrix beyond memory;
+ * - NULL for a matrix that would be read or written, and a C that is A or B (other
+ *   overlaps are not found).
  */
 APS_API int aps_gemm(const struct aps_gemm_arguments *arguments,
                      struct aps_error *error);

@@ -103,9 +103,12 @@ static long simulation_number(struct aps_simulation *simulation,
 /* Returns what of a plan the simulation does not play, or NULL. */
 static const char *simulation_lacks(const struct aps_plan *plan)
 {
+    if (!plan->rewrite && plan->rule < 0)
+        return "leaves the layer to MPI, whose order of additions is its own: "
+               "it is shorter than min_count, or no rule is for it";
     if (!plan->rewrite)
-        return "leaves the layer to MPI, whose order of additions is its own; "
-               "for a short layer lower min_count";
+        return "leaves the layer to MPI, whose order of additions is its own: "
+               "its rule says fp32; e8m23 is the library's reduction in FP32";
     if (plan->auto_format)
         return "chooses the format while a program runs";
     if (plan->compressor.kind != APS_COMPRESSOR_NONE)

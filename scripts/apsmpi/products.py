@@ -10,8 +10,7 @@ from . import gpu
 from .arrays import Array, floats, result_for
 from .formats import Format, format_of
 from .gpu import GpuArray
-from .library import LIB, CastOptions, GemmArguments
-from .quantizing import rounding_of
+from .library import LIB, ROUNDINGS, ApsError, CastOptions, GemmArguments
 
 
 def gemm(a: Array, b: Array, format: Union[str, Format] = "fp32",
@@ -58,9 +57,11 @@ def gemm(a: Array, b: Array, format: Union[str, Format] = "fp32",
         a=x.ctypes.data, lda=x.shape[1], b=y.ctypes.data, ldb=y.shape[1], beta=beta,
         c=to.ctypes.data, ldc=n, chunk=chunk,
         format_b=second.pointer if second else None)
+    if rounding not in ("nearest", "stochastic"):
+        raise ApsError("rounding %r is not one of nearest, stochastic" % rounding)
     if rounding != "nearest":
         cast = CastOptions(seed=seed, step=step, rank=rank,
-                           rounding=rounding_of(rounding))
+                           rounding=ROUNDINGS[rounding])
         arguments.cast = pointer(cast)
     if on_gpu:
         gpu.call("aps_cuda_gemm", x, byref(arguments))

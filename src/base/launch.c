@@ -8,7 +8,7 @@
 int aps_launch_rank(void)
 {
     static const char *const names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK",
-                                        "SLURM_PROCID"};
+                                        "SLURM_PROCID", "PMIX_RANK"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = getenv(names[i]);

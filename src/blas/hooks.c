@@ -16,10 +16,9 @@
 
 /* Values of the CBLAS enumerations. */
 enum { ROW_MAJOR = 101, COLUMN_MAJOR = 102 };
-enum { NO_TRANSPOSE = 111, TRANSPOSE, CONJUGATE_TRANSPOSE };
+enum { NO_TRANSPOSE = 111, TRANSPOSE, CONJUGATE_TRANSPOSE, CONJUGATE };
 
-/* Set at the first call that passes through; all threads would set the same
- * value. */
+/* Set at the first call that passes through, and then used for all callers. */
 typedef _Atomic(aps_next_fn) next_slot;
 
 static aps_next_fn next_of(next_slot *slot, const char *name, aps_next_fn self,
@@ -82,6 +81,7 @@ static char transpose_letter(int transpose)
 {
     switch (transpose) {
     case NO_TRANSPOSE:
+    case CONJUGATE: /* OpenBLAS; for real numbers, nothing */
         return 'N';
     case TRANSPOSE:
     case CONJUGATE_TRANSPOSE:

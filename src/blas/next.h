@@ -12,8 +12,7 @@ typedef void (*aps_next_fn)(void);
  * called the hook `self`, would have reached without this library. It is the
  * next one in the program's global scope, or, for an object opened with
  * RTLD_LOCAL as Python opens numpy, one among that object's own dependencies.
- * If there is none, the process ends with a message: such a caller cannot
- * exist.
+ * If there is none, which no linked caller meets, the process ends with a message.
  */
 aps_next_fn aps_next_find(const char *name, aps_next_fn self,
                           const void *caller);

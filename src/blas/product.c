@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/launch.h"
 #include "base/message.h"
 #include "base/plural.h"
 #include "rules/gemm.h"
@@ -37,51 +36,42 @@ static bool read_transpose(char letter, bool *transpose)
 
 bool aps_blas_product_compute(const struct aps_blas_product *p)
 {
-    const struct aps_policy_gemm *setting = aps_gemm_setting();
+    const struct aps_policy_gemm *rules = aps_gemm_setting(), *rule;
     struct aps_cast_options cast = APS_CAST_OPTIONS_INIT;
-    struct aps_gemm_arguments g;
+    struct aps_gemm_arguments g = APS_GEMM_ARGUMENTS_INIT;
     struct aps_error error;
     long number;
 
-    if (!setting)
-        return false;
-    number = atomic_fetch_add_explicit(&products, 1, memory_order_relaxed);
-    setting =
-        aps_gemm_rule(setting, number, (long)p->m, (long)p->n, (long)p->k);
-    if (!setting)
-        return false;
-    if (setting->rounding != APS_ROUND_NEAREST) {
-        const int rank = aps_launch_rank();
-
-        cast.rounding = setting->rounding;
-        cast.seed = setting->seed;
-        cast.rank = rank > 0 ? (uint32_t)rank : 0;
-        cast.layer = (uint32_t)((uint64_t)number >> 32);
-        cast.step = (uint32_t)number;
-    }
-    g = (struct aps_gemm_arguments){
-        .size = sizeof g,
-        .format = &setting->format,
-        .format_b = &setting->format_b,
-        .accumulator = &setting->accumulator,
-        .kahan = setting->kahan,
-        .chunk = setting->chunk,
-        .m = p->m,
-        .n = p->n,
-        .k = p->k,
-        .alpha = p->alpha,
-        .a = p->a,
-        .lda = p->lda,
-        .b = p->b,
-        .ldb = p->ldb,
-        .beta = p->beta,
-        .c = p->c,
-        .ldc = p->ldc,
-        .cast = &cast,
-    };
-    if (!read_transpose(p->transpose_a, &g.transpose_a) ||
+    if (!rules || !read_transpose(p->transpose_a, &g.transpose_a) ||
         !read_transpose(p->transpose_b, &g.transpose_b))
         return false;
+    /* A thread that sees the number also sees what aps_gemm_setting has read. */
+    number = atomic_fetch_add_explicit(&products, 1, memory_order_release);
+    rule = aps_gemm_rule(rules, number, (long)p->m, (long)p->n, (long)p->k);
+    if (!rule)
+        return false;
+    cast.rounding = rule->rounding;
+    cast.seed = rule->seed;
+    cast.rank = aps_gemm_rank();
+    cast.layer = (uint32_t)((uint64_t)number >> 32);
+    cast.step = (uint32_t)number;
+    g.format = &rule->format;
+    g.format_b = &rule->format_b;
+    g.accumulator = &rule->accumulator;
+    g.kahan = rule->kahan;
+    g.chunk = rule->chunk;
+    g.m = p->m;
+    g.n = p->n;
+    g.k = p->k;
+    g.alpha = p->alpha;
+    g.a = p->a;
+    g.lda = p->lda;
+    g.b = p->b;
+    g.ldb = p->ldb;
+    g.beta = p->beta;
+    g.c = p->c;
+    g.ldc = p->ldc;
+    g.cast = &cast;
     if (p->column_major) {
         /* A matrix stored by columns is the transpose of the one stored by
          * rows, and C' = op(B)' op(A)'. */
@@ -99,7 +89,7 @@ bool aps_blas_product_compute(const struct aps_blas_product *p)
         g.transpose_b = by_columns.transpose_a;
     }
     if (aps_gemm(&g, &error) == 0) {
-        atomic_fetch_add_explicit(&rewritten, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&rewritten, 1, memory_order_release);
         return true;
     }
     if (errno == EINVAL)
@@ -111,7 +101,10 @@ bool aps_blas_product_compute(const struct aps_blas_product *p)
 
 __attribute__((destructor)) static void summarize(void)
 {
-    if (products > 0 && aps_gemm_summary())
-        aps_message(-1, "%ld product%s of matrices, %ld rewritten", products,
-                    aps_plural((size_t)products), rewritten);
+    const long done = atomic_load_explicit(&rewritten, memory_order_acquire);
+    const long all = atomic_load_explicit(&products, memory_order_acquire);
+
+    if (all > 0 && aps_gemm_summary())
+        aps_message(-1, "%ld product%s of matrices, %ld rewritten", all,
+                    aps_plural((size_t)all), done);
 }

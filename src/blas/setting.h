@@ -6,6 +6,7 @@
 #define APS_GEMM_SETTING_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "policy/policy.h"
 
@@ -18,8 +19,12 @@
  */
 const struct aps_policy_gemm *aps_gemm_setting(void);
 
-/* True if this process, which has called aps_gemm_setting, prints a line about its
- * products at its end: APSMPI_SUMMARY is on, and it is the first of its job. */
+/* After aps_gemm_setting: the rank that the launcher has set, or 0. */
+uint32_t aps_gemm_rank(void);
+
+/* After aps_gemm_setting: true if this process prints a line about its products at its
+ * end: APSMPI_SUMMARY is on, its rank is 0, and it is not a fork of one that has
+ * called aps_gemm_setting. */
 bool aps_gemm_summary(void);
 
 #endif

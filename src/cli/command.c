@@ -110,11 +110,12 @@ char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
     else if (!gemm->rewrite)
         snprintf(buffer, size, "native");
     else
-        snprintf(buffer, size, "products %s%s%s%s%s, sums %s%s%s",
+        snprintf(buffer, size, "products %s%s%s%s%s%s, sums %s%s%s",
                  gemm->format.name, other ? " x " : "",
-                 other ? gemm->format_b.name : "", nearest ? "" : " ",
+                 other ? gemm->format_b.name : "", nearest ? "" : " (operands ",
                  nearest ? "" : aps_rounding_name(gemm->rounding),
-                 gemm->accumulator.name, gemm->kahan ? " (kahan)" : "", chunk);
+                 nearest ? "" : ")", gemm->accumulator.name,
+                 gemm->kahan ? " (kahan)" : "", chunk);
     return buffer;
 }
 

@@ -19,8 +19,7 @@
 int aps_check_format(const char *who, const char *what,
                      const struct aps_format *format, struct aps_error *error);
 
-/* Checks a format of the operands of a product. It may be in blocks, which are
- * rounded to nearest. */
+/* Checks a format of the operands of a product. It may be in blocks. */
 int aps_check_operand(const char *who, const char *what,
                       const struct aps_format *format, struct aps_error *error);
 

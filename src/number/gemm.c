@@ -153,7 +153,9 @@ static int check_cast(const struct aps_gemm_arguments *g,
                       struct aps_cast_options *cast, struct aps_error *error)
 {
     if (aps_check_options(WHO, g->format, g->cast, cast, error) < 0 ||
-        aps_check_options(WHO, g->format_b, g->cast, cast, error) < 0)
+        aps_check_options(WHO, g->format_b, g->cast, cast, error) < 0 ||
+        aps_check_rounding(WHO, g->format, cast->rounding, error) < 0 ||
+        aps_check_rounding(WHO, g->format_b, cast->rounding, error) < 0)
         return -1;
     if (cast->rounding != APS_ROUND_NEAREST &&
         cast->rounding != APS_ROUND_STOCHASTIC)
@@ -368,7 +370,7 @@ static int cast_strip(const struct operand *operand, size_t first, size_t count,
 }
 
 /* Computes the blocks of C one after the other, from rows and columns that are
- * rounded along all of k, the direction of the format's blocks. */
+ * rounded along all of k, as the format's blocks and the random numbers run. */
 static int compute_from_lines(const struct product *p, aps_gemm_fn kernel,
                               struct aps_gemm_block *block,
                               struct aps_error *error)

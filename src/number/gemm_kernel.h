@@ -43,7 +43,8 @@ struct aps_gemm_block {
 };
 
 /* s = R(s + Q(Q(a) * Q(b))) over the block, or its sum by Kahan; at the end of
- * a chunk c = R(c + s), s = 0. */
+ * a chunk c = R(c + s), s = 0. Q leaves operands as they are that have been rounded
+ * stochastically. */
 typedef void (*aps_gemm_fn)(const struct aps_gemm_block *block);
 
 /* Returns the kernel for an instruction set, or NULL if the set is not

@@ -3,7 +3,10 @@
 
 #include "number/gemm_lines.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "number/bits.h"
 
 /* Adjacent lines that are copied together: a cache line if they run across
  * it. */
@@ -50,6 +53,21 @@ static void scatter(const struct aps_gemm_lines *to, const float *buffer,
     }
 }
 
+/* Rounds a line in place; `room` is scratch of the same length. A NaN stays NaN, also
+ * in a format of floats that has no code for it. */
+static int cast_line(const struct aps_format *format,
+                     const struct aps_cast_options *options, size_t length,
+                     float *line, float *room, struct aps_error *error)
+{
+    if (format->block > 1)
+        return aps_cast_array(format, line, length, options, line, error);
+    if (aps_cast_array(format, line, length, options, room, error) < 0)
+        return -1;
+    for (size_t k = 0; k < length; k++)
+        line[k] = isnan(line[k]) ? aps_float_from_bits(APS_FLOAT_NAN) : room[k];
+    return 0;
+}
+
 int aps_gemm_cast_lines(const struct aps_format *format,
                         const struct aps_cast_options *options,
                         const struct aps_gemm_lines *from, const float *x,
@@ -65,10 +83,8 @@ int aps_gemm_cast_lines(const struct aps_format *format,
 
         gather(from, x + i * from->down, count, room);
         for (size_t j = 0; j < count; j++) {
-            float *line = room + j * pitch;
-
-            if (aps_cast_array(format, line, from->length, &own, line, error) <
-                0)
+            if (cast_line(format, &own, from->length, room + j * pitch,
+                          room + TOGETHER * pitch, error) < 0)
                 return -1;
             own.offset += aps_gemm_line_elements(format, from->length);
         }
@@ -79,7 +95,7 @@ int aps_gemm_cast_lines(const struct aps_format *format,
 
 size_t aps_gemm_lines_room(size_t length)
 {
-    return TOGETHER * pitch_of(length);
+    return (TOGETHER + 1) * pitch_of(length);
 }
 
 uint64_t aps_gemm_line_elements(const struct aps_format *format, size_t length)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The operands of a product in formats in blocks: rows of A and columns of B,
- * each rounded separately.
+ * The operands of a product that are rounded along k: rows of A and columns of B, in
+ * formats in blocks or stochastically.
  */
 #ifndef APS_NUMBER_GEMM_LINES_H
 #define APS_NUMBER_GEMM_LINES_H

@@ -60,7 +60,7 @@ static void test_gemm(const char *name)
     empty.format = format_of("e4m3");
     empty.cast = &cast;
     refused(aps_cuda_gemm(&empty, NULL, &error), "cast must be NULL",
-            "... and with operands that are rounded stochastically");
+            "... and with a cast of the operands");
 }
 
 static void test_arrays(const char *name, const char *words)

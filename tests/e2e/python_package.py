@@ -137,7 +137,7 @@ def test_products():
             apsmpi.gemm(apsmpi.quantize(a, "e4m3", **key),
                         np.ascontiguousarray(columns), "e4m3", "e5m10")),
        "... of operands that are rounded stochastically")
-    refuses("gemm: rounding", ValueError, "nearest or stochastically", apsmpi.gemm, a, b,
+    refuses("gemm: rounding", ValueError, "one of nearest, stochastic", apsmpi.gemm, a, b,
             rounding="cpd")
     refuses("gemm: shapes", ValueError, "columns", apsmpi.gemm, a, a)
     refuses("gemm: a vector", ValueError, "matrix", apsmpi.gemm, a[0], b)

@@ -27,7 +27,8 @@ rmpi()
 }
 rmpi double.yaml
 check '... its sums are rewritten' rewritten 5
-check "... with an error of $error" awk "BEGIN { exit !($error > 1e-4 && $error < 0.1) }"
+check "... with an error of $error" \
+    awk "BEGIN { exit !($error > 1e-4 && $error < 0.1) }"
 rmpi float.yaml
 check '... and left to MPI by a policy without double' has err 'none rewritten'
 check "... with an error of $error" awk "BEGIN { exit !($error < 1e-12) }"
