@@ -60,17 +60,23 @@ check_PROGRAMS += tests/bench/short_lived
 tests_bench_short_lived_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_bench_short_lived_LDADD = $(MPI_LIBS)
 
+# Nonblocking sums that a program tests in a loop.
+check_PROGRAMS += tests/bench/polled
+tests_bench_polled_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_bench_polled_LDADD = $(MPI_LIBS)
+
 EXTRA_DIST += tests/bench/allreduce.sh tests/bench/nonblocking.sh \
-	tests/bench/short_lived.sh \
+	tests/bench/polled.sh tests/bench/short_lived.sh \
 	tests/bench/speed.csv tests/bench/speed.py tests/bench/speed.svg \
 	tests/e2e/data/bench.csv
 CLEANFILES += tests/bench/allreduce-*.csv tests/bench/allreduce-*.png \
 	tests/bench/recorded-* \
 	tests/bench/nonblocking-*.yaml \
-	tests/bench/nonblocking-*.txt tests/bench/short_lived.yaml
+	tests/bench/nonblocking-*.txt tests/bench/short_lived.yaml \
+	tests/bench/polled-*.yaml tests/bench/polled-*.txt
 
 .PHONY: bench bench-programs bench-allreduce bench-lab bench-lowrank \
-	bench-nonblocking bench-recorded \
+	bench-nonblocking bench-polled bench-recorded \
 	bench-short-lived table-correlated
 bench-programs: $(bench_programs) tests/bench/codec pmpi/bench/apsmpi-bench \
 		tests/bench/nonblocking
@@ -184,6 +190,10 @@ predict-table-sim: tests/sim/times apsmpi
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/predict.sh sim
 endif
+
+# Nonblocking sums that are tested in a loop, by more ranks than there are cores.
+bench-polled: tests/bench/polled libapsmpi.la tests/tap/yield.la
+	@$(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/tests/bench/polled.sh
 
 # Communicators that live for one sum, under three policies.
 bench-short-lived: tests/bench/short_lived libapsmpi.la
