@@ -22,6 +22,7 @@ already are not trained again, so that a run continues where the last one has en
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -70,18 +71,51 @@ class Study:
 
     def policy(self, row, more=""):
         """Writes a row's policy, with more lines at the top."""
-        products = PRODUCTS.get(self.task, {}).get(row)
+        products = PRODUCTS.get(self.task, {}).get(row, "")
         path = os.path.join(self.folder, self.task + ".yaml")
         with open(path, "w", encoding="utf-8") as file:
             file.write("version: 1\nmin_count: 1\ntable: %s\nsteps: {per_epoch: %d}\n"
                        % (self.layers, self.steps))
             file.write(more)
             if products:
-                file.write("gemm: {format: %s}\n" % products)
+                file.write("gemm: %s\n" % self.numbered(products))
             file.write("rules:\n")
             for rule in RULES[self.task][row]:
                 file.write("  - {%s}\n" % rule)
         return path
+
+    def numbered(self, gemm):
+        """A section `gemm` with the numbers of this model and this training."""
+        if "OUTPUT" in gemm:
+            with open(self.layers, encoding="utf-8") as file:
+                gemm = gemm.replace("OUTPUT", next(
+                    line["count"] for line in csv.DictReader(file)
+                    if line["name"] == "output.bias"))
+        if "LAST_EPOCH" in gemm:
+            gemm = gemm.replace("LAST_EPOCH", self.last_epochs())
+        return gemm
+
+    def last_epochs(self):
+        """The numbers of the products in the last epoch of each seed, from a training of
+        one. The trainings of all seeds follow each other in one process."""
+        stem = os.path.join(self.folder, self.task + "-products")
+        with open(stem + ".yaml", "w", encoding="utf-8") as file:
+            file.write("version: 1\ngemm: {format: fp32}\n")
+        launch([self.python, SCRIPT, self.task, *self.options],
+               [library("libapsgemm.so")],
+               {"APSMPI_POLICY": stem + ".yaml", "APSMPI_SUMMARY": "on"},
+               stem + ".out", RANKS)
+        with open(stem + ".out", encoding="utf-8") as file:
+            epochs = len(list(csv.DictReader(file)))
+        with open(stem + ".out.err", encoding="utf-8") as file:
+            found = re.search(r"(\d+) products of matrices", file.read())
+        count = int(found[1]) if found else 0
+        if count == 0 or count % epochs:
+            fail("%s: %d products of matrices in %d epochs" % (self.task, count, epochs))
+        for left in (".yaml", ".out", ".out.err"):
+            os.remove(stem + left)
+        return ", ".join("%d-%d" % (end - count // epochs, end - 1) for end in
+                         (count * (i + 1) for i in range(len(self.seeds))))
 
     def missing(self):
         done = {line["row"] for line in self.lines}

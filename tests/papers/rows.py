@@ -23,6 +23,13 @@ def scales(format):
     yield f"{format}, fixed 2^10", ["format: %s, scale: {fixed: 2^10}" % format]
 
 
+def rising_minimum(format, epoch):
+    """Loss scaling whose least scale rises (Mellempudi et al. 2019)."""
+    yield f"{format}, backoff, later at least 2^8", [
+        f"epochs: 0-{epoch - 1}, format: {format}, scale: backoff",
+        "format: %s, scale: {backoff: {min: 2^8}}" % format]
+
+
 def fp32_at_times(task, format, epochs):
     """The last layer in FP32; and the first epochs (hybrid precision)."""
     rule = f"format: {format}, scale: aps"
@@ -77,10 +84,19 @@ def low_rank_products():
     """HBFP in all products of matrices, and PowerSGD in the sums (GC-HBFP)."""
     for bits in (8, 6, 5, 4):
         for block in (64, 576):
-            yield f"HBFP {bits}/{block}", "format: fp32", f"hbfp{bits}/{block}"
+            yield (f"HBFP {bits}/{block}", "format: fp32",
+                   "{format: hbfp%d/%d}" % (bits, block))
         for rank in (2, 1):
             yield (f"HBFP {bits}/64, PowerSGD {rank}",
-                   "compress: {powersgd: {rank: %d}}" % rank, f"hbfp{bits}/64")
+                   "compress: {powersgd: {rank: %d}}" % rank,
+                   "{format: hbfp%d/64}" % bits)
+    yield ("HBFP 4/64, stochastic", "format: fp32",
+           "{format: hbfp4/64, rounding: stochastic}")
+    # Accuracy Boosters (Harma et al. 2022): more bits in the last layer and epoch. The
+    # first layer has no products.
+    yield ("HBFP 4/64, 6/64 last", "format: fp32",
+           "[{dimensions: OUTPUT, format: hbfp6/64}, "
+           "{products: [LAST_EPOCH], format: hbfp6/64}, {format: hbfp4/64}]")
 
 
 def plain():
@@ -91,6 +107,7 @@ def plain():
 RULES = {
     "residual": [*plain(), *floats(["e5m2", "e4m3", "e3m2", "e3m0"]),
                  *scales("e4m3"), *scales("e3m2"),
+                 *rising_minimum("e3m2", 4),
                  *fp32_at_times("residual", "e3m0", 2), *blocks(),
                  *low_rank([1, 2, 4], 6), *sparse(), *few_bits()],
     "lars": [*plain(), *floats(["e5m2", "e4m3", "e3m2", "e3m0"]),
@@ -117,5 +134,7 @@ CURVES = {
                     "e3m2, APS", "PowerSGD 4"],
     "groups": ["FP64", "direct", "groups of 2", "groups of 16", "groups of 128", "ring"],
 }
-# The rows whose products of matrices have a format, too.
-PRODUCTS = {"lstm": {row: format for row, _, format in low_rank_products()}}
+# The rows whose products of matrices have a format, too, as sections `gemm`. papers.py
+# replaces OUTPUT by the outputs of the last layer, and LAST_EPOCH by the numbers of the
+# products in the last epochs of all seeds.
+PRODUCTS = {"lstm": {row: gemm for row, _, gemm in low_rank_products()}}
