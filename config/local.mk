@@ -46,6 +46,7 @@ CLEANFILES += config/modulefile/apsmpi
 config/modulefile/apsmpi: $(top_srcdir)/config/modulefile.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
 	$(SED) -e 's|@bindir[@]|$(bindir)|' -e 's|@libdir[@]|$(libdir)|' \
+	    -e 's|@datadir[@]|$(datadir)|' -e 's|@mandir[@]|$(mandir)|' \
 	    $(top_srcdir)/config/modulefile.in >$@.tmp && mv $@.tmp $@
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = config/libaps.pc

@@ -3,6 +3,8 @@
 # archive of `make dist` in the current directory:
 #
 #     spack install --no-checksum apsmpi
+import os
+
 from spack.package import *
 
 

@@ -29,7 +29,8 @@ unsigned la_version(unsigned version)
     return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
-/* The cookie of an object remains the address of its map. */
+/* The cookie of an object remains the address of its map. An MPI in a namespace of its
+ * own (dlmopen) is not that of the library. */
 unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie)
 {
     const char *file = strrchr(map->l_name, '/');
@@ -37,7 +38,7 @@ unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie)
     (void)cookie;
     if (space == LM_ID_BASE && file && strcmp(file, "/libapsmpi.so") == 0)
         library = map;
-    return LA_FLG_BINDTO | LA_FLG_BINDFROM;
+    return space == LM_ID_BASE ? LA_FLG_BINDTO | LA_FLG_BINDFROM : 0;
 }
 
 /* Returns the value of an entry of the object's dynamic section, an address. */

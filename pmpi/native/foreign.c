@@ -74,6 +74,8 @@ static void foreign_look(void)
     if (!foreign)
         return;
     version[strcspn(version, ",\r\n")] = '\0';
+    for (char *tab = version; (tab = strchr(tab, '\t')) != NULL;)
+        *tab = ' ';
     if (aps_launch_rank() <= 0)
         aps_message(-1,
                     "the library was built for %s, but the program runs with "

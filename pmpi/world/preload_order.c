@@ -198,7 +198,7 @@ __attribute__((constructor)) static void check_begin(void)
  * caught all calls, including MPI_Init, or the program has not called MPI by names that
  * the loader resolves.
  */
-static void report_unseen(const char *policy)
+static void report_unseen(const char *wanted)
 {
     const struct aps_job *job =
         atomic_load_explicit(&aps_job_made, memory_order_acquire);
@@ -219,7 +219,7 @@ static void report_unseen(const char *policy)
         aps_message(-1,
                     "%s had no effect: the program used MPI, but no call "
                     "reached the library: %s%s%s%s",
-                    policy, reason, unseen.path[0] ? " (" : "", unseen.path,
+                    wanted, reason, unseen.path[0] ? " (" : "", unseen.path,
                     unseen.path[0] ? ")" : "");
 }
 
@@ -229,13 +229,19 @@ __attribute__((destructor)) static void check_end(void)
 {
     static struct aps_errors ignored;
     struct aps_options options = {0};
+    const char *wanted;
 
     if (told || aps_counters_calls(&aps_counters) > 0 ||
         loaded_by != getpid() || !aps_job_is_first_rank() ||
-        !getenv("APSMPI_POLICY"))
+        !(getenv("APSMPI_POLICY") || getenv("APSMPI_SHADOW") ||
+          getenv("APSMPI_LOG")))
         return;
     aps_options_read(&options, &ignored, &ignored);
-    if (options.policy && options.enabled)
-        report_unseen(options.policy);
+    wanted = options.policy   ? options.policy
+             : options.shadow ? "APSMPI_SHADOW"
+             : options.log    ? "APSMPI_LOG"
+                              : NULL;
+    if (wanted && options.enabled)
+        report_unseen(wanted);
     aps_options_clear(&options);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Seconds of nonblocking sums that a program tests in a loop: polled CALL, where CALL is
- * test, testall or testsome. */
+/* Seconds of nonblocking sums that a program tests in a loop: polled CALL, where CALL
+ * is test, testall or testsome. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

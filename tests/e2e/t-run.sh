@@ -155,9 +155,20 @@ for words in '-genv LD_PRELOAD a.so ./train' '-x LD_PRELOAD=a.so ./train' \
     check "$words" has err 'takes the place of the LD_PRELOAD of apsmpi-run: set'
     check '... starts nothing' status_is 125
 done
-run -n $MPIEXEC -n 2 env -i ./train
-check 'env -i' has err "'env -i' in the command takes LD_PRELOAD from the program"
-check '... starts nothing' status_is 125
+for words in -i -iv '-u FOO -i' '--ignore-env A=B' 'A=B -i'; do
+    run -n $MPIEXEC -n 2 env $words ./train
+    check "env $words" has err 'in the command takes LD_PRELOAD from the program'
+    check '... starts nothing' status_is 125
+done
+run -n $MPIEXEC -n 2 env -u i -u -i A=-i ./train -i
+check 'other words of env and of the program' status_is 0
+for option in --app -app; do
+    [ "$MPI" = openmpi ] || break
+    run -n $MPIEXEC $option file
+    check "$option of Open MPI" has err 'does not give variables to the parts'
+done
+run -n $MPIEXEC -n 2 ./train "$library"
+check 'a library as an argument' status_is 0
 run -n $MPIEXEC -n 2 sh -c 'LD_PRELOAD= ls; ./train'
 check 'words of a shell are left to the shell' status_is 0
 
@@ -317,8 +328,11 @@ check '--print-env=docker: options' equal "$(cat out)" \
 --volume=$tmp:$tmp:ro
 --volume=$top_builddir/tests/e2e/.libs:$top_builddir/tests/e2e/.libs:ro"
 run --print-env=docker -p a:b.yaml --on-error pass
-check '... refuses a colon' has err "this name has one: $tmp/a:b.yaml"
+check '... refuses a colon' has err "and a name has one: $tmp/a:b.yaml"
+check '... before it prints anything' empty out
 check '... fails' status_is 125
+run --print-env docker
+check 'a form without =' has err "takes its form after '=': --print-env=docker"
 run --print-env=podman
 check 'a form that does not exist' has err \
     "--print-env must be sh|slurm|apptainer|docker, not 'podman'"
@@ -433,6 +447,20 @@ printf '#!/usr/bin/env -S %s/python3.99 -u\n' "$tmp" >train.py
 chmod +x python3.99 train.py
 chosen ./python3.99 abi './python3.99 loads libmpi_abi.so.1'
 chosen ./train.py abi './train.py loads libmpi_abi.so.1'
+printf '\177ELF libmpi.so.12 ' >python3.98
+chmod +x python3.98
+PATH=$tmp:$PATH
+chosen python3.98 mpich 'python3.98 loads libmpi.so.12'
+printf '\177ELF libmpi.so.40 ' >needs
+timed lone/apsmpi-run -n --library "$library" mpich/mpiexec -n 2 ./needs
+check 'a launcher of another MPI than the program: a warning' has err \
+    'mpich/mpiexec belongs to MPICH, but ./needs is linked with libmpi.so.40'
+check '... and the job starts' status_is 0
+LD_PRELOAD=/nowhere/libapsmpi.so:$library timed lone/apsmpi-run -n \
+    --library "$library" mpich/mpiexec -n 2 ./for_none
+check 'another libapsmpi.so in LD_PRELOAD' has err \
+    'LD_PRELOAD names /nowhere/libapsmpi.so, another libapsmpi.so: it is left out'
+check '... is left out' has out "LD_PRELOAD $library -n"
 
 timed "$script" -p good.yaml $MPIEXEC -n 2 $digits --epochs 1
 check '... with which a job trains' trained

@@ -92,7 +92,15 @@ unseen symbol 'by dlsym, loaded its caller with RTLD_DEEPBIND'
 unseen deep 'by dlsym, loaded its caller with RTLD_DEEPBIND'
 if [ "$MPI" = mpich ]; then
     unseen namespace 'another copy of MPI, by dlmopen or dlopen'
+    if [ -z "$sanitizer" ]; then # they come before every audited object
+        unseen namespace 'another copy of MPI, by dlmopen or dlopen' \
+            LD_AUDIT="$top_builddir/.libs/apsmpi-audit.so" \
+            GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384
+    fi
 fi
+job 2 APSMPI_SHADOW=e4m3 APSMPI_LOG=log.csv ./program symbol "$mpi_library"
+check 'candidates alone: one line, too' lines 1 err \
+    'apsmpi: APSMPI_SHADOW had no effect: the program used MPI, but no call'
 job 2 APSMPI_POLICY=good.yaml ./own
 check 'MPI inside the program: one line says so' lines 1 err \
     'MPI is linked into the program statically'
