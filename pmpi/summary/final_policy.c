@@ -127,35 +127,64 @@ static int final_send(const char *path, const char *text, size_t length)
     return rc;
 }
 
-/* Makes a new file next to the file at `path`. Returns its descriptor and its
- * name, which the caller frees, or -1 with errno. An existing file of that name
- * stays, because a job on another host may have made it with the same process
- * number. */
-static int final_open_part(const char *path, char **part)
+/* Makes a file without a name in the folder of `path`. Returns its descriptor, or -1:
+ * not every file system has such files. */
+static int final_open_unnamed(const char *path)
+{
+    char *folder = strdup(path);
+    char *end = folder ? strrchr(folder, '/') : NULL;
+    int descriptor = -1;
+
+    if (end)
+        end[1] = '\0';
+    if (folder)
+        descriptor =
+            open(end ? folder : ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    free(folder);
+    return descriptor;
+}
+
+/* Gives a name next to the file at `path` to the file without a name that is open as
+ * `unnamed`, or if that is -1 to a new file. Returns its descriptor and its name, which
+ * the caller frees, or -1 with errno. An existing file of that name stays, because a
+ * job on another host may have made it with the same process number. */
+static int final_open_part(const char *path, int unnamed, char **part)
 {
     int descriptor = -1, saved = EEXIST;
+    char link[40];
 
+    snprintf(link, sizeof link, "/proc/self/fd/%d", unnamed);
     for (int i = 0; i < PARTS_MAX && descriptor < 0 && saved == EEXIST; i++) {
         if (asprintf(part, "%s.%ld-%d.part", path, (long)getpid(), i) < 0) {
             *part = NULL;
             errno = ENOMEM;
             return -1;
         }
-        descriptor = open(*part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (unnamed < 0)
+            descriptor =
+                open(*part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        else if (linkat(AT_FDCWD, link, AT_FDCWD, *part, AT_SYMLINK_FOLLOW) ==
+                 0)
+            descriptor = unnamed;
         saved = errno;
-        if (descriptor < 0)
+        if (descriptor < 0) {
             free(*part);
+            *part = NULL;
+        }
     }
     errno = saved;
     return descriptor;
 }
 
-/* Replaces the file at `path` by a new file. Returns 0, or -1 with errno; then
- * the old file stays. */
-static int final_replace(const char *path, const char *text, size_t length)
+/* Replaces the file at `path` by a new file, which has no name until it is complete if
+ * `unnamed`: a job that is killed leaves nothing. Returns 0, or -1 with errno; then the
+ * old file stays. */
+static int final_replace_by(bool unnamed, const char *path, const char *text,
+                            size_t length)
 {
-    char *part;
-    const int descriptor = final_open_part(path, &part);
+    char *part = NULL;
+    const int descriptor =
+        unnamed ? final_open_unnamed(path) : final_open_part(path, -1, &part);
     int saved, rc;
 
     if (descriptor < 0)
@@ -163,15 +192,24 @@ static int final_replace(const char *path, const char *text, size_t length)
     rc = aps_quiet_write_all(descriptor, text, length);
     if (rc == 0)
         rc = fsync(descriptor);
+    if (rc == 0 && unnamed && final_open_part(path, descriptor, &part) < 0)
+        rc = -1;
     if (rc == 0)
         rc = rename(part, path);
     saved = errno;
     close(descriptor);
-    if (rc < 0)
+    if (rc < 0 && part)
         (void)unlink(part);
     free(part);
     errno = saved;
     return rc;
+}
+
+static int final_replace(const char *path, const char *text, size_t length)
+{
+    return final_replace_by(true, path, text, length) == 0
+               ? 0
+               : final_replace_by(false, path, text, length);
 }
 
 /* Checks that the file can be written now, and leaves no file. Returns 0, or -1
@@ -191,13 +229,15 @@ static int final_try(const char *path)
             return access(path, W_OK);
         target = realpath(path, NULL);
     }
-    descriptor = final_open_part(target ? target : path, &part);
+    descriptor = final_open_unnamed(target ? target : path);
+    if (descriptor < 0)
+        descriptor = final_open_part(target ? target : path, -1, &part);
     saved = errno;
-    if (descriptor >= 0) {
+    if (descriptor >= 0)
         close(descriptor);
+    if (part)
         (void)unlink(part);
-        free(part);
-    }
+    free(part);
     free(target);
     errno = saved;
     return descriptor < 0 ? -1 : 0;
