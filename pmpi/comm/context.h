@@ -25,9 +25,9 @@
 int aps_context_find(MPI_Comm comm, struct aps_context **context);
 
 /* Local, never waits. Finds the context of `comm` like aps_context_find. *context is
- * also NULL if comm needs a hidden communicator of its own that no blocking call has
- * made yet. For a `queued` call, nonblocking or persistent, it is also NULL if neither
- * MPI's calls nor a progress thread could drive a queue. */
+ * also NULL if comm needs a hidden communicator of its own that aps_context_find has
+ * not made yet. For a `queued` call, nonblocking or persistent, it is also NULL if
+ * neither MPI's calls nor a progress thread could drive a queue. */
 int aps_context_find_local(MPI_Comm comm, bool queued,
                            struct aps_context **context);
 

@@ -144,9 +144,9 @@ static int final_open_unnamed(const char *path)
     return descriptor;
 }
 
-/* Gives a name next to the file at `path` to the file without a name that is open as
- * `unnamed`, or if that is -1 to a new file. Returns its descriptor and its name, which
- * the caller frees, or -1 with errno. An existing file of that name stays, because a
+/* Makes a file with a name of its own next to `path`: a new file, or the one that is
+ * open as `unnamed` if that is not -1. Returns its descriptor and its name, which the
+ * caller frees, or -1 with errno. An existing file of that name stays, because a
  * job on another host may have made it with the same process number. */
 static int final_open_part(const char *path, int unnamed, char **part)
 {

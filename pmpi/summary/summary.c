@@ -67,7 +67,7 @@ static char *summary_list_passed(enum aps_counted function, bool eligible,
         [APS_PASSED_RESOURCES] =
             "on communicators for which MPI had no communicator or tags left",
         [APS_PASSED_EARLY] =
-            "nonblocking, before a blocking call on the communicator",
+            "before a blocking sum of floats on the communicator",
         [APS_PASSED_THREADS] = "nonblocking, without MPI_THREAD_MULTIPLE",
         [APS_PASSED_PERSISTENT] =
             "persistent, by mpi_f08 or without an asserted order",

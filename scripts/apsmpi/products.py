@@ -26,12 +26,15 @@ def gemm(a: Array, b: Array, format: Union[str, Format] = "fp32",
     >>> gemm(np.float32([[1, 2]]), np.float32([[3], [4.1]]), "e4m3", "e5m10")
     array([[11.]], dtype=float32)
 
-    kahan: sums have Kahan's compensation. chunk: terms of a chunk of the sum.
-    format_b: the format of b, with blocks as long as those of `format`. beta: `out`
-    becomes alpha * product + beta * out. rounding: of a and b, nearest or stochastic, by
-    random bits that depend on seed, step and rank: pass another step in each call. No
-    gradient passes through the result. Tensors on a GPU are multiplied there, on the
-    current stream; formats in blocks and stochastic rounding are not for them.
+    kahan: sums have Kahan's compensation. chunk: terms of a chunk of the sum. format_b:
+    the format of b, with blocks as long as those of `format`. beta: `out` becomes
+    alpha * product + beta * out.
+
+    rounding: of a and b, nearest or stochastic. The random bits depend on seed, step and
+    rank: pass another step in each call.
+
+    No gradient passes through the result. Tensors on a GPU are multiplied there, on the
+    current stream, but neither in formats in blocks nor with stochastic rounding.
     """
     kind = format_of(format)
     sums = format_of(accumulate or ("fp32" if kind.block > 1 else kind))

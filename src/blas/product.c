@@ -38,12 +38,13 @@ bool aps_blas_product_compute(const struct aps_blas_product *p)
 {
     const struct aps_policy_gemm *rules = aps_gemm_setting(), *rule;
     struct aps_cast_options cast = APS_CAST_OPTIONS_INIT;
-    struct aps_gemm_arguments g = APS_GEMM_ARGUMENTS_INIT;
+    struct aps_gemm_arguments g;
     struct aps_error error;
+    bool transpose_a, transpose_b;
     long number;
 
-    if (!rules || !read_transpose(p->transpose_a, &g.transpose_a) ||
-        !read_transpose(p->transpose_b, &g.transpose_b))
+    if (!rules || !read_transpose(p->transpose_a, &transpose_a) ||
+        !read_transpose(p->transpose_b, &transpose_b))
         return false;
     /* A thread that sees the number also sees what aps_gemm_setting has read. */
     number = atomic_fetch_add_explicit(&products, 1, memory_order_release);
@@ -55,23 +56,28 @@ bool aps_blas_product_compute(const struct aps_blas_product *p)
     cast.rank = aps_gemm_rank();
     cast.layer = (uint32_t)((uint64_t)number >> 32);
     cast.step = (uint32_t)number;
-    g.format = &rule->format;
-    g.format_b = &rule->format_b;
-    g.accumulator = &rule->accumulator;
-    g.kahan = rule->kahan;
-    g.chunk = rule->chunk;
-    g.m = p->m;
-    g.n = p->n;
-    g.k = p->k;
-    g.alpha = p->alpha;
-    g.a = p->a;
-    g.lda = p->lda;
-    g.b = p->b;
-    g.ldb = p->ldb;
-    g.beta = p->beta;
-    g.c = p->c;
-    g.ldc = p->ldc;
-    g.cast = &cast;
+    g = (struct aps_gemm_arguments){
+        .size = sizeof g,
+        .format = &rule->format,
+        .format_b = &rule->format_b,
+        .accumulator = &rule->accumulator,
+        .kahan = rule->kahan,
+        .chunk = rule->chunk,
+        .transpose_a = transpose_a,
+        .transpose_b = transpose_b,
+        .m = p->m,
+        .n = p->n,
+        .k = p->k,
+        .alpha = p->alpha,
+        .a = p->a,
+        .lda = p->lda,
+        .b = p->b,
+        .ldb = p->ldb,
+        .beta = p->beta,
+        .c = p->c,
+        .ldc = p->ldc,
+        .cast = &cast,
+    };
     if (p->column_major) {
         /* A matrix stored by columns is the transpose of the one stored by
          * rows, and C' = op(B)' op(A)'. */

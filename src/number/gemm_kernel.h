@@ -43,7 +43,7 @@ struct aps_gemm_block {
 };
 
 /* s = R(s + Q(Q(a) * Q(b))) over the block, or its sum by Kahan; at the end of
- * a chunk c = R(c + s), s = 0. Q leaves operands as they are that have been rounded
+ * a chunk c = R(c + s), s = 0. Q does not change operands that have been rounded
  * stochastically. */
 typedef void (*aps_gemm_fn)(const struct aps_gemm_block *block);
 

@@ -230,8 +230,8 @@ struct aps_policy_gemm {
     struct aps_format accumulator; /* format of partial sums and results */
     bool kahan;
     int chunk; /* terms of a chunk of the sum over k; 0: one sum */
-    enum aps_rounding rounding;   /* of inputs: nearest or stochastic */
-    uint32_t seed;                /* of stochastic rounding */
+    enum aps_rounding rounding; /* rounding of inputs, nearest or stochastic, */
+    uint32_t seed;              /* and its seed */
     struct aps_policy_gemm *next; /* owned; NULL: no rule, as format fp32 */
 };
 

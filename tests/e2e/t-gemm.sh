@@ -317,8 +317,6 @@ if "$PYTHON3" -c 'import numpy' 2>/dev/null; then
         check "numpy, $1 by $2, sums in $3, chunk $4: as emulated" \
             lines 3 out emulated
     done
-fi
-if "$PYTHON3" -c 'import numpy' 2>/dev/null; then
     for case in 'e5m10 off 0' 'e5m10 on 0' 'e8m23 off 0' 'e8m23 on 0' \
         'e5m10 off 2' 'e5m10 off 8' 'e8m23 off 16'; do
         # shellcheck disable=SC2086 # three words

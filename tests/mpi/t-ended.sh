@@ -48,9 +48,12 @@ fused later PMPI_Testall 1 reduce: direct, scale: none
 blocking first PMPI_Iallreduce 1 reduce: direct, scale: none
 nonblocking first PMPI_Iallreduce 1 reduce: direct, scale: none
 END
-# Either rank ends the job, perhaps before the other one has written its line.
+# Either rank ends the job, perhaps before the other one has written its line. Rank 1
+# has named the failed call before it told rank 0.
 line="rank [01]${line#rank 1}"
 ended fatal blocking later PMPI_Isend 1 'reduce: direct, scale: none'
+says '^apsmpi: rank 1: MPI_Isend to rank 0 failed inside a rewritten call: ' 1 \
+    'rank 1 names the call that failed'
 line="rank 1${line#rank \[01\]}"
 APSMPI_TEST_PATIENCE=1000
 export APSMPI_TEST_PATIENCE

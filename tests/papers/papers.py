@@ -89,8 +89,9 @@ class Study:
         if "OUTPUT" in gemm:
             with open(self.layers, encoding="utf-8") as file:
                 gemm = gemm.replace("OUTPUT", next(
-                    line.split(",")[2] for line in file
-                    if line.split(",")[1:2] == ["output.bias"]))
+                    line["count"] for line in csv.DictReader(
+                        text for text in file if not text.startswith("#"))
+                    if line["name"] == "output.bias"))
         if "LAST_EPOCH" in gemm:
             gemm = gemm.replace("LAST_EPOCH", self.last_epochs())
         return gemm

@@ -127,8 +127,8 @@ static void test_strips(enum aps_cpu cpu)
     ok(agrees(cpu, &g), "... and in a transpose");
 }
 
-/* In e5m2 1.1 is drawn to 1 or 1.25 and 1.2, too, with 1.25 in 0.4 and 0.8 of the
- * draws. Both are 1.25 if the product is 1.5625, which is rounded to 1.5. */
+/* In e5m2 1.1 becomes 1.25 in 0.4 of the draws, and 1.2 in 0.8; otherwise both become
+ * 1. The product of 1.25 by 1.25 is rounded to 1.5, and no other product is. */
 static void test_independence(void)
 {
     struct aps_gemm_arguments g = arguments("e5m2", "fp32", 1, 1, 1);

@@ -100,8 +100,7 @@ int main(void)
         {"correlated rounding of operands",
          "version: 1\ngemm: {format: e4m3, rounding: correlated}\n",
          "2:32: correlated rounding is for sums over ranks: operands of "
-         "products "
-         "are rounded to nearest or stochastic"},
+         "products are rounded to nearest or stochastic"},
         {"stochastic rounding of signs",
          "version: 1\ngemm: {format: sign/64, rounding: stochastic}\n",
          "2:35: formats sign/B keep signs, which are not rounded: leave "
