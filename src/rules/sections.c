@@ -84,24 +84,65 @@ bool aps_policy_steps_read(const struct aps_reader *reader,
     return inside[PER_EPOCH] != NULL;
 }
 
+/* Returns the size of the next layer of at least min_count elements in the network
+ * of `row`, in the order of its calls; 0 after the last. *passed counts the layers
+ * before it, from 0 on. */
+static size_t next_count(const struct aps_layer_row *list, size_t row,
+                         bool backward, size_t min_count, size_t *passed)
+{
+    const size_t begin = list[row].begin, end = list[row].end;
+
+    while (*passed < end - begin) {
+        const size_t i = (*passed)++;
+        const size_t count = list[backward ? end - 1 - i : begin + i].count;
+
+        if (count >= min_count)
+            return count;
+    }
+    return 0;
+}
+
+/* Returns how many of their first calls two networks have in common; SIZE_MAX: all. */
+static size_t calls_alike(const struct aps_layer_row *list, size_t row,
+                          size_t other, bool backward, size_t min_count)
+{
+    size_t passed = 0, passed_other = 0;
+
+    for (size_t alike = 0;; alike++) {
+        const size_t count =
+            next_count(list, row, backward, min_count, &passed);
+
+        if (count !=
+            next_count(list, other, backward, min_count, &passed_other))
+            return alike;
+        if (count == 0)
+            return SIZE_MAX;
+    }
+}
+
 void aps_networks_check(const struct aps_reader *reader,
                         const struct aps_yaml_node *key,
                         const struct aps_policy_steps *steps,
-                        const struct aps_layers *layers)
+                        const struct aps_layers *layers, size_t min_count)
 {
     const struct aps_layer_row *list = layers->list;
 
     for (size_t i = list->end; i < layers->count; i = list[i].end) {
-        const size_t last = steps->backward ? i - 1 : list[i - 1].begin;
-        const size_t next = steps->backward ? list[i].end - 1 : i;
+        const size_t alike =
+            calls_alike(list, i - 1, i, steps->backward, min_count);
 
-        if (!steps->any && list[last].count != list[next].count)
+        if (!steps->any && alike == 0)
             continue;
         aps_reader_warn(reader, key, "%s",
                         steps->any
                             ? "order: any takes all networks of the table for "
                               "one step: layers of one size get each other's "
                               "names and rules unless all networks take turns"
+                        : alike == SIZE_MAX
+                            ? "networks of the table have equal sizes in all "
+                              "layers of min_count elements or more: calls "
+                              "count as those of the first of them; with a "
+                              "smaller min_count smaller layers may differ"
                             : "networks of the table begin with layers of one "
                               "size: until a size differs, calls count as "
                               "those of the network before");

@@ -19,12 +19,12 @@ bool aps_policy_steps_read(const struct aps_reader *reader,
                            const struct aps_yaml_node *order,
                            struct aps_policy_steps *steps);
 
-/* Warns at `key` of networks of the table that the sizes of their calls do not tell
- * apart at once. */
+/* Warns at `key` of networks of the table that the sizes of their calls, of min_count
+ * elements or more, do not tell apart at once. */
 void aps_networks_check(const struct aps_reader *reader,
                         const struct aps_yaml_node *key,
                         const struct aps_policy_steps *steps,
-                        const struct aps_layers *layers);
+                        const struct aps_layers *layers, size_t min_count);
 
 /* Reads FILE, or {file: FILE, every: N}. `key` may be NULL: no log. Reports
  * errors. The caller frees log->file. */

@@ -157,7 +157,8 @@ static void read_table(struct reading *reading)
     layers->blind = false;
     layers->table = policy->layers;
     layers->count = (long)policy->layers->count;
-    aps_networks_check(&reading->reader, key, &policy->steps, policy->layers);
+    aps_networks_check(&reading->reader, key, &policy->steps, policy->layers,
+                       policy->min_count);
     if (policy->steps.calls > layers->count)
         aps_reader_error(
             &reading->reader, reading->keys[KEY_STEPS],

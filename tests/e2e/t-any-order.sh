@@ -128,6 +128,10 @@ sed -i 's/hidden,4096,128x32/hidden,2048,64x32/' networks.csv
 timed "$apsmpi" check first.yaml
 check '... others do, by their first call' has err \
     'begin with layers of one size'
+sed -i 's/^min_count: 1$/min_count: 2048/' first.yaml
+timed "$apsmpi" check first.yaml
+check '... and so do equal ones, whose small layers are MPI'"'"'s' has err \
+    'networks of the table have equal sizes in all layers of min_count elements'
 printf 'version: 1\norder: any\nrules:\n  - {layers: 0, format: e4m3}\n' >old.yaml
 timed "$apsmpi" check old.yaml
 check "... and the old word 'order' has its warnings" has err \

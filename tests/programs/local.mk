@@ -11,6 +11,7 @@ program_tests = \
 	tests/programs/t-jax.sh \
 	tests/programs/t-jax-collectives.sh \
 	tests/programs/t-libtorch.sh \
+	tests/programs/t-ppo.sh \
 	tests/programs/t-rmpi.sh \
 	tests/programs/t-sums-16.sh
 dist_check_SCRIPTS += $(program_tests)
