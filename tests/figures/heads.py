@@ -11,7 +11,7 @@ lost by a run if it ends more than LOST points below the same seed in FP32. Writ
   FOLDER/heads-table.csv    a line a format and scale: means, and runs that lost a
                             head; also printed
 
-and checks claims about all seeds (make check-papers): exit status 1 if one
+and checks claims about all seeds (make check-heads): exit status 1 if one
 fails. After the miniature of gradient scaling (Zhao et al., "Reducing
 Underflow in Mixed Precision Training by Gradient Scaling", IJCAI 2020), where
 one loss scale for a whole model fails and one a layer does not.

@@ -92,6 +92,9 @@ def launch(program, preloads, variables, output, ranks=RANKS, seconds=900):
     """Runs a job; its standard output goes to the file `output`."""
     command = ["sh", os.path.join(os.environ["top_srcdir"],
                                   "tests/tap/launch.sh"), "-n", str(ranks)]
+    for path in preloads:
+        if not os.path.exists(path):    # the loader would only warn
+            fail("%s is not built" % path)
     if preloads:
         variables = dict(variables, LD_PRELOAD=":".join(preloads))
     for name, value in variables.items():
@@ -107,7 +110,8 @@ def launch(program, preloads, variables, output, ranks=RANKS, seconds=900):
         said = err.readlines()
     if status or any("pass through" in line for line in said):
         sys.stderr.writelines(said[-20:])
-        fail("%s ended with status %d" % (" ".join(program), status))
+        fail("%s: %s" % (" ".join(program), "ended after %d s" % seconds
+                         if status == 124 else "status %d" % status))
 
 
 def write_policy(path, variants, tensors, log):

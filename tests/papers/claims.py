@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Claims of the papers that the miniatures show, as pairs (text, True if it holds)."""
 
-from intervals import difference, last_scores
+from intervals import decimals, difference, last_scores, score_of
 from rows import FP32
 
 
@@ -12,22 +12,28 @@ class Scores:
         self.lines, self.sign = lines, sign
 
     def better(self, row, other):
-        """All seeds agree, and the interval is on one side of zero."""
+        """The row is better with every seed, and the interval excludes 0."""
         own, base = last_scores(self.lines, row), last_scores(self.lines, other)
         mean, half = difference(self.lines, row, other)
-        return "%s is better than %s: %+.2f +- %.2f" % (row, other, mean, half), all(
+        return "%s is better than %s: %s" % (
+            row, other, self.shown(mean, half)), all(
             self.sign * (own[seed] - base[seed]) > 0 for seed in own) and (
             self.sign * mean > half)
 
     def near(self, row, points, other=FP32):
         """The interval is above -points (or below, where less is better)."""
         mean, half = difference(self.lines, row, other)
-        return "%s is at most %g worse than %s: %+.2f +- %.2f" % (
-            row, points, other, mean, half), self.sign * mean - half > -points
+        return "%s is at most %g worse than %s: %s" % (
+            row, points, other, self.shown(mean, half)), \
+            self.sign * mean - half > -points
+
+    def shown(self, mean, half):
+        name = score_of(self.lines)
+        return "%s +- %s" % (decimals(mean, name, "+"), decimals(half, name))
 
 
 def lars(lines):
-    """APS paper, Table 5: with LARS, few bits train with APS alone."""
+    """APS paper, Table 5: with LARS, few bits train only with APS."""
     scores = Scores(lines)
     for format in ("e3m2", "e3m0"):
         yield scores.better(f"{format}, APS", f"{format}, no scale")

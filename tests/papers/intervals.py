@@ -14,6 +14,11 @@ STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365
 FIXED = ("row", "seed", "epoch", "loss", "bytes")     # the other columns are scores
 
 
+def decimals(value, name, sign=""):
+    """Returns the value of a score as text; differences of bits are small."""
+    return "%{}.{}f".format(sign, 4 if name == "bits" else 2) % value
+
+
 def score_of(lines):
     """Returns the name of the first score."""
     return next(name for name in lines[0] if name not in FIXED)
@@ -48,9 +53,9 @@ def table_of(lines, rows):
         line = {"row": row, "seeds": len(last_scores(lines, row))}
         for name in (n for n in lines[0] if n not in FIXED):
             mean, half = difference(lines, row, base, name)
-            line[name] = "%.3f" % statistics.mean(last_scores(lines, row, name).values())
-            line[name + " difference"] = "%.3f" % mean
-            line[name + " +-"] = "%.3f" % half
+            line[name] = "%.5f" % statistics.mean(last_scores(lines, row, name).values())
+            line[name + " difference"] = "%.5f" % mean
+            line[name + " +-"] = "%.5f" % half
         if "bytes" in lines[0]:
             share = next(float(l["bytes"]) for l in lines if l["row"] == row)
             line["bytes %"] = "%.1f" % (100 * share)
@@ -97,7 +102,7 @@ def draw(title, table):
     for i, (line, mean, half) in enumerate(zip(table, means, halves)):
         y = TOP + LINE * i + LINE / 2
         out.append(text(LEFT - 8, y + 4, line["row"], "end"))
-        out.append(text(WIDTH - RIGHT + 8, y + 4, line[name]))
+        out.append(text(WIDTH - RIGHT + 8, y + 4, decimals(float(line[name]), name)))
         low, high = (max(-limit, min(limit, v)) for v in (mean - half, mean + half))
         out.append('<line x1="%.1f" y1="%g" x2="%.1f" y2="%g" stroke="#0072B2" '
                    'stroke-width="2"/>' % (middle + low * scale, y,
@@ -135,7 +140,7 @@ def draw_curves(title, lines, rows):
     for panel, name in enumerate(names):
         left = 50 + panel * (PANEL + 10)
         curves = [curve(lines, row, name) for row in rows]
-        # The first row has its place; a training that is far worse leaves the panel.
+        # The axes fit the first row; curves that leave them are cut off.
         first = curves[0]
         span = max(first) - min(first)
         rises = first[-1] > first[0]

@@ -36,9 +36,9 @@ from fashion import python_with_torch
 from intervals import draw, draw_curves, table_of
 from output import write_csv
 from replay import fail, launch, library
-from rows import CURVES, PRODUCTS, RULES
+from rows import CURVES, PRODUCTS, PROGRAM, RULES
 
-RANKS, SEEDS = 4, 5
+RANKS, SEEDS, LIMIT = 4, 5, 3600     # seconds of a row
 SCALES = ("residual", "lstm", "transformer")
 PLAYED = ["--batch", "1280", "--epochs", "12"]
 SCRIPT = os.path.join(HERE, "train.py")
@@ -49,6 +49,7 @@ class Study:
 
     def __init__(self, folder, task, python, seeds, options=()):
         self.folder, self.task, self.python = folder, task, python
+        self.program = [python, SCRIPT, PROGRAM.get(task, task), *options]
         self.seeds, self.options = seeds, options
         self.path = os.path.join(folder, task + ".csv")
         self.layers = os.path.join(folder, task + "-layers.csv")
@@ -61,7 +62,7 @@ class Study:
         """Makes the table of layers from the initial weights; sets self.steps."""
         weights = os.path.join(self.folder, self.task + ".npz")
         self.steps = int(subprocess.run(
-            [self.python, SCRIPT, self.task, *self.options, "--save", weights],
+            [*self.program, "--save", weights],
             check=True, stdout=subprocess.PIPE, text=True).stdout)
         with open(self.layers, "w", encoding="utf-8") as file:
             subprocess.run([sys.executable, os.path.join(
@@ -97,15 +98,14 @@ class Study:
         return gemm
 
     def last_epochs(self):
-        """The numbers of the products in the last epoch of each seed, from a training of
-        one. The trainings of all seeds follow each other in one process."""
+        """The numbers of the products in the last epoch of each seed. One process trains
+        all seeds, and counts on; a training of one seed tells how many they are."""
         stem = os.path.join(self.folder, self.task + "-products")
         with open(stem + ".yaml", "w", encoding="utf-8") as file:
             file.write("version: 1\ngemm: {format: fp32}\n")
-        launch([self.python, SCRIPT, self.task, *self.options],
-               [library("libapsgemm.so")],
+        launch(self.program, [library("libapsgemm.so")],
                {"APSMPI_POLICY": stem + ".yaml", "APSMPI_SUMMARY": "on"},
-               stem + ".out", RANKS)
+               stem + ".out", RANKS, LIMIT)
         with open(stem + ".out", encoding="utf-8") as file:
             epochs = len(list(csv.DictReader(file)))
         with open(stem + ".out.err", encoding="utf-8") as file:
@@ -133,15 +133,16 @@ class Study:
             variables = {"APSMPI_POLICY": self.policy(row),
                          "APSMPI_SUMMARY": "json:" + summary}
             preloads = [library("libapsmpi.so"), library("libapsgemm.so")]
-        launch([self.python, SCRIPT, self.task, "--seeds",
-                ",".join(map(str, self.seeds)), *self.options],
-               preloads, variables, stem + ".out", RANKS)
+        launch([*self.program, "--seeds", ",".join(map(str, self.seeds))],
+               preloads, variables, stem + ".out", RANKS, LIMIT)
         share = sent_share(summary) if preloads else 1
         with open(stem + ".out", encoding="utf-8") as file:
             self.append([{"row": row, **line, "bytes": "%.4f" % share}
                          for line in csv.DictReader(file)])
 
     def append(self, new):
+        if self.lines and list(self.lines[0]) != list(new[0]):
+            fail("%s has other columns: remove it" % self.path)
         with open(self.path, "a", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(new[0]), lineterminator="\n")
             if not self.lines:
@@ -195,7 +196,7 @@ def draw_scales(folder, python):
             if os.path.exists(left):
                 os.remove(left)     # a run appends to both
         policy = study.policy("e4m3, APS", "log: {file: %s.csv, every: 10}\n" % stem)
-        launch([python, SCRIPT, task, "--seeds", "1"], [library("libapsmpi.so")],
+        launch([*study.program, "--seeds", "1"], [library("libapsmpi.so")],
                {"APSMPI_POLICY": policy}, stem + ".out", RANKS)
         subprocess.run([sys.executable, os.path.join(
             os.environ["top_srcdir"], "scripts/apsmpi-report"), "--plot-lost",
@@ -204,7 +205,7 @@ def draw_scales(folder, python):
 
 
 def sent_share(path):
-    """Returns what rank 0 sent of the FP32 bytes of all gradients, from a summary."""
+    """Returns the bytes that rank 0 sent as a share of FP32's, from a summary."""
     with open(path, encoding="utf-8") as file:
         call = json.load(file)["calls"][0]
     rewritten = call["rewritten_bytes"] / call["eligible_bytes"]
@@ -266,4 +267,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except subprocess.CalledProcessError as error:
+        fail(str(error))

@@ -24,7 +24,6 @@ from tasks import TASKS
 from train import fill_defaults, run, train
 
 
-
 def gradients_of(task, model, indices, ranks):
     """Yields (loss, gradients by parameter) for each rank's part of the examples."""
     for share in np.split(indices, ranks):
@@ -55,7 +54,8 @@ class Played:
         model = self.task.model()
         for module in model.modules():
             if isinstance(module, torch.nn.BatchNorm2d):
-                module.momentum = 1 / self.ranks    # all ranks' statistics, in turn
+                # all ranks' statistics in turn, which together weigh as much as one
+                module.momentum = 1 - (1 - module.momentum) ** (1 / self.ranks)
         return model
 
     def loss(self, model, indices):

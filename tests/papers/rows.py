@@ -2,12 +2,12 @@
 """The rows of each paper's table: a row is one policy.
 
 RULES[task] maps a row's name to its rules, as flow mappings without braces; None is MPI
-itself, without the library. LAST is the task's last layer, EARLY its first epochs.
+itself, without the library. LAST has the last layer of a task.
 """
-LAST = {"residual": "fc.*", "lars": "fc.*", "scenes": "classify.*",
-        "lstm": "output.*", "transformer": "output.*"}
+LAST = {"residual": "fc.*", "lars": "fc.*", "scenes": "classify.*"}
 
 FP32 = "FP32, MPI"
+PROGRAM = {"hbfp": "lstm"}      # the task of tasks.py, where it has another name
 
 
 def floats(formats):
@@ -49,7 +49,7 @@ def low_rank(ranks, schedule=None):
     for rank in ranks:
         yield f"PowerSGD {rank}", ["compress: {powersgd: {rank: %d}}" % rank]
     if schedule:
-        yield f"PowerSGD 4, from epoch {schedule} on 1", [
+        yield f"PowerSGD 4, after {schedule} epochs 1", [
             "epochs: 0-%d, compress: {powersgd: {rank: 4}}" % (schedule - 1),
             "compress: {powersgd: {rank: 1}}"]
 
@@ -93,7 +93,7 @@ def low_rank_products():
     yield ("HBFP 4/64, stochastic", "format: fp32",
            "{format: hbfp4/64, rounding: stochastic}")
     # Accuracy Boosters (Harma et al. 2022): more bits in the last layer and epoch. The
-    # first layer has no products.
+    # first layer is an embedding, which has no products.
     yield ("HBFP 4/64, 6/64 last", "format: fp32",
            "[{dimensions: OUTPUT, format: hbfp6/64}, "
            "{products: [LAST_EPOCH], format: hbfp6/64}, {format: hbfp4/64}]")
@@ -115,7 +115,8 @@ RULES = {
     "scenes": [*plain(), *floats(["e5m2", "e4m3", "e3m2", "e3m0"]),
                *fp32_at_times("scenes", "e3m0", 3)],
     "lstm": [*plain(), *floats(["e5m2", "e4m3", "e3m2"]), *blocks(),
-             *low_rank([1, 2, 4]),
+             *low_rank([1, 2, 4])],
+    "hbfp": [*plain(), *low_rank([1, 2]),
              *((row, [rule]) for row, rule, _ in low_rank_products())],
     "transformer": [*plain(), *floats(["e5m2", "e4m3", "e3m2"]), *scales("e4m3"),
                     *low_rank([1, 4])],
@@ -129,7 +130,9 @@ CURVES = {
         FP32, "e4m3, APS", "e4m3, no scale", "e3m2, APS", "e3m2, no scale", "e3m0, APS",
         "e3m0, no scale"]),
     "lstm": [FP32, "e4m3, APS", "e4m3, no scale", "e3m2, APS", "e3m2, no scale",
-             "PowerSGD 4", "HBFP 8/64, PowerSGD 2"],
+             "bfp4/64", "PowerSGD 4"],
+    "hbfp": [FP32, "PowerSGD 2", "HBFP 8/64", "HBFP 8/64, PowerSGD 2", "HBFP 5/64",
+             "HBFP 4/64", "HBFP 4/64, stochastic"],
     "transformer": [FP32, "e5m2, APS", "e5m2, no scale", "e4m3, APS", "e4m3, no scale",
                     "e3m2, APS", "PowerSGD 4"],
     "groups": ["FP64", "direct", "groups of 2", "groups of 16", "groups of 128", "ring"],
@@ -137,4 +140,4 @@ CURVES = {
 # The rows whose products of matrices have a format, too, as sections `gemm`. papers.py
 # replaces OUTPUT by the outputs of the last layer, and LAST_EPOCH by the numbers of the
 # products in the last epochs of all seeds.
-PRODUCTS = {"lstm": {row: gemm for row, _, gemm in low_rank_products()}}
+PRODUCTS = {"hbfp": {row: gemm for row, _, gemm in low_rank_products()}}

@@ -22,7 +22,7 @@ from mpi4py import MPI
 
 from tasks import TASKS
 
-SHUFFLE = 1000      # batches are drawn with another seed than weights
+SHUFFLE = 1000      # training s: weights from seed s, batches from SHUFFLE * s
 
 
 def fill_defaults(options):
@@ -95,13 +95,13 @@ def train(task, options, seed, comm):
 def average_statistics(model, comm):
     """Running means and variances of batch normalisation differ from rank to rank;
     averages of them are taken in FP64, as one array."""
-    own = [b for b in model.buffers() if b.is_floating_point()]
-    if not own:
+    buffers = [b for b in model.buffers() if b.is_floating_point()]
+    if not buffers:
         return
-    every = torch.cat([b.double().flatten() for b in own]).numpy()
-    comm.Allreduce(MPI.IN_PLACE, every, op=MPI.SUM)
-    every = torch.from_numpy(every / comm.Get_size())
-    for buffer, mean in zip(own, every.split([b.numel() for b in own])):
+    flat = torch.cat([b.double().flatten() for b in buffers]).numpy()
+    comm.Allreduce(MPI.IN_PLACE, flat, op=MPI.SUM)
+    flat = torch.from_numpy(flat / comm.Get_size())
+    for buffer, mean in zip(buffers, flat.split([b.numel() for b in buffers])):
         buffer.copy_(mean.reshape(buffer.shape))
 
 
@@ -113,7 +113,7 @@ def same_everywhere(model, comm):
 
 def run(task, options, seed, world):
     """Trains and prints. Returns True if all ranks end with the same weights."""
-    comm = world.Dup()      # a communicator has no scales of another seed
+    comm = world.Dup()      # new: no scale or memory of the training before
     for epoch, (loss, model) in enumerate(train(task, options, seed, comm), 1):
         average_statistics(model, comm)
         model.eval()
