@@ -60,4 +60,16 @@ def scenes(lines):
     yield scores.near("e4m3, APS", 1)
 
 
-CLAIMS = {"lars": lars, "residual": residual, "scenes": scenes}
+def transformer(lines):
+    """APS paper on BERT; unit scaling paper, Fig. 4."""
+    scores = Scores(lines, sign=-1)
+    for format in ("e4m3", "e3m2"):
+        yield scores.better(f"{format}, APS", f"{format}, no scale")
+    yield scores.near("bf16", 0.001)
+    for row in ("e5m2, APS", "e4m3, APS", "e4m3, unit"):
+        yield scores.near(row, 0.005)
+    yield scores.near("e3m2, APS", 0.02)
+
+
+CLAIMS = {"lars": lars, "residual": residual, "scenes": scenes,
+          "transformer": transformer}

@@ -3,6 +3,7 @@
 
 Only Python's standard library; a table always gives the same bytes.
 """
+import math
 import statistics
 from html import escape
 
@@ -16,7 +17,8 @@ FIXED = ("row", "seed", "epoch", "loss", "bytes")     # the other columns are sc
 
 def decimals(value, name, sign=""):
     """Returns the value of a score as text; differences of bits are small."""
-    return "%{}.{}f".format(sign, 4 if name == "bits" else 2) % value
+    digits = 4 if name == "bits" else 2
+    return "NaN" if math.isnan(value) else "%{}.{}f".format(sign, digits) % value
 
 
 def score_of(lines):
@@ -32,8 +34,10 @@ def last_scores(lines, row, name=None):
 
 
 def interval(values):
-    """Returns (mean, half of the width of the 95 % interval)."""
+    """Returns (mean, half of the width of the 95 % interval), NaN if a value is."""
     values = list(values)
+    if not all(map(math.isfinite, values)):
+        return math.nan, math.nan
     if len(values) < 2:
         return values[0], float("inf")
     return (statistics.mean(values), STUDENT[len(values) - 1]
@@ -83,11 +87,12 @@ def sheet(width, height, title):
 
 def draw(title, table):
     """A line for each row: mean and interval of the difference from the first. Rows
-    beyond the left or right edge have their value there."""
+    beyond the left or right edge have their value there, and NaN has no mark."""
     name = list(table[0])[2]
     means = [float(line[name + " difference"]) for line in table]
     halves = [float(line[name + " +-"]) for line in table]
-    usual = sorted(max(abs(m) + h, 1e-9) for m, h in zip(means, halves))
+    usual = sorted(max(abs(m) + h, 1e-9) for m, h in zip(means, halves)
+                   if math.isfinite(m + h))
     limit = usual[len(usual) * 2 // 3] * 1.2
     bottom = TOP + LINE * len(table)
     middle, scale = (LEFT + WIDTH - RIGHT) / 2, (WIDTH - RIGHT - LEFT) / 2 / limit
@@ -103,6 +108,8 @@ def draw(title, table):
         y = TOP + LINE * i + LINE / 2
         out.append(text(LEFT - 8, y + 4, line["row"], "end"))
         out.append(text(WIDTH - RIGHT + 8, y + 4, decimals(float(line[name]), name)))
+        if not math.isfinite(mean + half):
+            continue
         low, high = (max(-limit, min(limit, v)) for v in (mean - half, mean + half))
         out.append('<line x1="%.1f" y1="%g" x2="%.1f" y2="%g" stroke="#0072B2" '
                    'stroke-width="2"/>' % (middle + low * scale, y,
@@ -155,7 +162,7 @@ def draw_curves(title, lines, rows):
             points = " ".join("%.1f,%.1f" % (
                 left + (PANEL - 50) * i / max(1, len(values) - 1),
                 bottom - HEIGHT * (min(max(value, low), high) - low) / (high - low))
-                for i, value in enumerate(values))
+                for i, value in enumerate(values) if math.isfinite(value))
             out.append('<polyline points="%s" fill="none" stroke="%s" '
                        'stroke-width="1.5"/>' % (points, colour))
     for i, (colour, row) in enumerate(zip(COLOURS, rows)):

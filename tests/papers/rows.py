@@ -133,8 +133,8 @@ CURVES = {
              "bfp4/64", "PowerSGD 4"],
     "hbfp": [FP32, "PowerSGD 2", "HBFP 8/64", "HBFP 8/64, PowerSGD 2", "HBFP 5/64",
              "HBFP 4/64", "HBFP 4/64, stochastic"],
-    "transformer": [FP32, "e5m2, APS", "e5m2, no scale", "e4m3, APS", "e4m3, no scale",
-                    "e3m2, APS", "PowerSGD 4"],
+    "transformer": [FP32, "e5m2, APS", "e4m3, APS", "e4m3, no scale", "e3m2, APS",
+                    "e3m2, no scale", "PowerSGD 4"],
     "groups": ["FP64", "direct", "groups of 2", "groups of 16", "groups of 128", "ring"],
 }
 # The rows whose products of matrices have a format, too, as sections `gemm`. papers.py
