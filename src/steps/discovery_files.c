@@ -193,6 +193,8 @@ static size_t found_smallest(const struct found *found)
 /* Returns the comment of the policy about the order of the calls. */
 static const char *found_order_comment(const struct found *found)
 {
+    if (found->is.layers == 1)
+        return "";
     if (found->is.kind == APS_FOUND_TURNS)
         return "# The program trains several networks alternately. A step is "
                "one pass over the rows\n"
@@ -357,20 +359,22 @@ static bool found_is_mirror(const struct aps_found *layers)
 static void found_describe(const struct found *found, char *text, size_t size)
 {
     static const char *const orders[] = {
-        [APS_LAYER_ORDER_UNKNOWN] = "in an order that their sizes do not tell",
-        [APS_LAYER_ORDER_FORWARD] = "by their sizes the first layer first",
-        [APS_LAYER_ORDER_BACKWARD] = "by their sizes the last layer first",
+        [APS_LAYER_ORDER_UNKNOWN] =
+            ", in an order that their sizes do not tell",
+        [APS_LAYER_ORDER_FORWARD] = ", by their sizes the first layer first",
+        [APS_LAYER_ORDER_BACKWARD] = ", by their sizes the last layer first",
     };
     const bool fused = found->is.kind == APS_FOUND_FUSED;
     size_t used = 0;
 
     if (found->is.kind != APS_FOUND_TURNS) {
         snprintf(
-            text, size, "%srepeats a step of %ld %s%s, %s",
+            text, size, "%srepeats a step of %ld %s%s%s",
             fused ? "makes calls whose sizes vary, and " : "", found->is.layers,
             fused ? "layer" : "call", aps_plural(found->is.layers),
-            found->is.kind == APS_FOUND_ANY ? "whose order changes"
-            : found->mirror ? "whose second half mirrors the first, so that "
+            found->is.layers == 1             ? ""
+            : found->is.kind == APS_FOUND_ANY ? ", whose order changes"
+            : found->mirror ? ", whose second half mirrors the first, so that "
                               "weights may be among them"
                             : orders[found->order]);
         return;
@@ -392,8 +396,9 @@ void aps_discovery_write_layers(const struct aps_found *layers,
     bool backward;
     char step[160];
 
-    found.ordered = !found.mirror && (layers->kind == APS_FOUND_CALLS ||
-                                      layers->kind == APS_FOUND_FUSED);
+    found.ordered =
+        layers->layers > 1 && !found.mirror &&
+        (layers->kind == APS_FOUND_CALLS || layers->kind == APS_FOUND_FUSED);
     if (found.ordered)
         found.order = aps_layer_order_of(layers->counts, layers->layers);
     backward = found.order == APS_LAYER_ORDER_BACKWARD;

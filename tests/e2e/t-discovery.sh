@@ -158,10 +158,11 @@ END
 "$MPICC" -o alike alike.c || exit 1
 job 2 APSMPI_DISCOVERY=alike ./alike
 check 'layers of one size are a step of one call' lines 1 err \
-    'repeats a step of 1 call, '
+    'repeats a step of 1 call: the layers are in'
 check '... of which the line says what it may be' lines 1 err \
     'several calls of equal size in a step would look the same, and be one layer'
 check '... and the skeleton' has alike.yaml '#   steps: {calls: 2}'
+check '... which says nothing of an order' not has alike.yaml 'first layer'
 sed -e '/^table:/d' -e 's/^steps:.*/steps: {calls: 2}/' alike.yaml >told.yaml
 timed "$apsmpi" check told.yaml
 check '... whose line makes a policy' status_is 0
