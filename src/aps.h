@@ -418,9 +418,9 @@ APS_API int aps_scale_exponent_tight(const struct aps_format *format,
  * it is two. A NaN stays NaN, also where the format has no code for it, and
  * comes out as the positive canonical one.
  *
- * The results have the same bits on every CPU (APSMPI_CPU=plain, avx2 or avx512
- * forces a variant of the kernels), whatever floating point environment the
- * caller has set.
+ * The results have the same bits on every CPU (APSMPI_CPU=plain, avx2 or avx512,
+ * or neon on Arm, forces a variant of the kernels), whatever floating point
+ * environment the caller has set.
  */
 
 /*

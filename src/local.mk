@@ -75,13 +75,14 @@ libcore_la_SOURCES = \
 	src/simd/philox_avx512.h src/simd/rounding.h src/kernel/scaling.h \
 	src/simd/stochastic_avx2.h src/simd/stochastic_vbmi.h \
 	src/codec/memory.c src/codec/memory.h \
-	src/blockwise/mx.h src/simd/nearest_avx2.h src/simd/nearest_fold.h \
+	src/blockwise/mx.h src/simd/avx2.h src/simd/avx2_neon.h \
+	src/simd/nearest_avx2.h src/simd/nearest_fold.h \
 	src/simd/elements_vbmi.h src/simd/nearest_vbmi.h \
 	src/blockwise/nvfp4.h src/simd/code16_vbmi.h \
 	src/kernel/pack.h src/blockwise/pack_blocks.h \
 	src/float/pack_chunk.h src/simd/pack_vbmi.h \
 	src/codec/stream.c src/codec/stream.h src/simd/sum_vbmi.h \
-	src/simd/sum_avx2.h src/float/encode_avx2.h \
+	src/simd/sum_avx2.h src/float/encode_avx2.h src/float/float_elements.h \
 	src/float/float_sum_avx2.h \
 	src/simd/values_avx2.h src/simd/code16.h src/simd/table_vbmi.h src/kernel/tile.h \
 	src/version.c \

@@ -11,11 +11,7 @@
 #include <cpuid.h>
 #endif
 
-static const char *const names[APS_CPUS] = {
-    [APS_CPU_PLAIN] = "plain",
-    [APS_CPU_AVX2] = "avx2",
-    [APS_CPU_AVX512] = "avx512",
-};
+static const char *const names[APS_CPUS] = APS_CPU_NAMES;
 
 const char *aps_cpu_name(enum aps_cpu cpu)
 {
@@ -62,6 +58,9 @@ bool aps_cpu_supported(enum aps_cpu cpu)
                __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512dq");
+#elif APS_CPU_ARM
+    if (cpu == APS_CPU_NEON)
+        return true;
 #endif
     return cpu == APS_CPU_PLAIN;
 }

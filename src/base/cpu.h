@@ -11,9 +11,6 @@
 
 #include <stdbool.h>
 
-/* AVX2 with BMI2, FMA and F16C; AVX-512 with F, BW, VL and DQ. */
-enum aps_cpu { APS_CPU_PLAIN, APS_CPU_AVX2, APS_CPU_AVX512, APS_CPUS };
-
 #if defined(__x86_64__)
 #define APS_CPU_X86 1
 #define APS_TARGET_AVX2 __attribute__((target("avx2")))
@@ -28,8 +25,49 @@ enum aps_cpu { APS_CPU_PLAIN, APS_CPU_AVX2, APS_CPU_AVX512, APS_CPUS };
 #else
 #define APS_CPU_X86 0
 #endif
+#if defined(__aarch64__) && !defined(__AARCH64EB__)
+#define APS_CPU_ARM 1
+#define APS_TARGET_AVX2 /* kernels *_avx2.h: simd/avx2.h */
+#else
+#define APS_CPU_ARM 0
+#endif
 
-/* "plain", "avx2" or "avx512". */
+/* True if the kernels *_avx2.h can be compiled. */
+#define APS_CPU_HAS_256 (APS_CPU_X86 || APS_CPU_ARM)
+
+/* A row for each set of this architecture: ROW(arg, enumerator, name, target). AVX2 has
+ * BMI2, FMA and F16C; AVX-512 has F, BW, VL and DQ. All 64-bit Arm has NEON. */
+#if APS_CPU_X86
+#define APS_CPU_ROWS(ROW, arg)                                                 \
+    ROW(arg, PLAIN, plain, )                                                   \
+    ROW(arg, AVX2, avx2, APS_TARGET_AVX2)                                      \
+    ROW(arg, AVX512, avx512, APS_TARGET_AVX512)
+#elif APS_CPU_ARM
+#define APS_CPU_ROWS(ROW, arg)                                                 \
+    ROW(arg, PLAIN, plain, )                                                   \
+    ROW(arg, NEON, neon, )
+#else
+#define APS_CPU_ROWS(ROW, arg) ROW(arg, PLAIN, plain, )
+#endif
+
+#define APS_CPU_ENUM(arg, CPU, name, target) APS_CPU_##CPU,
+enum aps_cpu { APS_CPU_ROWS(APS_CPU_ENUM, ) APS_CPUS };
+
+/* The initializer of an array of the names. */
+#define APS_CPU_NAME(arg, CPU, name, target) #name,
+#define APS_CPU_NAMES                                                          \
+    {                                                                          \
+        APS_CPU_ROWS(APS_CPU_NAME, )                                           \
+    }
+
+/* The initializer of a table of functions, prefix_plain and so on. */
+#define APS_CPU_ENTRY(prefix, CPU, name, target) [APS_CPU_##CPU] = prefix##name,
+#define APS_CPU_TABLE(prefix)                                                  \
+    {                                                                          \
+        APS_CPU_ROWS(APS_CPU_ENTRY, prefix)                                    \
+    }
+
+/* "plain", "avx2" or "avx512"; "neon" on Arm. */
 const char *aps_cpu_name(enum aps_cpu cpu);
 
 /* Parses the name of a variant, in small or capital letters. Returns 0, or -1

@@ -90,6 +90,9 @@ static bool set_enable(struct aps_options *options, const char *value)
     return aps_switch_parse(value, &options->enabled) == 0;
 }
 
+/* "|plain|avx2|avx512" */
+#define OR_NAME(arg, CPU, name, target) "|" #name
+
 /* These three are read elsewhere, when they are used; only their spelling is
  * checked here. */
 static bool set_cpu(struct aps_options *options, const char *value)
@@ -220,7 +223,7 @@ static const struct option {
      "MPI's thread level is raised for nonblocking reductions, and the program "
      "sees its own (default) or MPI's; or it is never raised",
      "hidden", false, set_threads},
-    {"APSMPI_CPU", "plain|avx2|avx512",
+    {"APSMPI_CPU", APS_CPU_ROWS(OR_NAME, ) + 1,
      "force a variant of the kernels (default: the best)", NULL, false,
      set_cpu},
     {"APSMPI_STREAM", "on|off|BYTES[Ki|Mi|Gi]",

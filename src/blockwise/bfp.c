@@ -4,7 +4,7 @@
 
 #include "blockwise/bfp.h"
 #include "blockwise/blocks_variant.h"
-#if defined(__x86_64__)
+#if APS_CPU_X86
 #include "blockwise/blocks_vbmi.h"
 #endif
 
@@ -79,7 +79,7 @@ APS_INLINE void bfp_decode(const struct aps_block_kernel *kernel,
     }
 }
 
-#if defined(__x86_64__)
+#if APS_CPU_X86
 /* Integers up to 2^M - 1, which are rounded by adding 2^(23-M). */
 APS_CODEC_AVX512 APS_INLINE struct aps_nearest
 bfp_make(const struct aps_block_kernel *kernel)
@@ -136,7 +136,7 @@ static const struct aps_block_ops bfp_ops = {
     .read = bfp_read,
     .encode = bfp_encode,
     .decode = bfp_decode,
-#if defined(__x86_64__)
+#if APS_CPU_X86
     .vbmi_step = aps_blocks_64_step,
     .vbmi = bfp_vbmi,
 #endif

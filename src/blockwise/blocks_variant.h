@@ -134,30 +134,32 @@ static inline void aps_blocks_cast_body(const struct aps_block_kernel *kernel,
     }
 }
 
-#define APS_BLOCKS_VARIANT(ops, name, target, cpu)                             \
-    target static void ops##_put_##name(                                       \
+#define APS_BLOCKS_VARIANT(ops, CPU, name, target)                             \
+    APS_CODEC_##CPU static void ops##_put_##name(                              \
         const struct aps_block_kernel *kernel, const aps_any_float *x,         \
         size_t n, uint64_t first, const struct aps_cast_options *options,      \
         uint8_t *wire, struct aps_encode_stats *stats)                         \
     {                                                                          \
-        aps_blocks_encode_body(&ops##_ops, kernel, x, n, first, options, cpu,  \
-                               wire, stats);                                   \
+        aps_blocks_encode_body(&ops##_ops, kernel, x, n, first, options,       \
+                               APS_ROUNDING_##CPU, wire, stats);               \
     }                                                                          \
-    target static void ops##_get_##name(const struct aps_block_kernel *kernel, \
-                                        const uint8_t *wire, size_t n,         \
-                                        aps_any_float *x)                      \
+    APS_CODEC_##CPU static void ops##_get_##name(                              \
+        const struct aps_block_kernel *kernel, const uint8_t *wire, size_t n,  \
+        aps_any_float *x)                                                      \
     {                                                                          \
         aps_blocks_decode_body(&ops##_ops, kernel, wire, n,                    \
-                               (cpu) == APS_ROUNDING_AVX512, false, x);        \
+                               APS_ROUNDING_##CPU == APS_ROUNDING_AVX512,      \
+                               false, x);                                      \
     }                                                                          \
-    target static void ops##_add_##name(const struct aps_block_kernel *kernel, \
-                                        const uint8_t *wire, size_t n,         \
-                                        aps_any_float *x)                      \
+    APS_CODEC_##CPU static void ops##_add_##name(                              \
+        const struct aps_block_kernel *kernel, const uint8_t *wire, size_t n,  \
+        aps_any_float *x)                                                      \
     {                                                                          \
         aps_blocks_decode_body(&ops##_ops, kernel, wire, n,                    \
-                               (cpu) == APS_ROUNDING_AVX512, true, x);         \
+                               APS_ROUNDING_##CPU == APS_ROUNDING_AVX512,      \
+                               true, x);                                       \
     }                                                                          \
-    target static struct aps_block_kernel ops##_init_##name(                   \
+    APS_CODEC_##CPU static struct aps_block_kernel ops##_init_##name(          \
         const struct aps_codec *codec, const float *x, size_t n)               \
     {                                                                          \
         return ops##_ops.init(&codec->format, (const void *)x, n);             \
@@ -221,33 +223,22 @@ static inline void aps_blocks_cast_body(const struct aps_block_kernel *kernel,
         ops##_cast_##name(codec, sum, n, NULL, sum);                           \
     }
 
-#define APS_BLOCKS_ROW(ops, name)                                              \
-    {                                                                          \
-        .cpu = #name, .encode = ops##_encode_##name,                           \
+#define APS_BLOCKS_ROW(ops, CPU, name, target)                                 \
+    [APS_CPU_##CPU] = {                                                        \
+        .cpu = #name,                                                          \
+        .encode = ops##_encode_##name,                                         \
         .encode_stats = ops##_encode_stats_##name,                             \
-        .decode = ops##_decode_##name, .decode_add = ops##_decode_add_##name,  \
-        .round = ops##_round_##name, .cast = ops##_cast_##name,                \
-    }
+        .decode = ops##_decode_##name,                                         \
+        .decode_add = ops##_decode_add_##name,                                 \
+        .round = ops##_round_##name,                                           \
+        .cast = ops##_cast_##name,                                             \
+    },
 
-#if defined(__x86_64__)
 #define APS_BLOCKS_VARIANTS(ops)                                               \
-    APS_BLOCKS_VARIANT(ops, plain, , APS_ROUNDING_PLAIN)                       \
-    APS_BLOCKS_VARIANT(ops, avx2, APS_CODEC_AVX2, APS_ROUNDING_AVX2)           \
-    APS_BLOCKS_VARIANT(ops, avx512, APS_CODEC_AVX512, APS_ROUNDING_AVX512)     \
+    APS_CPU_ROWS(APS_BLOCKS_VARIANT, ops)                                      \
     static const struct aps_codec ops##_variants[APS_CPUS] = {                 \
-        [APS_CPU_PLAIN] = APS_BLOCKS_ROW(ops, plain),                          \
-        [APS_CPU_AVX2] = APS_BLOCKS_ROW(ops, avx2),                            \
-        [APS_CPU_AVX512] = APS_BLOCKS_ROW(ops, avx512),                        \
-    };                                                                         \
+        APS_CPU_ROWS(APS_BLOCKS_ROW, ops)};                                    \
     APS_BLOCKS_INIT(ops)
-#else
-#define APS_BLOCKS_VARIANTS(ops)                                               \
-    APS_BLOCKS_VARIANT(ops, plain, , APS_ROUNDING_PLAIN)                       \
-    static const struct aps_codec ops##_variants[APS_CPUS] = {                 \
-        [APS_CPU_PLAIN] = APS_BLOCKS_ROW(ops, plain),                          \
-    };                                                                         \
-    APS_BLOCKS_INIT(ops)
-#endif
 
 /* The function of kernel/table.h. */
 #define APS_BLOCKS_INIT(ops)                                                   \

@@ -210,60 +210,54 @@ APS_INLINE void integer_round_body(const struct aps_codec *codec, size_t n,
 
 /* --- variants ------------------------------------------------------------ */
 
-#define VARIANT(name, target, cpu)                                             \
-    target static unsigned encode_##name(                                      \
+#define VARIANT(arg, CPU, name, target)                                        \
+    APS_CODEC_##CPU static unsigned encode_##name(                             \
         const struct aps_codec *codec, const float *x, size_t n,               \
         struct aps_scaling scaling, const struct aps_cast_options *options,    \
         void *wire)                                                            \
     {                                                                          \
-        return integer_encode_body(codec, x, n, scaling, options, cpu, wire,   \
-                                   NULL);                                      \
+        return integer_encode_body(codec, x, n, scaling, options,              \
+                                   APS_ROUNDING_##CPU, wire, NULL);            \
     }                                                                          \
-    target static unsigned encode_stats_##name(                                \
+    APS_CODEC_##CPU static unsigned encode_stats_##name(                       \
         const struct aps_codec *codec, const float *x, size_t n,               \
         struct aps_scaling scaling, const struct aps_cast_options *options,    \
         void *wire, struct aps_encode_stats *stats)                            \
     {                                                                          \
-        return integer_encode_body(codec, x, n, scaling, options, cpu, wire,   \
-                                   stats);                                     \
+        return integer_encode_body(codec, x, n, scaling, options,              \
+                                   APS_ROUNDING_##CPU, wire, stats);           \
     }                                                                          \
-    target static void decode_##name(                                          \
+    APS_CODEC_##CPU static void decode_##name(                                 \
         const struct aps_codec *codec, const void *wire, size_t n,             \
         struct aps_scaling scaling, unsigned flags, float *x)                  \
     {                                                                          \
         integer_decode_body(codec, wire, n, scaling, flags, false, x);         \
     }                                                                          \
-    target static void decode_add_##name(                                      \
+    APS_CODEC_##CPU static void decode_add_##name(                             \
         const struct aps_codec *codec, const void *wire, size_t n,             \
         struct aps_scaling scaling, unsigned flags, float *sum)                \
     {                                                                          \
         integer_decode_body(codec, wire, n, scaling, flags, true, sum);        \
     }                                                                          \
-    target static void round_##name(const struct aps_codec *codec, size_t n,   \
-                                    struct aps_scaling scaling, float *sum)    \
+    APS_CODEC_##CPU static void round_##name(                                  \
+        const struct aps_codec *codec, size_t n, struct aps_scaling scaling,   \
+        float *sum)                                                            \
     {                                                                          \
         integer_round_body(codec, n, scaling, sum);                            \
     }
-#define ROW(name)                                                              \
-    {                                                                          \
-        .cpu = #name, .encode = encode_##name,                                 \
-        .encode_stats = encode_stats_##name, .decode = decode_##name,          \
-        .decode_add = decode_add_##name, .round = round_##name,                \
-    }
+#define ROW(arg, CPU, name, target)                                            \
+    [APS_CPU_##CPU] = {                                                        \
+        .cpu = #name,                                                          \
+        .encode = encode_##name,                                               \
+        .encode_stats = encode_stats_##name,                                   \
+        .decode = decode_##name,                                               \
+        .decode_add = decode_add_##name,                                       \
+        .round = round_##name,                                                 \
+    },
 
-VARIANT(plain, , APS_ROUNDING_PLAIN)
-#if defined(__x86_64__)
-VARIANT(avx2, APS_CODEC_AVX2, APS_ROUNDING_AVX2)
-VARIANT(avx512, APS_CODEC_AVX512, APS_ROUNDING_AVX512)
-#endif
+APS_CPU_ROWS(VARIANT, )
 
-static const struct aps_codec variants[APS_CPUS] = {
-    [APS_CPU_PLAIN] = ROW(plain),
-#if defined(__x86_64__)
-    [APS_CPU_AVX2] = ROW(avx2),
-    [APS_CPU_AVX512] = ROW(avx512),
-#endif
-};
+static const struct aps_codec variants[APS_CPUS] = {APS_CPU_ROWS(ROW, )};
 
 void aps_codec_init_integer(const struct aps_format *format, enum aps_cpu cpu,
                             struct aps_codec *codec)

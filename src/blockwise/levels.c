@@ -19,7 +19,7 @@
 
 #include "blockwise/blocks_variant.h"
 #include "blockwise/lanes.h"
-#if defined(__x86_64__)
+#if APS_CPU_HAS_256
 #include "simd/nearest_avx2.h"
 #endif
 #include "number/integer.h"
@@ -110,7 +110,7 @@ APS_INLINE void levels_decode(const struct aps_block_kernel *kernel,
     }
 }
 
-#if defined(__x86_64__)
+#if APS_CPU_HAS_256
 /* Returns the length of a block, if codes have up to 8 bits. */
 static size_t levels_avx2_step(const struct aps_format *format)
 {
@@ -212,7 +212,7 @@ static const struct aps_block_ops levels_ops = {
     .read = aps_blocks_read_float,
     .encode = levels_encode,
     .decode = levels_decode,
-#if defined(__x86_64__)
+#if APS_CPU_HAS_256
     .avx2_step = levels_avx2_step,
     .avx2 = levels_avx2,
 #endif

@@ -4,9 +4,11 @@
 
 #include "blockwise/blocks_variant.h"
 #include "blockwise/mx.h"
-#if defined(__x86_64__)
-#include "blockwise/blocks_vbmi.h"
+#if APS_CPU_HAS_256
 #include "simd/nearest_avx2.h"
+#endif
+#if APS_CPU_X86
+#include "blockwise/blocks_vbmi.h"
 #include "simd/table_vbmi.h"
 #endif
 
@@ -136,7 +138,7 @@ APS_INLINE void mx_decode(const struct aps_block_kernel *kernel,
     }
 }
 
-#if defined(__x86_64__)
+#if APS_CPU_HAS_256
 /* Supports elements that are floats. */
 static size_t mx_avx2_step(const struct aps_format *format)
 {
@@ -216,7 +218,9 @@ APS_CODEC_AVX2 static uint64_t mx_avx2(const struct aps_block_kernel *kernel,
     return mx_avx2_blocks(kernel, (struct aps_avx2_how){.narrow = true}, x, n,
                           wire);
 }
+#endif
 
+#if APS_CPU_X86
 APS_CODEC_AVX512 APS_INLINE struct aps_nearest
 mx_make_floats(const struct aps_block_kernel *kernel)
 {
@@ -336,9 +340,11 @@ static const struct aps_block_ops mx_ops = {
     .read = mx_read,
     .encode = mx_encode,
     .decode = mx_decode,
-#if defined(__x86_64__)
+#if APS_CPU_HAS_256
     .avx2_step = mx_avx2_step,
     .avx2 = mx_avx2,
+#endif
+#if APS_CPU_X86
     .vbmi_step = aps_blocks_64_step,
     .vbmi = mx_vbmi,
     .vbmi_decode = mx_vbmi_decode,

@@ -3,8 +3,10 @@
 #include "config.h"
 
 #include "blockwise/blocks_variant.h"
-#if defined(__x86_64__)
+#if APS_CPU_HAS_256
 #include "simd/nearest_avx2.h"
+#endif
+#if APS_CPU_X86
 #include "simd/nearest_vbmi.h"
 #endif
 #include "blockwise/nvfp4.h"
@@ -74,10 +76,11 @@ APS_INLINE void nvfp4_decode(const struct aps_block_kernel *kernel,
                             x);
 }
 
-#if defined(__x86_64__)
+#define BLOCK_BYTES 9
+
+#if APS_CPU_X86
 #define BLOCKS 16 /* blocks at a time, whose scales fill a vector */
 #define VALUES ((size_t)(16 * BLOCKS))
-#define BLOCK_BYTES 9
 
 /* Returns the greatest of each of v[16], in the order of their numbers. */
 APS_CODEC_AVX512 APS_INLINE __m512i nvfp4_greatest(__m512i *v)
@@ -201,7 +204,9 @@ nvfp4_vbmi(const struct aps_block_kernel *kernel, const aps_any_float *x,
     }
     return special;
 }
+#endif
 
+#if APS_CPU_HAS_256
 #define BLOCKS_AVX2 8
 #define VALUES_AVX2 ((size_t)(16 * BLOCKS_AVX2))
 
@@ -338,9 +343,11 @@ static const struct aps_block_ops nvfp4_ops = {
     .read = nvfp4_read,
     .encode = nvfp4_encode,
     .decode = nvfp4_decode,
-#if defined(__x86_64__)
+#if APS_CPU_HAS_256
     .avx2_step = nvfp4_avx2_step,
     .avx2 = nvfp4_avx2,
+#endif
+#if APS_CPU_X86
     .vbmi_step = nvfp4_step,
     .vbmi = nvfp4_vbmi,
 #endif

@@ -9,8 +9,9 @@
 
 #include <stdbool.h>
 
+#include "base/cpu.h"
 #include "kernel/pack.h"
-#if defined(__x86_64__)
+#if APS_CPU_X86
 #include "simd/pack_vbmi.h"
 #endif
 
@@ -25,7 +26,7 @@ APS_INLINE size_t aps_pack_bytes(size_t n, unsigned width)
 APS_INLINE void aps_pack_blocks(struct aps_codes *codes, size_t n,
                                 unsigned width, bool vbmi, uint8_t *wire)
 {
-#if defined(__x86_64__)
+#if APS_CPU_X86
     if (vbmi && width > 1 && width <= APS_PACK_VBMI_WIDTH) {
         aps_pack_vbmi(codes, n, width, wire);
         return;
@@ -40,7 +41,7 @@ APS_INLINE void aps_pack_blocks(struct aps_codes *codes, size_t n,
 APS_INLINE void aps_unpack_blocks(const uint8_t *wire, size_t n, unsigned width,
                                   bool vbmi, struct aps_codes *codes)
 {
-#if defined(__x86_64__)
+#if APS_CPU_X86
     if (vbmi && width > 1 && width <= APS_PACK_VBMI_WIDTH) {
         aps_unpack_vbmi(wire, n, width, codes);
         return;

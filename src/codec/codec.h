@@ -10,12 +10,11 @@
 
 #include "kernel/ops.h"
 
-/* Fills the ops table for a format on this CPU. APSMPI_CPU (plain, avx2,
- * avx512) forces a variant; if the CPU lacks it, the best variant of the CPU is
- * used. */
+/* Fills the ops table for a format on this CPU. APSMPI_CPU (base/cpu.h) forces a
+ * variant; if the CPU lacks it, the best variant of the CPU is used. */
 void aps_codec_init(const struct aps_format *format, struct aps_codec *codec);
 
-/* Fills the ops table with the named variant, plain, avx2 or avx512, for tests.
+/* Fills the ops table with the named variant (base/cpu.h), for tests.
  * Returns -1 if this build or this CPU lacks it. */
 int aps_codec_init_for(const struct aps_format *format, const char *cpu,
                        struct aps_codec *codec);

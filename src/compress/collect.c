@@ -123,7 +123,7 @@ APS_INLINE void collect_histogram_body(const float *x, size_t n, uint32_t lo,
 
 /* --- variants ------------------------------------------------------------ */
 
-#define VARIANT(name, target)                                                  \
+#define VARIANT(arg, CPU, name, target)                                        \
     target static size_t collect_##name(                                       \
         const float *x, size_t n, uint32_t first, uint32_t lo, uint32_t hi,    \
         uint32_t *index, uint32_t *bits, size_t *above)                        \
@@ -161,21 +161,12 @@ APS_INLINE void collect_histogram_body(const float *x, size_t n, uint32_t lo,
         collect_histogram_##name,                                              \
     };
 
-VARIANT(plain, )
-#if APS_CPU_X86
-VARIANT(avx2, APS_TARGET_AVX2)
-VARIANT(avx512, APS_TARGET_AVX512)
-#endif
+APS_CPU_ROWS(VARIANT, )
 
 const struct aps_collect *aps_collect_for(enum aps_cpu cpu)
 {
-    static const struct aps_collect *const passes[APS_CPUS] = {
-        [APS_CPU_PLAIN] = &collect_passes_plain,
-#if APS_CPU_X86
-        [APS_CPU_AVX2] = &collect_passes_avx2,
-        [APS_CPU_AVX512] = &collect_passes_avx512,
-#endif
-    };
+    static const struct aps_collect *const passes[APS_CPUS] =
+        APS_CPU_TABLE(&collect_passes_);
 
     return aps_cpu_supported(cpu) ? passes[cpu] : NULL;
 }

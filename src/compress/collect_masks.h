@@ -49,6 +49,8 @@ APS_INLINE uint64_t aps_collect_mask_plain(const aps_collect_u32 *x, size_t n,
     return mask;
 }
 
+#define aps_collect_mask_neon aps_collect_mask_plain
+
 #if APS_CPU_X86
 APS_TARGET_AVX2 static inline uint64_t
 aps_collect_mask_avx2(const aps_collect_u32 *x, size_t n, uint32_t lo)

@@ -44,7 +44,7 @@ APS_INLINE void feedback_add_body(const aps_any_float *restrict kept, size_t n,
         sum[i] = aps_kernel_canonical(sum[i] + kept[i]);
 }
 
-#define VARIANT(name, target)                                                  \
+#define VARIANT(arg, CPU, name, target)                                        \
     target static void feedback_left_##name(const aps_any_float *x,            \
                                             const aps_any_float *sent,         \
                                             size_t n, aps_any_float *left)     \
@@ -57,24 +57,14 @@ APS_INLINE void feedback_add_body(const aps_any_float *restrict kept, size_t n,
         feedback_add_body(kept, n, sum);                                       \
     }
 
-VARIANT(plain, )
-#if APS_CPU_X86
-VARIANT(avx2, APS_TARGET_AVX2)
-VARIANT(avx512, APS_TARGET_AVX512)
-#endif
+APS_CPU_ROWS(VARIANT, )
 
 void aps_feedback_left(const float *x, const float *sent, size_t n,
                        enum aps_cpu cpu, float *left)
 {
-    static void (*const kernels[APS_CPUS])(const aps_any_float *,
-                                           const aps_any_float *, size_t,
-                                           aps_any_float *) = {
-        [APS_CPU_PLAIN] = feedback_left_plain,
-#if APS_CPU_X86
-        [APS_CPU_AVX2] = feedback_left_avx2,
-        [APS_CPU_AVX512] = feedback_left_avx512,
-#endif
-    };
+    static void (*const kernels[APS_CPUS])(
+        const aps_any_float *, const aps_any_float *, size_t, aps_any_float *) =
+        APS_CPU_TABLE(feedback_left_);
 
     kernels[cpu]((const void *)x, (const void *)sent, n, (void *)left);
 }
@@ -82,13 +72,8 @@ void aps_feedback_left(const float *x, const float *sent, size_t n,
 void aps_feedback_add(const float *kept, size_t n, enum aps_cpu cpu, float *sum)
 {
     static void (*const kernels[APS_CPUS])(const aps_any_float *, size_t,
-                                           aps_any_float *) = {
-        [APS_CPU_PLAIN] = feedback_add_plain,
-#if APS_CPU_X86
-        [APS_CPU_AVX2] = feedback_add_avx2,
-        [APS_CPU_AVX512] = feedback_add_avx512,
-#endif
-    };
+                                           aps_any_float *) =
+        APS_CPU_TABLE(feedback_add_);
 
     kernels[cpu]((const void *)kept, n, (void *)sum);
 }

@@ -24,27 +24,18 @@ APS_INLINE bool finite_body(const float *x, size_t n)
     return true;
 }
 
-#define VARIANT(name, target)                                                  \
+#define VARIANT(arg, CPU, name, target)                                        \
     target static bool finite_##name(const float *x, size_t n)                 \
     {                                                                          \
         return finite_body(x, n);                                              \
     }
 
-VARIANT(plain, )
-#if APS_CPU_X86
-VARIANT(avx2, APS_TARGET_AVX2)
-VARIANT(avx512, APS_TARGET_AVX512)
-#endif
+APS_CPU_ROWS(VARIANT, )
 
 bool aps_compress_finite(const float *x, size_t n)
 {
-    static bool (*const kernels[APS_CPUS])(const float *, size_t) = {
-        [APS_CPU_PLAIN] = finite_plain,
-#if APS_CPU_X86
-        [APS_CPU_AVX2] = finite_avx2,
-        [APS_CPU_AVX512] = finite_avx512,
-#endif
-    };
+    static bool (*const kernels[APS_CPUS])(const float *, size_t) =
+        APS_CPU_TABLE(finite_);
 
     return kernels[aps_cpu_chosen()](x, n);
 }

@@ -142,30 +142,20 @@ APS_INLINE void draw_body(const struct aps_stream *stream, uint64_t group,
     }
 }
 
-#define VARIANT(name, target)                                                  \
+#define VARIANT(arg, CPU, name, target)                                        \
     target static void draw_##name(const struct aps_stream *stream,            \
                                    uint64_t group, float *x)                   \
     {                                                                          \
         draw_body(stream, group, x);                                           \
     }
 
-VARIANT(plain, )
-#if APS_CPU_X86
-VARIANT(avx2, APS_TARGET_AVX2)
-VARIANT(avx512, APS_TARGET_AVX512)
-#endif
+APS_CPU_ROWS(VARIANT, )
 
 void aps_lowrank_draw(size_t n, size_t first, size_t columns,
                       const struct aps_lowrank_seed *seed, float *q)
 {
     static void (*const draw[APS_CPUS])(const struct aps_stream *, uint64_t,
-                                        float *) = {
-        [APS_CPU_PLAIN] = draw_plain,
-#if APS_CPU_X86
-        [APS_CPU_AVX2] = draw_avx2,
-        [APS_CPU_AVX512] = draw_avx512,
-#endif
-    };
+                                        float *) = APS_CPU_TABLE(draw_);
     const struct aps_cast_options options = {
         .seed = seed->seed,
         .layer = seed->layer,
@@ -206,6 +196,8 @@ struct kernels {
 #define LANES 2
 #include "compress/lowrank_orthogonal_variant.h"
 
+#define kernels_neon kernels_plain
+
 #if APS_CPU_X86
 #define NAME(x) x##_avx2
 #define TARGET APS_TARGET_AVX2
@@ -220,13 +212,8 @@ struct kernels {
 
 static const struct kernels *orthogonal_kernels(void)
 {
-    static const struct kernels *const kernels[APS_CPUS] = {
-        [APS_CPU_PLAIN] = &kernels_plain,
-#if APS_CPU_X86
-        [APS_CPU_AVX2] = &kernels_avx2,
-        [APS_CPU_AVX512] = &kernels_avx512,
-#endif
-    };
+    static const struct kernels *const kernels[APS_CPUS] =
+        APS_CPU_TABLE(&kernels_);
 
     return kernels[aps_cpu_chosen()];
 }

@@ -110,6 +110,8 @@ struct kernels {
 #define TILE_ROWS 1
 #include "compress/lowrank_variant.h"
 
+#define kernels_neon kernels_plain
+
 #if APS_CPU_X86
 #define NAME(x) x##_avx2
 #define TARGET APS_TARGET_AVX2
@@ -400,7 +402,7 @@ static void products_restore(const struct kernels *kernels,
 
 /* --- by instruction set -------------------------------------------------- */
 
-#define VARIANT(name)                                                          \
+#define VARIANT(arg, CPU, name, target)                                        \
     static void left_##name(const struct aps_matrix *matrix, size_t rank,      \
                             const float *m, const float *e, float *delta,      \
                             const float *q, float *p)                          \
@@ -421,28 +423,19 @@ static void products_restore(const struct kernels *kernels,
                          out, residual);                                       \
     }
 
-VARIANT(plain)
-#if APS_CPU_X86
-VARIANT(avx2)
-VARIANT(avx512)
-#endif
+APS_CPU_ROWS(VARIANT, )
 
-#define ROW(cpu, name)                                                         \
-    [APS_CPU_##cpu] = {                                                        \
+#define ROW(arg, CPU, name, target)                                            \
+    [APS_CPU_##CPU] = {                                                        \
         .left = left_##name,                                                   \
         .right = right_##name,                                                 \
         .restore = restore_##name,                                             \
-    }
+    },
 
 const struct aps_lowrank_products *aps_lowrank_products(enum aps_cpu cpu)
 {
     static const struct aps_lowrank_products products[APS_CPUS] = {
-        ROW(PLAIN, plain),
-#if APS_CPU_X86
-        ROW(AVX2, avx2),
-        ROW(AVX512, avx512),
-#endif
-    };
+        APS_CPU_ROWS(ROW, )};
 
     return aps_cpu_supported(cpu) ? &products[cpu] : NULL;
 }

@@ -158,15 +158,12 @@ APS_TARGET_AVX512 static void magnitudes_avx512(const float *g, const float *e,
 }
 #endif
 
+#define magnitudes_neon magnitudes_plain
+
 aps_magnitudes_fn aps_magnitudes_kernel(enum aps_cpu cpu)
 {
-    static const aps_magnitudes_fn kernels[APS_CPUS] = {
-        [APS_CPU_PLAIN] = magnitudes_plain,
-#if APS_CPU_X86
-        [APS_CPU_AVX2] = magnitudes_avx2,
-        [APS_CPU_AVX512] = magnitudes_avx512,
-#endif
-    };
+    static const aps_magnitudes_fn kernels[APS_CPUS] =
+        APS_CPU_TABLE(magnitudes_);
 
     return aps_cpu_supported(cpu) ? kernels[cpu] : NULL;
 }

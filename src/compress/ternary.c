@@ -250,7 +250,7 @@ struct ternary_kernels {
     void (*add)(const uint8_t *digits, size_t n, int16_t *sum);
 };
 
-#define VARIANT(name, target, rounding)                                        \
+#define VARIANT(arg, CPU, name, target)                                        \
     target static void measure_##name(const float *x, size_t n,                \
                                       struct ternary_sums *out)                \
     {                                                                          \
@@ -266,15 +266,15 @@ struct ternary_kernels {
         const float *x, size_t n, float limit, float scaler,                   \
         const struct aps_cast_options *options, uint8_t *digits)               \
     {                                                                          \
-        ternary_encode_body(x, n, limit, scaler, options, rounding, digits,    \
-                            NULL);                                             \
+        ternary_encode_body(x, n, limit, scaler, options, APS_ROUNDING_##CPU,  \
+                            digits, NULL);                                     \
     }                                                                          \
     target static void take_##name(                                            \
         float *x, size_t n, float limit, float scaler,                         \
         const struct aps_cast_options *options, uint8_t *digits)               \
     {                                                                          \
-        ternary_encode_body(x, n, limit, scaler, options, rounding, digits,    \
-                            x);                                                \
+        ternary_encode_body(x, n, limit, scaler, options, APS_ROUNDING_##CPU,  \
+                            digits, x);                                        \
     }                                                                          \
     target static void decode_##name(const uint8_t *digits, size_t n,          \
                                      float scaler, float *y)                   \
@@ -286,26 +286,19 @@ struct ternary_kernels {
     {                                                                          \
         ternary_read_body(digits, n, 0, NULL, sum);                            \
     }
-#define ROW(name)                                                              \
-    {                                                                          \
-        .measure = measure_##name, .measure_sum = measure_sum_##name,          \
-        .encode = encode_##name, .take = take_##name, .decode = decode_##name, \
+#define ROW(arg, CPU, name, target)                                            \
+    [APS_CPU_##CPU] = {                                                        \
+        .measure = measure_##name,                                             \
+        .measure_sum = measure_sum_##name,                                     \
+        .encode = encode_##name,                                               \
+        .take = take_##name,                                                   \
+        .decode = decode_##name,                                               \
         .add = add_##name,                                                     \
-    }
+    },
 
-VARIANT(plain, , APS_ROUNDING_PLAIN)
-#if APS_CPU_X86
-VARIANT(avx2, APS_TARGET_AVX2, APS_ROUNDING_AVX2)
-VARIANT(avx512, APS_TARGET_AVX512, APS_ROUNDING_AVX512)
-#endif
+APS_CPU_ROWS(VARIANT, )
 
-static const struct ternary_kernels kernels[APS_CPUS] = {
-    [APS_CPU_PLAIN] = ROW(plain),
-#if APS_CPU_X86
-    [APS_CPU_AVX2] = ROW(avx2),
-    [APS_CPU_AVX512] = ROW(avx512),
-#endif
-};
+static const struct ternary_kernels kernels[APS_CPUS] = {APS_CPU_ROWS(ROW, )};
 
 static enum aps_ternary_kind ternary_kind(const struct ternary_sums *sums,
                                           size_t n, float clip,

@@ -125,7 +125,7 @@ APS_INLINE void ternary_sum_add_body(const uint8_t *wire, size_t n, int ranks,
     }
 }
 
-#define VARIANT(name, target)                                                  \
+#define VARIANT(arg, CPU, name, target)                                        \
     target static void sum_decode_##name(const uint8_t *wire, size_t n,        \
                                          int ranks, float scaler, float *y)    \
     {                                                                          \
@@ -137,23 +137,14 @@ APS_INLINE void ternary_sum_add_body(const uint8_t *wire, size_t n, int ranks,
         ternary_sum_add_body(wire, n, ranks, sum);                             \
     }
 
-VARIANT(plain, )
-#if APS_CPU_X86
-VARIANT(avx2, APS_TARGET_AVX2)
-VARIANT(avx512, APS_TARGET_AVX512)
-#endif
+APS_CPU_ROWS(VARIANT, )
 
 void aps_ternary_sum_decode(const uint8_t *wire, size_t n, int ranks,
                             float scaler, enum aps_cpu cpu, float *y)
 {
     static void (*const kernels[APS_CPUS])(const uint8_t *, size_t, int, float,
-                                           float *) = {
-        [APS_CPU_PLAIN] = sum_decode_plain,
-#if APS_CPU_X86
-        [APS_CPU_AVX2] = sum_decode_avx2,
-        [APS_CPU_AVX512] = sum_decode_avx512,
-#endif
-    };
+                                           float *) =
+        APS_CPU_TABLE(sum_decode_);
 
     kernels[cpu](wire, n, ranks, scaler, y);
 }
@@ -162,13 +153,7 @@ void aps_ternary_sum_add(const uint8_t *wire, size_t n, int ranks,
                          enum aps_cpu cpu, int16_t *sum)
 {
     static void (*const kernels[APS_CPUS])(const uint8_t *, size_t, int,
-                                           int16_t *) = {
-        [APS_CPU_PLAIN] = sum_add_plain,
-#if APS_CPU_X86
-        [APS_CPU_AVX2] = sum_add_avx2,
-        [APS_CPU_AVX512] = sum_add_avx512,
-#endif
-    };
+                                           int16_t *) = APS_CPU_TABLE(sum_add_);
 
     kernels[cpu](wire, n, ranks, sum);
 }

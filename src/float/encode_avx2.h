@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loops over nearest_avx2.h: arrays to packed codes. Included by x86-64 builds only.
+ * Loops over nearest_avx2.h: arrays to packed codes.
  */
 #ifndef APS_FLOAT_ENCODE_AVX2_H
 #define APS_FLOAT_ENCODE_AVX2_H

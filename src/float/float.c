@@ -21,10 +21,13 @@
 #include "kernel/scaling.h"
 #include "kernel/table.h"
 #include "kernel/tile.h"
-#if defined(__x86_64__)
+#if APS_CPU_HAS_256
 #include "float/encode_avx2.h"
-#include "simd/nearest_vbmi.h"
 #include "simd/stochastic_avx2.h"
+#endif
+#if APS_CPU_X86
+#include "float/float_elements.h"
+#include "simd/nearest_vbmi.h"
 #include "simd/stochastic_vbmi.h"
 #endif
 
@@ -111,15 +114,18 @@ APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
     const size_t bytes = aps_codec_bytes(codec, n);
     const float scale = scaling.factor * aps_float_pow2(scaling.exponent);
     bool marker = false;
-#if defined(__x86_64__)
+#if APS_CPU_X86
     const bool suits = vbmi && aps_nearest_suits(&codec->format);
-    const bool suits_avx2 =
-        vectors == AVX2 && !stats && aps_avx2_suits(&codec->format);
     struct aps_nearest nearest;
-    struct aps_avx2 avx2;
 
     if (suits)
         nearest = aps_nearest_make(&kernel, width, scale);
+#endif
+#if APS_CPU_HAS_256
+    const bool suits_avx2 =
+        vectors == AVX2 && !stats && aps_avx2_suits(&codec->format);
+    struct aps_avx2 avx2;
+
     if (suits_avx2)
         avx2 = aps_avx2_make(&kernel, width, scale);
 #endif
@@ -128,10 +134,12 @@ APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
         size_t count = aps_size_min(n - i, APS_TILE);
         size_t at = i / 8 * width;
 
-#if defined(__x86_64__)
+#if APS_CPU_X86
         if (suits && aps_nearest_tile(&nearest, x + i, count, scaling.bounded,
                                       wire + at, stats))
             continue;
+#endif
+#if APS_CPU_HAS_256
         if (suits_avx2 &&
             aps_avx2_tile(&avx2, x + i, count, scaling.bounded, wire + at))
             continue;
@@ -171,7 +179,7 @@ APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
     return marker ? APS_BLOCK_NAN : 0;
 }
 
-#if defined(__x86_64__)
+#if APS_CPU_X86
 /* Encodes by random bits, if one float multiplication gives the product. */
 APS_TARGET_VBMI static unsigned
 encode_drawn(const struct aps_codec *codec, const aps_any_float *in, size_t n,
@@ -223,7 +231,10 @@ encode_drawn(const struct aps_codec *codec, const aps_any_float *in, size_t n,
     return marker ? APS_BLOCK_NAN : 0;
 }
 
-/* stochastic_vbmi with AVX2. */
+#endif
+
+#if APS_CPU_HAS_256
+/* encode_drawn with AVX2. */
 APS_CODEC_AVX2 static unsigned
 encode_drawn_avx2(const struct aps_codec *codec, const aps_any_float *in,
                   size_t n, struct aps_scaling scaling,
@@ -290,13 +301,15 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     if (stats && rounding == APS_ROUND_NEAREST &&
         aps_scaling_is_simple(&codec->format, scaling))
         return encode_direct_body(codec, in, n, scaling, vectors, out, stats);
-#if defined(__x86_64__)
+#if APS_CPU_X86
     if (vbmi && !stats && aps_cast_draws(rounding) &&
-        aps_stochastic_suits(&codec->format, scaling))
+        aps_scaling_is_simple_drawn(&codec->format, scaling))
         return encode_drawn(codec, in, n, scaling, &draw, rounding, offset,
                             out);
+#endif
+#if APS_CPU_HAS_256
     if (vectors == AVX2 && !stats && aps_cast_draws(rounding) &&
-        aps_stochastic_suits(&codec->format, scaling))
+        aps_scaling_is_simple_drawn(&codec->format, scaling))
         return encode_drawn_avx2(codec, in, n, scaling, &draw, rounding, offset,
                                  out);
 #endif
@@ -312,53 +325,6 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     }
     return marker ? APS_BLOCK_NAN : 0;
 }
-
-/* --- elements of 16 bits --------------------------------------------------- */
-
-#if defined(__x86_64__)
-APS_CODEC_AVX512 static size_t
-encode_elements(const struct aps_codec *codec, enum aps_element element,
-                const void *x, size_t n, struct aps_scaling scaling, void *wire)
-{
-    const struct aps_kernel kernel = aps_kernel_init(&codec->format);
-    const unsigned width = (unsigned)codec->format.width;
-    struct aps_nearest nearest;
-
-    if (aps_element_types[element].bytes != 2 ||
-        !aps_nearest_suits(&codec->format) ||
-        !aps_scaling_is_simple(&codec->format, scaling))
-        return 0;
-    nearest = aps_nearest_make(
-        &kernel, width, scaling.factor * aps_float_pow2(scaling.exponent));
-    for (size_t i = 0; i < n; i += APS_TILE)
-        if (!nearest.folded ||
-            !aps_nearest_elements(
-                &nearest, element, aps_element_at(element, x, i),
-                aps_size_min(n - i, APS_TILE), (uint8_t *)wire + i / 8 * width))
-            return i;
-    return n;
-}
-
-APS_CODEC_AVX512 static bool decode_elements(const struct aps_codec *codec,
-                                             const void *wire, size_t n,
-                                             struct aps_scaling scaling,
-                                             unsigned flags,
-                                             enum aps_element element, void *x)
-{
-    struct aps_kernel kernel = aps_kernel_init(&codec->format);
-    const unsigned width = (unsigned)codec->format.width;
-
-    if (aps_element_types[element].bytes != 2 || width > APS_TABLE_WIDTH ||
-        !aps_scaling_inverse_is_simple(scaling))
-        return false;
-    if (flags & APS_BLOCK_NAN)
-        aps_kernel_mark(&kernel);
-    aps_table_decode(&kernel, width, wire, n, aps_float_pow2(-scaling.exponent),
-                     element == APS_ELEMENT_BF16 ? APS_PUT_BF16 : APS_PUT_FP16,
-                     x);
-    return true;
-}
-#endif
 
 /* --- variants ------------------------------------------------------------ */
 
@@ -445,7 +411,10 @@ APS_CODEC_AVX512 static bool decode_elements(const struct aps_codec *codec,
 
 VARIANT(plain, , PLAIN, )
 
-#if defined(__x86_64__)
+#if APS_CPU_ARM
+VARIANT(neon, , AVX2, )
+#endif
+#if APS_CPU_X86
 VARIANT(avx2, APS_CODEC_AVX2, AVX2, )
 VARIANT(avx512, APS_CODEC_AVX512, VBMI, .encode_elements = encode_elements,
         .decode_elements = decode_elements)
@@ -454,7 +423,11 @@ VARIANT(avx512, APS_CODEC_AVX512, VBMI, .encode_elements = encode_elements,
 /* Returns the supported variants, best first. */
 static const struct aps_float_variant *supported(int i)
 {
-#if defined(__x86_64__)
+#if APS_CPU_ARM
+    if (i-- == 0)
+        return &variant_neon;
+#endif
+#if APS_CPU_X86
     bool avx2 = aps_cpu_supported(APS_CPU_AVX2);
     bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                   __builtin_cpu_supports("avx512bw") &&

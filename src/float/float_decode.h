@@ -6,14 +6,17 @@
 #ifndef APS_FLOAT_FLOAT_DECODE_H
 #define APS_FLOAT_FLOAT_DECODE_H
 
+#include "base/cpu.h"
 #include "base/size_min.h"
 #include "float/float_chunk.h"
 #include "kernel/kernel.h"
 #include "float/pack_chunk.h"
 #include "kernel/scaling.h"
-#if defined(__x86_64__)
-#include "simd/table_vbmi.h"
+#if APS_CPU_HAS_256
 #include "simd/values_avx2.h"
+#endif
+#if APS_CPU_X86
+#include "simd/table_vbmi.h"
 #include "simd/code16_vbmi.h"
 #endif
 
@@ -35,7 +38,7 @@ APS_INLINE void decode_words(const struct aps_kernel *kernel, const void *codes,
                              size_t n, float scale, bool vbmi, enum aps_put put,
                              aps_any_float *x)
 {
-#if defined(__x86_64__)
+#if APS_CPU_X86
     if (vbmi) {
         aps_code16_decode(kernel, codes, n, scale, put, x);
         return;
@@ -46,7 +49,7 @@ APS_INLINE void decode_words(const struct aps_kernel *kernel, const void *codes,
     aps_kernel_decode_array(kernel, codes, 2, n, scale, put == APS_PUT_ADD, x);
 }
 
-#if defined(__x86_64__)
+#if APS_CPU_HAS_256
 /* Decodes the first values, as many as its loops take. Returns their number. */
 APS_CODEC_AVX2 static inline size_t
 decode_by_avx2(const struct aps_kernel *kernel, const struct aps_format *format,
@@ -80,11 +83,13 @@ APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
 
     if (flags & APS_BLOCK_NAN)
         aps_kernel_mark(&kernel);
-#if defined(__x86_64__)
+#if APS_CPU_X86
     if (vbmi && width <= APS_TABLE_WIDTH && direct) {
         aps_table_decode(&kernel, width, in, n, scale, put, out);
         return;
     }
+#endif
+#if APS_CPU_HAS_256
     if (vectors == AVX2 && direct)
         done = decode_by_avx2(&kernel, &codec->format, in, n, -scaling.exponent,
                               put, out);
@@ -126,12 +131,14 @@ APS_INLINE bool stream_body(const struct aps_codec *codec, const void *wire,
 {
     bool suits = false;
 
-#if defined(__x86_64__)
+#if APS_CPU_X86
     const int width = codec->format.width;
 
     if (vectors == VBMI)
         suits = width <= APS_TABLE_WIDTH || width == 16;
-    else if (vectors == AVX2)
+#endif
+#if APS_CPU_HAS_256
+    if (vectors == AVX2)
         suits = aps_values_suit(&codec->format);
 #else
     (void)vectors;

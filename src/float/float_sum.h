@@ -6,17 +6,26 @@
 #ifndef APS_FLOAT_FLOAT_SUM_H
 #define APS_FLOAT_FLOAT_SUM_H
 
+#include "base/cpu.h"
 #include "base/size_min.h"
 #include "float/float_chunk.h"
 #include "kernel/kernel.h"
 #include "kernel/scaling.h"
 #include "kernel/tile.h"
-#if defined(__x86_64__)
+#if APS_CPU_HAS_256
 #include "float/float_sum_avx2.h"
+#else
+#define sum_by_avx2(...) false
+#define sum_encode_by_avx2(...) false
+#endif
+#if APS_CPU_X86
 #include "simd/sum_vbmi.h"
+#else
+#define sum_by_vbmi(...) false
+#define sum_encode_by_vbmi(...) false
 #endif
 
-#if defined(__x86_64__)
+#if APS_CPU_X86
 /* True if there is a kernel for sums of these arrays. */
 static bool sum_suits(const struct aps_codec *codec,
                       const struct aps_summand *summands, int count,
@@ -149,7 +158,7 @@ APS_INLINE void sum_settle(size_t n, aps_any_float *sum)
             sum[i] = aps_float_from_bits(APS_FLOAT_NAN);
 }
 
-#if defined(__x86_64__)
+#if APS_CPU_X86
 APS_INLINE bool sum_by_vbmi(const struct aps_codec *codec,
                             const struct aps_summand *summands, int count,
                             size_t n, enum vectors vectors, aps_any_float *x,
@@ -195,7 +204,6 @@ APS_INLINE bool sum_body(const struct aps_codec *codec,
                          size_t n, enum vectors vectors, float *sum,
                          struct aps_magnitude *magnitude)
 {
-#if defined(__x86_64__)
     aps_any_float *x = (void *)sum;
     uint32_t greatest;
 
@@ -207,11 +215,6 @@ APS_INLINE bool sum_body(const struct aps_codec *codec,
         sum_settle(n, x);
     *magnitude = magnitude_of(greatest, x, n);
     return true;
-#else
-    (void)codec, (void)summands, (void)count, (void)n, (void)vectors;
-    (void)sum, (void)magnitude;
-    return false;
-#endif
 }
 
 APS_INLINE bool sum_encode_body(const struct aps_codec *codec,
@@ -220,10 +223,6 @@ APS_INLINE bool sum_encode_body(const struct aps_codec *codec,
                                 enum vectors vectors, void *wire, float *x,
                                 bool stream, float *max)
 {
-#if defined(__x86_64__)
-    const enum aps_sum_put put = !x       ? APS_SUM_CODES
-                                 : stream ? APS_SUM_STREAM
-                                          : APS_SUM_VALUES;
     uint32_t greatest;
 
     if (!(vectors == AVX2
@@ -231,17 +230,18 @@ APS_INLINE bool sum_encode_body(const struct aps_codec *codec,
                                    stream ? APS_PUT_STREAM : APS_PUT, wire,
                                    (void *)x, &greatest)
               : sum_encode_by_vbmi(codec, summands, count, n, scaling, vectors,
-                                   wire, put, x, &greatest)))
+                                   wire,
+                                   !x       ? APS_SUM_CODES
+                                   : stream ? APS_SUM_STREAM
+                                            : APS_SUM_VALUES,
+                                   x, &greatest)))
         return false;
+#if APS_CPU_HAS_256
     if (x && stream)
         _mm_sfence();
+#endif
     *max = aps_float_from_bits(greatest);
     return greatest < APS_FLOAT_INF;
-#else
-    (void)codec, (void)summands, (void)count, (void)n, (void)scaling;
-    (void)vectors, (void)wire, (void)x, (void)stream, (void)max;
-    return false;
-#endif
 }
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * float_sum.h for CPUs with AVX2: in parts that the L1 cache holds, by the
  * loops of sum_avx2.h, encode_avx2.h and values_avx2.h. A single loop would
- * need more than 16 registers. Included by x86-64 builds only.
+ * need more than 16 registers.
  */
 #ifndef APS_FLOAT_FLOAT_SUM_AVX2_H
 #define APS_FLOAT_FLOAT_SUM_AVX2_H

@@ -32,6 +32,18 @@ APS_INLINE bool aps_scaling_is_simple(const struct aps_format *format,
            format->mantissa_bits == 23 || scaling.factor != 1;
 }
 
+/* aps_scaling_is_simple where random bits round. With 8 exponent bits and a negative
+ * exponent the product may be a subnormal float, which is rounded, and rounding it is
+ * not the cast. With fewer exponent bits a step is so large that such a product has no
+ * bits that could be rounded up. */
+APS_INLINE bool aps_scaling_is_simple_drawn(const struct aps_format *format,
+                                            struct aps_scaling scaling)
+{
+    return aps_scaling_is_simple(format, scaling) &&
+           (format->exponent_bits < 8 || scaling.exponent >= 0 ||
+            scaling.factor != 1);
+}
+
 /* True if one float multiplication by the inverse suffices, for a value that is
  * exact: the product is always rounded to float, once, and a division by a
  * factor is not a product. */

@@ -16,9 +16,15 @@
 APS_FAMILIES(APS_CODEC_INIT)
 #undef APS_CODEC_INIT
 
-/* Instruction sets of codecs: "avx2" has FMA and F16C, "avx512" has VBMI.
- * Compilers must not fuse two operations (KERNEL_CFLAGS in configure.ac). */
-#if defined(__x86_64__)
+/* Instruction sets of codecs: "avx2" has FMA and F16C, "avx512" has VBMI. "neon" has
+ * the kernels *_avx2.h, by simd/avx2_neon.h. Compilers must not fuse two operations
+ * (KERNEL_CFLAGS in configure.ac). */
+#define APS_CODEC_PLAIN
+#define APS_CODEC_NEON
+#if APS_CPU_ARM
+#define APS_CODEC_AVX2
+#endif
+#if APS_CPU_X86
 #define APS_CODEC_AVX2 __attribute__((target("avx2,bmi2,fma,f16c")))
 #if defined(__clang__)
 #define APS_CODEC_AVX512                                                       \

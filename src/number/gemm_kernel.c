@@ -79,7 +79,7 @@ APS_INLINE void block_of_formats(const struct aps_gemm_block *block, bool kahan)
         block_body(block, false, false, kahan);
 }
 
-#define VARIANT(name, target)                                                  \
+#define VARIANT(arg, CPU, name, target)                                        \
     target static void gemm_##name(const struct aps_gemm_block *block)         \
     {                                                                          \
         round_inputs(&block->product, block->rows * block->depth, block->a);   \
@@ -91,21 +91,11 @@ APS_INLINE void block_of_formats(const struct aps_gemm_block *block, bool kahan)
             block_of_formats(block, false);                                    \
     }
 
-VARIANT(plain, )
-#if APS_CPU_X86
-VARIANT(avx2, APS_TARGET_AVX2)
-VARIANT(avx512, APS_TARGET_AVX512)
-#endif
+APS_CPU_ROWS(VARIANT, )
 
 aps_gemm_fn aps_gemm_kernel(enum aps_cpu cpu)
 {
-    static const aps_gemm_fn kernels[APS_CPUS] = {
-        [APS_CPU_PLAIN] = gemm_plain,
-#if APS_CPU_X86
-        [APS_CPU_AVX2] = gemm_avx2,
-        [APS_CPU_AVX512] = gemm_avx512,
-#endif
-    };
+    static const aps_gemm_fn kernels[APS_CPUS] = APS_CPU_TABLE(gemm_);
 
     return aps_cpu_supported(cpu) ? kernels[cpu] : NULL;
 }
@@ -213,34 +203,26 @@ APS_INLINE void blocks_body(const struct aps_gemm_block *block, bool exact,
     }
 }
 
-#define BLOCKS_VARIANT(name, target, lanes)                                    \
+enum { LANES_PLAIN = 2, LANES_NEON = 2, LANES_AVX2 = 4, LANES_AVX512 = 8 };
+
+#define BLOCKS_VARIANT(arg, CPU, name, target)                                 \
     target static void gemm_blocks_##name(const struct aps_gemm_block *block)  \
     {                                                                          \
         if (block->kahan && block->sum.exact)                                  \
-            blocks_body(block, true, true, lanes);                             \
+            blocks_body(block, true, true, LANES_##CPU);                       \
         else if (block->kahan)                                                 \
-            blocks_body(block, false, true, lanes);                            \
+            blocks_body(block, false, true, LANES_##CPU);                      \
         else if (block->sum.exact)                                             \
-            blocks_body(block, true, false, lanes);                            \
+            blocks_body(block, true, false, LANES_##CPU);                      \
         else                                                                   \
-            blocks_body(block, false, false, lanes);                           \
+            blocks_body(block, false, false, LANES_##CPU);                     \
     }
 
-BLOCKS_VARIANT(plain, , 2)
-#if APS_CPU_X86
-BLOCKS_VARIANT(avx2, APS_TARGET_AVX2, 4)
-BLOCKS_VARIANT(avx512, APS_TARGET_AVX512, 8)
-#endif
+APS_CPU_ROWS(BLOCKS_VARIANT, )
 
 aps_gemm_fn aps_gemm_blocks_kernel(enum aps_cpu cpu)
 {
-    static const aps_gemm_fn kernels[APS_CPUS] = {
-        [APS_CPU_PLAIN] = gemm_blocks_plain,
-#if APS_CPU_X86
-        [APS_CPU_AVX2] = gemm_blocks_avx2,
-        [APS_CPU_AVX512] = gemm_blocks_avx512,
-#endif
-    };
+    static const aps_gemm_fn kernels[APS_CPUS] = APS_CPU_TABLE(gemm_blocks_);
 
     return aps_cpu_supported(cpu) ? kernels[cpu] : NULL;
 }

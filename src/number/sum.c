@@ -89,7 +89,7 @@ APS_INLINE void sum_body(const struct aps_format *format, bool kahan,
     }
 }
 
-#define VARIANT(name, target)                                                  \
+#define VARIANT(arg, CPU, name, target)                                        \
     target static void sum_##name(const struct aps_format *format, bool kahan, \
                                   size_t chunk, size_t terms, size_t n,        \
                                   const float *const x[], float *out)          \
@@ -97,21 +97,11 @@ APS_INLINE void sum_body(const struct aps_format *format, bool kahan,
         sum_body(format, kahan, chunk, terms, n, x, out);                      \
     }
 
-VARIANT(plain, )
-#if APS_CPU_X86
-VARIANT(avx2, APS_TARGET_AVX2)
-VARIANT(avx512, APS_TARGET_AVX512)
-#endif
+APS_CPU_ROWS(VARIANT, )
 
 aps_sum_fn aps_sum_kernel(enum aps_cpu cpu)
 {
-    static const aps_sum_fn kernels[APS_CPUS] = {
-        [APS_CPU_PLAIN] = sum_plain,
-#if APS_CPU_X86
-        [APS_CPU_AVX2] = sum_avx2,
-        [APS_CPU_AVX512] = sum_avx512,
-#endif
-    };
+    static const aps_sum_fn kernels[APS_CPUS] = APS_CPU_TABLE(sum_);
 
     return aps_cpu_supported(cpu) ? kernels[cpu] : NULL;
 }

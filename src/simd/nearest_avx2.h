@@ -3,7 +3,7 @@
  * Encoding to nearest for CPUs with AVX2, 32 values at a time: the arithmetic
  * of nearest_vbmi.h, on magnitudes, with AVX2's instructions. Formats of up to
  * 8 bits, and of 16; the CPU itself converts to fp16, and bf16 are floats that
- * are rounded. Included by x86-64 builds only.
+ * are rounded.
  *
  * INF and NaN are only detected: the caller then encodes the tile in another
  * way.
@@ -11,13 +11,13 @@
 #ifndef APS_SIMD_NEAREST_AVX2_H
 #define APS_SIMD_NEAREST_AVX2_H
 
-#include <immintrin.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "kernel/kernel.h"
 #include "simd/nearest_fold.h"
 #include "kernel/table.h"
+#include "simd/avx2.h"
 #include "simd/code16.h"
 
 #define APS_AVX2_VALUES 32 /* at a time */

@@ -3,15 +3,14 @@
  * The bits of a stream (number/philox.h) for CPUs with AVX2: 8 groups of four
  * at a time, like philox_avx512.h, whose comments apply here. Two vectors of
  * four groups are in progress at a time: more do not fit into the registers,
- * and the CPU begins the next two early. Included by x86-64 builds only.
+ * and the CPU begins the next two early.
  */
 #ifndef APS_SIMD_PHILOX_AVX2_H
 #define APS_SIMD_PHILOX_AVX2_H
 
-#include <immintrin.h>
-
 #include "base/cpu.h"
 #include "number/philox.h"
+#include "simd/avx2.h"
 
 #define APS_PHILOX_AVX2_GROUPS 8 /* at a time */
 #define APS_PHILOX_AVX2_VECTORS 2

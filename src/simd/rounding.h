@@ -10,14 +10,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/cpu.h"
 #include "kernel/ops.h"
 #include "kernel/kernel.h"
 #include "kernel/pack.h"
 #include "number/cast.h"
 #include "number/cpd.h"
 #include "number/draw.h"
-#if defined(__x86_64__)
+#if APS_CPU_HAS_256
 #include "simd/philox_avx2.h"
+#endif
+#if APS_CPU_X86
 #include "simd/philox_avx512.h"
 #endif
 
@@ -29,7 +32,8 @@
 enum aps_rounding_cpu {
     APS_ROUNDING_PLAIN,
     APS_ROUNDING_AVX2,
-    APS_ROUNDING_AVX512
+    APS_ROUNDING_AVX512,
+    APS_ROUNDING_NEON = APS_ROUNDING_AVX2
 };
 
 /* Draws the bits of groups of four, in a vector if that is faster. */
@@ -39,15 +43,17 @@ APS_INLINE void aps_rounding_groups(const struct aps_stream *stream,
 {
     size_t done = 0;
 
-#if defined(__x86_64__)
     /* many, unless the first word of the counter overflows: few are cheaper one
      * by one */
+#if APS_CPU_X86
     if (cpu == APS_ROUNDING_AVX512 &&
         (uint32_t)group < UINT32_MAX - APS_PACK_CHUNK) {
         done = (groups + APS_PHILOX_AVX512_GROUPS - 5) /
                APS_PHILOX_AVX512_GROUPS * APS_PHILOX_AVX512_GROUPS;
         aps_philox_avx512(stream, group, done, word);
     }
+#endif
+#if APS_CPU_HAS_256
     if (cpu == APS_ROUNDING_AVX2 &&
         (uint32_t)group < UINT32_MAX - APS_PACK_CHUNK) {
         done = (groups + APS_PHILOX_AVX2_GROUPS - 3) / APS_PHILOX_AVX2_GROUPS *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rounding by random bits for CPUs with AVX2, 32 values at a time: the codes of
- * rounding.h, computed in another way. Included by x86-64 builds only.
+ * rounding.h, computed in another way.
  *
  * A value is an integer of steps of 2^-shift of the format's, shift bits of
  * which are rounded: by adding the upper `shift` random bits, and dropping as
@@ -15,7 +15,6 @@
 #ifndef APS_SIMD_STOCHASTIC_AVX2_H
 #define APS_SIMD_STOCHASTIC_AVX2_H
 
-#include <immintrin.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -23,6 +22,7 @@
 #include "kernel/kernel.h"
 #include "simd/nearest_avx2.h"
 #include "kernel/table.h"
+#include "simd/avx2.h"
 #include "kernel/tile.h"
 
 /* A format's constants. */

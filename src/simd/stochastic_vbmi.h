@@ -23,21 +23,6 @@
 
 #define APS_STOCHASTIC_VALUES 64 /* at a time */
 
-/*
- * True if one float multiplication by factor * 2^exponent is as good as the
- * exact product, like aps_scaling_is_simple; but with 8 exponent bits and a
- * negative exponent the product may be a subnormal float, which is rounded, and
- * rounding it is not the cast. With fewer exponent bits a step is so large that
- * such a product has no bits that could be rounded up.
- */
-APS_INLINE bool aps_stochastic_suits(const struct aps_format *format,
-                                     struct aps_scaling scaling)
-{
-    return aps_scaling_is_simple(format, scaling) &&
-           (format->exponent_bits < 8 || scaling.exponent >= 0 ||
-            scaling.factor != 1);
-}
-
 /* The constants of a format, and the properties of the values so far. */
 struct aps_stochastic {
     __m512 scale;

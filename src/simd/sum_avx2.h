@@ -2,8 +2,7 @@
 /*
  * The sum of several arrays of codes for CPUs with AVX2 and F16C, in one pass,
  * by the loops of values_avx2.h: no value of a summand goes through memory, and
- * the greatest magnitude of the sums is found at the same time. Included by
- * x86-64 builds only.
+ * the greatest magnitude of the sums is found at the same time.
  */
 #ifndef APS_SIMD_SUM_AVX2_H
 #define APS_SIMD_SUM_AVX2_H

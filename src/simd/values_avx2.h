@@ -4,19 +4,18 @@
  * bits of aps_kernel_decode. A byte shuffle looks up codes of 4 bits. Codes of
  * 8 bits with up to 5 exponent bits are those of fp16 values, times a power of
  * two, with their bits further to the left; the CPU itself converts fp16,
- * subnormal values, too; bf16 is the upper half of a float. Included by x86-64
- * builds only.
+ * subnormal values, too; bf16 is the upper half of a float.
  */
 #ifndef APS_SIMD_VALUES_AVX2_H
 #define APS_SIMD_VALUES_AVX2_H
 
-#include <immintrin.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/size_min.h"
 #include "kernel/kernel.h"
 #include "kernel/table.h"
+#include "simd/avx2.h"
 #include "kernel/tile.h"
 #include "simd/code16.h"
 

@@ -19,7 +19,7 @@
 #define COUNT_MOST 3000
 
 /* In the order of enum aps_cpu. */
-static const char *const cpus[APS_CPUS] = {"plain", "avx2", "avx512"};
+static const char *const cpus[APS_CPUS] = APS_CPU_NAMES;
 
 /* The bytes after the first line, repeated as often as necessary. */
 struct bytes {

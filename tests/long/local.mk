@@ -36,15 +36,15 @@ check-report: all
 	APS_TEST_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 	    TESTS=tests/e2e/t-report-size.sh
 if HAVE_MPFR
-check-long: check-conformance check-random check-dist check-elements check-frames \
-    check-history check-packages check-rendezvous check-report check-roofline \
-    check-tags check-trees \
+check-long: check-aarch64 check-conformance check-random check-dist check-elements \
+    check-frames check-history check-packages check-rendezvous check-report \
+    check-roofline check-tags check-trees \
     tests/long/sweep tests/unit/number/cast
 	tests/long/sweep
 	APS_TEST_LONG=1 tests/unit/number/cast
 else
-check-long: check-conformance check-random check-dist check-elements check-frames \
-    check-history check-packages check-rendezvous check-report check-roofline \
-    check-tags check-trees
+check-long: check-aarch64 check-conformance check-random check-dist check-elements \
+    check-frames check-history check-packages check-rendezvous check-report \
+    check-roofline check-tags check-trees
 	@echo "1..0 # SKIP the sweep's oracle needs MPFR"
 endif

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cpu.h"
 #include "number/format.h"
 #include "codec/codec.h"
 #include "float/float.h"
@@ -32,7 +33,7 @@
 
 static const char *const formats[] = {"e5m2",  "e4m3", "e3m0",
                                       "e5m10", "e8m7", "e4m3fn"};
-static const char *const cpus[] = {"plain", "avx2", "avx512"};
+static const char *const cpus[] = APS_CPU_NAMES;
 #define CPUS (sizeof cpus / sizeof *cpus)
 
 /* --- the oracle ---------------------------------------------------------- */

@@ -34,7 +34,7 @@ for room in $rooms; do
 done
 # Tests with more sources than one, or of MPFR, are left out.
 tests='array codec codec_blocks codec_large codec_levels codec_passes
-    codec_random codec_sizes entropy stream format rounding sum chunks compressor_takes
+    codec_random codec_sizes entropy stream format rounding sum gemm gemm_blocks chunks compressor_takes
     feedback indices lowrank lowrank_factors lowrank_products magnitudes select sparse
     ternary vote'
 

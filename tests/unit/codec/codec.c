@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "codec/codec.h"
 #include "float/float.h"
 #include "number/parse.h"
@@ -22,7 +23,7 @@
 #define N_MAX 2100
 #define GUARD 80 /* bytes after every array that must not change */
 
-static const char *const cpus[] = {"plain", "avx2", "avx512"};
+static const char *const cpus[] = APS_CPU_NAMES;
 static const size_t sizes[] = {
     0,  1,   7,    15,   16,   17,   31,   63,    64,
     65, 513, 1003, 1023, 1024, 1025, 1100, N_MAX,

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "codec/codec.h"
 #include "number/parse.h"
 #include "tap/tap.h"
@@ -28,7 +29,7 @@ static const char *const names[] = {
     "bfp6/32",   "bfp15/32",    "bfp5/48",        "bfp3/128",   "bfp7/192",
     "bfp15/576", "bfp6/320",
 };
-static const char *const cpus[] = {"plain", "avx2", "avx512"};
+static const char *const cpus[] = APS_CPU_NAMES;
 static const size_t sizes[] = {0,    1,    15,   16,   17,   31,  32,   33,
                                63,   64,   65,   575,  576,  577, 1023, 1024,
                                1025, 2048, 4095, 4096, 4097, N};

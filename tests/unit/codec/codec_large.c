@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "codec/codec.h"
 #include "float/float.h"
 #include "kernel/tile.h"
@@ -22,7 +23,7 @@
 
 enum kind { IN_RANGE, BEYOND, SPECIAL, KINDS };
 static const char *const kinds[] = {"in range", "beyond it", "not finite"};
-static const char *const cpus[] = {"plain", "avx2", "avx512"};
+static const char *const cpus[] = APS_CPU_NAMES;
 
 static float x[N];
 static unsigned char wire[N * 4 + GUARD], expected[N * 4 + GUARD];

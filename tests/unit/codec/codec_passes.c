@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "codec/codec.h"
 #include "unit/common/formats.h"
 #include "tap/tap.h"
@@ -17,7 +18,7 @@
 #define GUARD 64          /* bytes */
 #define COUNT 20          /* summands, at most */
 
-static const char *const cpus[] = {"plain", "avx2", "avx512"};
+static const char *const cpus[] = APS_CPU_NAMES;
 
 static float values[N], expected[N];
 static unsigned char wires[COUNT][N * 4], coded[N * 4];
@@ -87,13 +88,18 @@ static bool sums_alike(const struct aps_codec *codec, int count, size_t n,
            same_magnitude(magnitude, aps_magnitude_of(expected, n));
 }
 
+/* True if the kernels are those of vectors of 256 bits. */
+static bool has_256(const char *cpu)
+{
+    return strcmp(cpu, "avx2") == 0 || strcmp(cpu, "neon") == 0;
+}
+
 /* True if AVX2 has its own loop to encode. */
 static bool avx2_encodes(const struct aps_codec *codec, const char *cpu)
 {
     const struct aps_format *format = &codec->format;
 
-    return strcmp(cpu, "avx2") == 0 &&
-           (format->width <= 8 || format->width == 16) &&
+    return has_256(cpu) && (format->width <= 8 || format->width == 16) &&
            (format->exponent_bits < 8 || strcmp(format->name, "e8m7") == 0);
 }
 
@@ -102,7 +108,7 @@ static bool avx2_sums(const struct aps_codec *codec, const char *cpu)
 {
     const struct aps_format *format = &codec->format;
 
-    return strcmp(cpu, "avx2") == 0 &&
+    return has_256(cpu) &&
            (format->width == 4 ||
             (format->width == 8 && format->exponent_bits <= 5) ||
             (format->width == 16 && !format->saturate &&

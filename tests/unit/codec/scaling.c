@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "codec/codec.h"
 #include "float/float.h"
 #include "unit/common/formats.h"
@@ -14,7 +15,7 @@
 
 #define N 200
 
-static const char *const cpus[] = {"plain", "avx2", "avx512"};
+static const char *const cpus[] = APS_CPU_NAMES;
 
 /* Exponents around every limit of float, of its subnormals, and of the contract. */
 static const int exponents[] = {

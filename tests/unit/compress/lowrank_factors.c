@@ -65,7 +65,7 @@ static void test_variants(void)
 {
     const uint64_t plain = hash_by(APS_CPU_PLAIN);
 
-    for (enum aps_cpu cpu = APS_CPU_AVX2; cpu < APS_CPUS; cpu++) {
+    for (enum aps_cpu cpu = APS_CPU_PLAIN + 1; cpu < APS_CPUS; cpu++) {
         if (!aps_cpu_supported(cpu))
             skip(1, "this machine has no %s", aps_cpu_name(cpu));
         else

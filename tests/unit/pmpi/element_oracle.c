@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cpu.h"
 #include "codec/codec.h"
 #include "device/memory_relay.h"
 #include "number/cast.h"
@@ -277,7 +278,7 @@ static pid_t start(const char *cpu, struct totals *sums)
 
 int main(void)
 {
-    static const char *const cpus[] = {"plain", "avx2", "avx512"};
+    static const char *const cpus[] = APS_CPU_NAMES;
     struct totals *shared =
         mmap(NULL, 3 * sizeof *shared, PROT_READ | PROT_WRITE,
              MAP_SHARED | MAP_ANONYMOUS, -1, 0);

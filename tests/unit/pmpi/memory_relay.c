@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "aps.h"
 #include "codec/codec.h"
 #include "device/gpu_copies.h"
@@ -195,7 +196,7 @@ static const char *const formats[] = {
     "e3m0",      "e4m3fn", "e2m1",      "tf32",     "e4m3fn-sat", "bfp8/64",
     "mx-e4m3fn", "nvfp4",  "qsgd4/128", "int8/256", "sign/256"};
 #define FORMATS (sizeof formats / sizeof *formats)
-static const char *const cpus[] = {"plain", "avx2", "avx512"};
+static const char *const cpus[] = APS_CPU_NAMES;
 
 static unsigned char wire[COUNT * 8 + 64], wanted_wire[COUNT * 8 + 64];
 static float values[COUNT], decoded[COUNT];
