@@ -60,6 +60,18 @@ def scenes(lines):
     yield scores.near("e4m3, APS", 1)
 
 
+def lstm(lines):
+    """GC-HBFP, Table IV: blocks; and what APS says of scales."""
+    scores = Scores(lines, sign=-1)
+    for format in ("e4m3", "e3m2"):
+        yield scores.better(f"{format}, APS", f"{format}, no scale")
+    yield scores.near("bf16", 0.001)
+    for row in ("e5m2, APS", "e4m3, APS", "mx-e4m3fn", "bfp7/64"):
+        yield scores.near(row, 0.01)
+    for row in ("e3m2, APS", "mx-e2m1fn", "bfp4/64", "bfp3/64"):
+        yield scores.near(row, 0.03)
+
+
 def transformer(lines):
     """APS paper on BERT; unit scaling paper, Fig. 4."""
     scores = Scores(lines, sign=-1)
@@ -71,5 +83,5 @@ def transformer(lines):
     yield scores.near("e3m2, APS", 0.02)
 
 
-CLAIMS = {"lars": lars, "residual": residual, "scenes": scenes,
+CLAIMS = {"lars": lars, "lstm": lstm, "residual": residual, "scenes": scenes,
           "transformer": transformer}

@@ -33,10 +33,10 @@ for room in $rooms; do
     sources="$sources $top_srcdir/src/$room/*.c"
 done
 # Tests with more sources than one, or of MPFR, are left out.
-tests='array codec codec_blocks codec_large codec_levels codec_passes
-    codec_random codec_sizes entropy stream format rounding sum gemm gemm_blocks chunks compressor_takes
-    feedback indices lowrank lowrank_factors lowrank_products magnitudes select sparse
-    ternary vote'
+tests='array codec codec_blocks codec_large codec_levels codec_passes codec_random
+    codec_sizes entropy stream format rounding sum gemm gemm_blocks chunks
+    compressor_takes feedback indices lowrank lowrank_factors lowrank_products
+    magnitudes select sparse ternary vote'
 
 flags="-std=gnu11 -O3 -fno-trapping-math -ffp-contract=off -D_GNU_SOURCE -I$tmp
     -I$top_srcdir/src -I$top_srcdir/tests -I$top_srcdir/tests/tap -I$top_srcdir"
