@@ -121,12 +121,11 @@ static void found_write_table(const struct found *found, bool reversed,
     int network = 0;
 
     fprintf(file,
-            "# The layers of %s, %s: give them names. A "
-            "column\n"
-            "# shape (64x3x7x7) and a column scale, of which the calls tell "
-            "nothing, may be\n"
-            "# added; so may columns whose names begin with x-, which are "
-            "ignored.\n"
+            "# The layers of %s, %s: give them names. You "
+            "may add\n"
+            "# columns that the calls do not show: shape (64x3x7x7) and scale. "
+            "Columns whose\n"
+            "# names begin with x- are ignored.\n"
             "layer,name,count%s%s\n",
             turns ? "a step of each network" : "one step",
             found->is.kind == APS_FOUND_ANY ? "the largest first"

@@ -120,7 +120,7 @@ Papers: unit scaling, Fig. 4; APS on BERT.'''),
 The task is that of large batches, with 12 epochs of five steps, on the ranks of the
 next section.
 Differences are from FP64, whose sums are exact.
-No group size loses more than its interval here: the task does not tell them apart.
+All intervals contain 0: this task does not distinguish the group sizes.
 Papers: APS, Table 8 and Fig. 11.'''),
 }
 ERRORS = '''\
