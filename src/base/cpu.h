@@ -53,6 +53,15 @@
 #define APS_CPU_ENUM(arg, CPU, name, target) APS_CPU_##CPU,
 enum aps_cpu { APS_CPU_ROWS(APS_CPU_ENUM, ) APS_CPUS };
 
+/* The vectors of a body that several sets share: of 256 bits on AVX2 and NEON, which
+ * simd/avx2_neon.h translates. Codecs use AVX-512 with VBMI only. */
+enum aps_vectors {
+    APS_VECTORS_PLAIN,
+    APS_VECTORS_AVX2,
+    APS_VECTORS_NEON = APS_VECTORS_AVX2,
+    APS_VECTORS_AVX512
+};
+
 /* The initializer of an array of the names. */
 #define APS_CPU_NAME(arg, CPU, name, target) #name,
 #define APS_CPU_NAMES                                                          \

@@ -16,20 +16,20 @@ struct aps_blocks_encoder {
     enum aps_rounding rounding; /* correlated is stochastic here */
     struct aps_draw draw;       /* for stochastic rounding */
     uint64_t offset;            /* number of the piece's first element */
-    enum aps_rounding_cpu cpu;
+    enum aps_vectors vectors;
     bool vbmi; /* use VBMI */
 };
 
 /* Makes an encoder with the options; NULL: nearest. */
 APS_INLINE struct aps_blocks_encoder aps_blocks_encoder_init(
     const struct aps_block_ops *ops, const struct aps_block_kernel *kernel,
-    const struct aps_cast_options *options, enum aps_rounding_cpu cpu)
+    const struct aps_cast_options *options, enum aps_vectors vectors)
 {
     struct aps_blocks_encoder e = {
         .ops = ops, .kernel = kernel, .rounding = APS_ROUND_NEAREST};
 
-    e.cpu = cpu;
-    e.vbmi = cpu == APS_ROUNDING_AVX512;
+    e.vectors = vectors;
+    e.vbmi = vectors == APS_VECTORS_AVX512;
     if (!options)
         return e;
     e.rounding = options->rounding;
@@ -221,8 +221,9 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
         if (together && count > block)
             count = count / block * block;
         if (e->rounding == APS_ROUND_STOCHASTIC)
-            random = aps_rounding_draw_magnitudes(
-                &e->draw, e->offset + first + i, x + i, count, e->cpu, word);
+            random =
+                aps_rounding_draw_magnitudes(&e->draw, e->offset + first + i,
+                                             x + i, count, e->vectors, word);
         for (size_t j = 0; j < count; j += block) {
             const size_t length = aps_size_min(count - j, block);
 
@@ -246,28 +247,27 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
 
 /* --- by vectors ----------------------------------------------------------- */
 
-/* Functions of one instruction set, as in struct aps_block_ops. */
-struct aps_blocks_vectors {
+/* A family's own loop for one instruction set, as in struct aps_block_ops. */
+struct aps_blocks_loop {
     size_t (*step)(const struct aps_format *format);
     uint64_t (*encode)(const struct aps_block_kernel *kernel,
                        const aps_any_float *x, size_t n, uint8_t *wire);
 };
 
-APS_INLINE struct aps_blocks_vectors
-aps_blocks_vectors_of(const struct aps_block_ops *ops,
-                      enum aps_rounding_cpu cpu)
+APS_INLINE struct aps_blocks_loop
+aps_blocks_loop_of(const struct aps_block_ops *ops, enum aps_vectors vectors)
 {
-    if (cpu == APS_ROUNDING_AVX512)
-        return (struct aps_blocks_vectors){ops->vbmi_step, ops->vbmi};
-    if (cpu == APS_ROUNDING_AVX2)
-        return (struct aps_blocks_vectors){ops->avx2_step, ops->avx2};
-    return (struct aps_blocks_vectors){NULL, NULL};
+    if (vectors == APS_VECTORS_AVX512)
+        return (struct aps_blocks_loop){ops->vbmi_step, ops->vbmi};
+    if (vectors == APS_VECTORS_AVX2)
+        return (struct aps_blocks_loop){ops->avx2_step, ops->avx2};
+    return (struct aps_blocks_loop){NULL, NULL};
 }
 
 /* Encodes whole blocks to nearest by the family's own loop, which leaves
  * special ones to the others. Returns the number of values encoded. */
 APS_INLINE size_t aps_blocks_encode_vectors(const struct aps_blocks_encoder *e,
-                                            struct aps_blocks_vectors vectors,
+                                            struct aps_blocks_loop loop,
                                             const aps_any_float *x, size_t n,
                                             uint8_t *wire)
 {
@@ -275,14 +275,14 @@ APS_INLINE size_t aps_blocks_encode_vectors(const struct aps_blocks_encoder *e,
     const size_t block = (size_t)format->block;
     const size_t code =
         e->ops->scale + aps_pack_bytes(block, (unsigned)format->width);
-    const size_t step = vectors.step(format);
+    const size_t step = loop.step(format);
     const size_t most = APS_BLOCKS_STEPS * step;
     const size_t whole = n / step * step;
 
     for (size_t i = 0; i < whole; i += most) {
         uint64_t special =
-            vectors.encode(e->kernel, x + i, aps_size_min(whole - i, most),
-                           wire + i / block * code);
+            loop.encode(e->kernel, x + i, aps_size_min(whole - i, most),
+                        wire + i / block * code);
 
         for (size_t at = i; special; special >>= 1, at += step) {
             if (special & 1)

@@ -51,20 +51,20 @@ APS_INLINE void aps_blocks_encode_body(const struct aps_block_ops *ops,
                                        const aps_any_float *x, size_t n,
                                        uint64_t first,
                                        const struct aps_cast_options *options,
-                                       enum aps_rounding_cpu cpu, uint8_t *wire,
+                                       enum aps_vectors vectors, uint8_t *wire,
                                        struct aps_encode_stats *stats)
 {
-    const struct aps_blocks_vectors vectors = aps_blocks_vectors_of(ops, cpu);
+    const struct aps_blocks_loop loop = aps_blocks_loop_of(ops, vectors);
     struct aps_encode_stats counted = {0};
     const struct aps_blocks_encoder e =
-        aps_blocks_encoder_init(ops, kernel, options, cpu);
+        aps_blocks_encoder_init(ops, kernel, options, vectors);
     size_t done = 0;
 
     if (e.rounding == APS_ROUND_NEAREST && !stats) {
         const size_t block = ops->block > 0 ? ops->block : 64;
 
-        if (vectors.step && vectors.step(&kernel->format) > 0)
-            done = aps_blocks_encode_vectors(&e, vectors, x, n, wire);
+        if (loop.step && loop.step(&kernel->format) > 0)
+            done = aps_blocks_encode_vectors(&e, loop, x, n, wire);
         else if (kernel->format.block == (int)block)
             done = aps_blocks_encode_fast(&e, x, n, block, wire);
         else
@@ -141,23 +141,23 @@ static inline void aps_blocks_cast_body(const struct aps_block_kernel *kernel,
         uint8_t *wire, struct aps_encode_stats *stats)                         \
     {                                                                          \
         aps_blocks_encode_body(&ops##_ops, kernel, x, n, first, options,       \
-                               APS_ROUNDING_##CPU, wire, stats);               \
+                               APS_VECTORS_##CPU, wire, stats);                \
     }                                                                          \
     APS_CODEC_##CPU static void ops##_get_##name(                              \
         const struct aps_block_kernel *kernel, const uint8_t *wire, size_t n,  \
         aps_any_float *x)                                                      \
     {                                                                          \
         aps_blocks_decode_body(&ops##_ops, kernel, wire, n,                    \
-                               APS_ROUNDING_##CPU == APS_ROUNDING_AVX512,      \
-                               false, x);                                      \
+                               APS_VECTORS_##CPU == APS_VECTORS_AVX512, false, \
+                               x);                                             \
     }                                                                          \
     APS_CODEC_##CPU static void ops##_add_##name(                              \
         const struct aps_block_kernel *kernel, const uint8_t *wire, size_t n,  \
         aps_any_float *x)                                                      \
     {                                                                          \
         aps_blocks_decode_body(&ops##_ops, kernel, wire, n,                    \
-                               APS_ROUNDING_##CPU == APS_ROUNDING_AVX512,      \
-                               true, x);                                       \
+                               APS_VECTORS_##CPU == APS_VECTORS_AVX512, true,  \
+                               x);                                             \
     }                                                                          \
     APS_CODEC_##CPU static struct aps_block_kernel ops##_init_##name(          \
         const struct aps_codec *codec, const float *x, size_t n)               \

@@ -70,7 +70,7 @@ integer_encode_chunk(const struct aps_format *format, const aps_any_float *x,
 APS_INLINE unsigned integer_encode_size(
     const struct aps_codec *codec, const aps_any_float *x, size_t n,
     struct aps_scaling scaling, enum aps_rounding rounding,
-    const struct aps_cast_options *options, enum aps_rounding_cpu cpu, int size,
+    const struct aps_cast_options *options, enum aps_vectors vectors, int size,
     uint8_t *wire, struct aps_encode_stats *stats)
 {
     const struct aps_format *f = &codec->format;
@@ -100,7 +100,7 @@ APS_INLINE unsigned integer_encode_size(
         }
         if (rounding == APS_ROUND_STOCHASTIC)
             random = aps_rounding_draw_magnitudes(&draw, options->offset + i,
-                                                  x + i, count, cpu, word);
+                                                  x + i, count, vectors, word);
         marker |=
             integer_encode_chunk(f, x + i, y, count, scale, exponent, rounding,
                                  random, size, wire + i * (size_t)size, stats);
@@ -112,7 +112,7 @@ APS_INLINE unsigned integer_encode_body(const struct aps_codec *codec,
                                         const float *x, size_t n,
                                         struct aps_scaling scaling,
                                         const struct aps_cast_options *options,
-                                        enum aps_rounding_cpu cpu, void *wire,
+                                        enum aps_vectors vectors, void *wire,
                                         struct aps_encode_stats *stats)
 {
     const aps_any_float *in = (const void *)x;
@@ -121,10 +121,10 @@ APS_INLINE unsigned integer_encode_body(const struct aps_codec *codec,
 
 #define ENCODE(rounding)                                                       \
     (codec->format.width == 8                                                  \
-         ? integer_encode_size(codec, in, n, scaling, rounding, options, cpu,  \
-                               1, wire, stats)                                 \
-         : integer_encode_size(codec, in, n, scaling, rounding, options, cpu,  \
-                               2, wire, stats))
+         ? integer_encode_size(codec, in, n, scaling, rounding, options,       \
+                               vectors, 1, wire, stats)                        \
+         : integer_encode_size(codec, in, n, scaling, rounding, options,       \
+                               vectors, 2, wire, stats))
 
     switch (rounding) {
     case APS_ROUND_STOCHASTIC:
@@ -196,7 +196,7 @@ APS_INLINE void integer_round_body(const struct aps_codec *codec, size_t n,
         float rounded[APS_PACK_CHUNK];
 
         integer_encode_body(codec, sum + i, count, scaling, NULL,
-                            APS_ROUNDING_PLAIN, codes, NULL);
+                            APS_VECTORS_PLAIN, codes, NULL);
         integer_decode_body(codec, codes, count, scaling, 0, false, rounded);
         for (size_t j = 0; j < count; j++) {
             uint32_t bits = aps_float_bits(out[i + j]);
@@ -217,7 +217,7 @@ APS_INLINE void integer_round_body(const struct aps_codec *codec, size_t n,
         void *wire)                                                            \
     {                                                                          \
         return integer_encode_body(codec, x, n, scaling, options,              \
-                                   APS_ROUNDING_##CPU, wire, NULL);            \
+                                   APS_VECTORS_##CPU, wire, NULL);             \
     }                                                                          \
     APS_CODEC_##CPU static unsigned encode_stats_##name(                       \
         const struct aps_codec *codec, const float *x, size_t n,               \
@@ -225,7 +225,7 @@ APS_INLINE void integer_round_body(const struct aps_codec *codec, size_t n,
         void *wire, struct aps_encode_stats *stats)                            \
     {                                                                          \
         return integer_encode_body(codec, x, n, scaling, options,              \
-                                   APS_ROUNDING_##CPU, wire, stats);           \
+                                   APS_VECTORS_##CPU, wire, stats);            \
     }                                                                          \
     APS_CODEC_##CPU static void decode_##name(                                 \
         const struct aps_codec *codec, const void *wire, size_t n,             \

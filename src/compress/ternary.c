@@ -183,7 +183,7 @@ APS_INLINE void ternary_split_last(const uint8_t *byte, size_t n,
 APS_INLINE void ternary_encode_body(const float *x, size_t n, float limit,
                                     float scaler,
                                     const struct aps_cast_options *options,
-                                    enum aps_rounding_cpu cpu, uint8_t *digits,
+                                    enum aps_vectors vectors, uint8_t *digits,
                                     float *left)
 {
     const aps_any_float *in = (const void *)x;
@@ -200,7 +200,7 @@ APS_INLINE void ternary_encode_body(const float *x, size_t n, float limit,
         uint32_t word[APS_ROUNDING_WORDS];
         uint8_t digit[GROUP];
         const uint32_t *random =
-            aps_rounding_draw(&draw, options->offset + i, count, cpu, word);
+            aps_rounding_draw(&draw, options->offset + i, count, vectors, word);
 
         if (count == GROUP) {
             ternary_draw(in + i, GROUP, &step, random, digit,
@@ -266,14 +266,14 @@ struct ternary_kernels {
         const float *x, size_t n, float limit, float scaler,                   \
         const struct aps_cast_options *options, uint8_t *digits)               \
     {                                                                          \
-        ternary_encode_body(x, n, limit, scaler, options, APS_ROUNDING_##CPU,  \
+        ternary_encode_body(x, n, limit, scaler, options, APS_VECTORS_##CPU,   \
                             digits, NULL);                                     \
     }                                                                          \
     target static void take_##name(                                            \
         float *x, size_t n, float limit, float scaler,                         \
         const struct aps_cast_options *options, uint8_t *digits)               \
     {                                                                          \
-        ternary_encode_body(x, n, limit, scaler, options, APS_ROUNDING_##CPU,  \
+        ternary_encode_body(x, n, limit, scaler, options, APS_VECTORS_##CPU,   \
                             digits, x);                                        \
     }                                                                          \
     target static void decode_##name(const uint8_t *digits, size_t n,          \

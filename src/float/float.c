@@ -71,11 +71,11 @@ static struct aps_draw float_draw_of(const struct aps_cast_options *options)
 
 /* aps_kernel_greatest, with vectors of the CPU's register length. */
 APS_INLINE uint32_t greatest_body(const aps_any_float *x, size_t n,
-                                  enum vectors vectors)
+                                  enum aps_vectors vectors)
 {
-    return vectors == VBMI   ? greatest_16(x, n)
-           : vectors == AVX2 ? greatest_8(x, n)
-                             : aps_kernel_greatest(x, n);
+    return vectors == APS_VECTORS_AVX512 ? greatest_16(x, n)
+           : vectors == APS_VECTORS_AVX2 ? greatest_8(x, n)
+                                         : aps_kernel_greatest(x, n);
 }
 
 /* --- kernel bodies ------------------------------------------------------- */
@@ -105,10 +105,10 @@ APS_INLINE bool encode_tile(const struct aps_kernel *kernel,
 APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
                                        const aps_any_float *x, size_t n,
                                        struct aps_scaling scaling,
-                                       enum vectors vectors, uint8_t *wire,
+                                       enum aps_vectors vectors, uint8_t *wire,
                                        struct aps_encode_stats *stats)
 {
-    const bool vbmi = vectors == VBMI;
+    const bool vbmi = vectors == APS_VECTORS_AVX512;
     const struct aps_kernel kernel = aps_kernel_init(&codec->format);
     const unsigned width = (unsigned)codec->format.width;
     const size_t bytes = aps_codec_bytes(codec, n);
@@ -123,7 +123,7 @@ APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
 #endif
 #if APS_CPU_HAS_256
     const bool suits_avx2 =
-        vectors == AVX2 && !stats && aps_avx2_suits(&codec->format);
+        vectors == APS_VECTORS_AVX2 && !stats && aps_avx2_suits(&codec->format);
     struct aps_avx2 avx2;
 
     if (suits_avx2)
@@ -154,7 +154,7 @@ APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
 APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
                                         const float *x, size_t n,
                                         struct aps_scaling scaling,
-                                        enum vectors vectors, void *wire)
+                                        enum aps_vectors vectors, void *wire)
 {
     const struct aps_kernel kernel = aps_kernel_init(&codec->format);
     const unsigned width = (unsigned)codec->format.width;
@@ -173,8 +173,8 @@ APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
         /* an INF after scaling need not be an INF of the caller's */
         marker |= aps_kernel_needs_marker(&kernel, in + i, count);
         aps_scaling_multiply(&codec->format, in + i, count, scaling, scaled);
-        encode_chunk(&kernel, scaled, count, 1, false, width, vectors == VBMI,
-                     bytes - at, out + at, NULL);
+        encode_chunk(&kernel, scaled, count, 1, false, width,
+                     vectors == APS_VECTORS_AVX512, bytes - at, out + at, NULL);
     }
     return marker ? APS_BLOCK_NAN : 0;
 }
@@ -201,7 +201,7 @@ encode_drawn(const struct aps_codec *codec, const aps_any_float *in, size_t n,
         struct aps_codes codes;
         uint32_t word[APS_ROUNDING_WORDS];
         const uint32_t *random =
-            aps_rounding_draw(draw, offset, count, APS_ROUNDING_AVX512, word);
+            aps_rounding_draw(draw, offset, count, APS_VECTORS_AVX512, word);
 
         if (whole > 0 && size == 1)
             marker |=
@@ -256,13 +256,13 @@ encode_drawn_avx2(const struct aps_codec *codec, const aps_any_float *in,
         struct aps_codes codes;
         uint32_t word[APS_ROUNDING_WORDS];
         const uint32_t *random =
-            aps_rounding_draw(draw, offset, count, APS_ROUNDING_AVX2, word);
+            aps_rounding_draw(draw, offset, count, APS_VECTORS_AVX2, word);
         uint8_t *to = packs ? out + at : (uint8_t *)codes.code;
 
         if (!aps_drawn_chunk(&drawn, in + i, count, correlated, random, to))
             marker |= aps_rounding_encode_chunk(
                 &codec->format, in + i, count, scaling, rounding, draw, offset,
-                APS_ROUNDING_AVX2, codes.code, NULL);
+                APS_VECTORS_AVX2, codes.code, NULL);
         else if (packs)
             continue;
         put_chunk(&codes, count, width, false, bytes - at, out + at);
@@ -276,18 +276,15 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
                                     const float *x, size_t n,
                                     struct aps_scaling scaling,
                                     const struct aps_cast_options *options,
-                                    enum vectors vectors, void *wire,
+                                    enum aps_vectors vectors, void *wire,
                                     struct aps_encode_stats *stats)
 {
-    const bool vbmi = vectors == VBMI;
+    const bool vbmi = vectors == APS_VECTORS_AVX512;
     enum aps_rounding rounding = APS_ROUND_NEAREST;
     struct aps_draw draw = {.correlated = false};
     uint64_t offset = 0;
     const unsigned width = (unsigned)codec->format.width;
     const size_t bytes = aps_codec_bytes(codec, n);
-    const enum aps_rounding_cpu cpu = vbmi              ? APS_ROUNDING_AVX512
-                                      : vectors == AVX2 ? APS_ROUNDING_AVX2
-                                                        : APS_ROUNDING_PLAIN;
     const aps_any_float *in = (const void *)x;
     uint8_t *out = wire;
     bool marker = false;
@@ -308,7 +305,7 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
                             out);
 #endif
 #if APS_CPU_HAS_256
-    if (vectors == AVX2 && !stats && aps_cast_draws(rounding) &&
+    if (vectors == APS_VECTORS_AVX2 && !stats && aps_cast_draws(rounding) &&
         aps_scaling_is_simple_drawn(&codec->format, scaling))
         return encode_drawn_avx2(codec, in, n, scaling, &draw, rounding, offset,
                                  out);
@@ -320,7 +317,7 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
 
         marker |= aps_rounding_encode_chunk(&codec->format, in + i, count,
                                             scaling, rounding, &draw, offset,
-                                            cpu, codes.code, stats);
+                                            vectors, codes.code, stats);
         put_chunk(&codes, count, width, vbmi, bytes - at, out + at);
     }
     return marker ? APS_BLOCK_NAN : 0;
@@ -409,15 +406,15 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
         .greatest = greatest_##name,                                           \
     };
 
-VARIANT(plain, , PLAIN, )
+VARIANT(plain, , APS_VECTORS_PLAIN, )
 
 #if APS_CPU_ARM
-VARIANT(neon, , AVX2, )
+VARIANT(neon, , APS_VECTORS_NEON, )
 #endif
 #if APS_CPU_X86
-VARIANT(avx2, APS_CODEC_AVX2, AVX2, )
-VARIANT(avx512, APS_CODEC_AVX512, VBMI, .encode_elements = encode_elements,
-        .decode_elements = decode_elements)
+VARIANT(avx2, APS_CODEC_AVX2, APS_VECTORS_AVX2, )
+VARIANT(avx512, APS_CODEC_AVX512, APS_VECTORS_AVX512,
+        .encode_elements = encode_elements, .decode_elements = decode_elements)
 #endif
 
 /* Returns the supported variants, best first. */

@@ -19,9 +19,6 @@ APS_INLINE struct aps_magnitude magnitude_of(uint32_t greatest,
         aps_float_from_bits(aps_kernel_max_finite(x, n)), false};
 }
 
-/* Intrinsics that a variant uses, beyond the compiler's vectorisation. */
-enum vectors { PLAIN, AVX2, VBMI };
-
 /* Writes codes [from, n) of 1, 2 or 4 bytes from 32 bits each. */
 APS_INLINE void narrow_chunk(const struct aps_codes *codes, size_t from,
                              size_t n, int size, uint8_t *restrict wire)

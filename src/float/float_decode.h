@@ -66,10 +66,10 @@ decode_by_avx2(const struct aps_kernel *kernel, const struct aps_format *format,
 
 APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
                             size_t n, struct aps_scaling scaling,
-                            unsigned flags, enum vectors vectors,
+                            unsigned flags, enum aps_vectors vectors,
                             enum aps_put put, float *x)
 {
-    const bool vbmi = vectors == VBMI;
+    const bool vbmi = vectors == APS_VECTORS_AVX512;
     struct aps_kernel kernel = aps_kernel_init(&codec->format);
     const unsigned width = (unsigned)codec->format.width;
     const size_t bytes = aps_codec_bytes(codec, n);
@@ -90,7 +90,7 @@ APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
     }
 #endif
 #if APS_CPU_HAS_256
-    if (vectors == AVX2 && direct)
+    if (vectors == APS_VECTORS_AVX2 && direct)
         done = decode_by_avx2(&kernel, &codec->format, in, n, -scaling.exponent,
                               put, out);
 #endif
@@ -127,18 +127,18 @@ APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
  * nothing, otherwise. */
 APS_INLINE bool stream_body(const struct aps_codec *codec, const void *wire,
                             size_t n, struct aps_scaling scaling,
-                            unsigned flags, enum vectors vectors, float *x)
+                            unsigned flags, enum aps_vectors vectors, float *x)
 {
     bool suits = false;
 
 #if APS_CPU_X86
     const int width = codec->format.width;
 
-    if (vectors == VBMI)
+    if (vectors == APS_VECTORS_AVX512)
         suits = width <= APS_TABLE_WIDTH || width == 16;
 #endif
 #if APS_CPU_HAS_256
-    if (vectors == AVX2)
+    if (vectors == APS_VECTORS_AVX2)
         suits = aps_values_suit(&codec->format);
 #else
     (void)vectors;

@@ -29,9 +29,9 @@
 /* True if there is a kernel for sums of these arrays. */
 static bool sum_suits(const struct aps_codec *codec,
                       const struct aps_summand *summands, int count,
-                      enum vectors vectors)
+                      enum aps_vectors vectors)
 {
-    if (vectors != VBMI || codec->format.width > APS_TABLE_WIDTH)
+    if (vectors != APS_VECTORS_AVX512 || codec->format.width > APS_TABLE_WIDTH)
         return false;
     for (int s = 0; s < count; s++)
         if (!aps_scaling_inverse_is_simple(summands[s].scaling))
@@ -161,8 +161,8 @@ APS_INLINE void sum_settle(size_t n, aps_any_float *sum)
 #if APS_CPU_X86
 APS_INLINE bool sum_by_vbmi(const struct aps_codec *codec,
                             const struct aps_summand *summands, int count,
-                            size_t n, enum vectors vectors, aps_any_float *x,
-                            uint32_t *greatest)
+                            size_t n, enum aps_vectors vectors,
+                            aps_any_float *x, uint32_t *greatest)
 {
     const size_t whole = n / APS_TABLE_CODES * APS_TABLE_CODES;
     const size_t at = whole / 8 * (size_t)codec->format.width;
@@ -190,7 +190,7 @@ APS_INLINE bool sum_by_vbmi(const struct aps_codec *codec,
 /* A function that is compiled for VBMI may be called only if the CPU has it. */
 APS_INLINE bool sum_encode_by_vbmi(
     const struct aps_codec *codec, const struct aps_summand *summands,
-    int count, size_t n, struct aps_scaling scaling, enum vectors vectors,
+    int count, size_t n, struct aps_scaling scaling, enum aps_vectors vectors,
     uint8_t *wire, enum aps_sum_put put, float *x, uint32_t *greatest)
 {
     return sum_suits(codec, summands, count, vectors) &&
@@ -201,13 +201,13 @@ APS_INLINE bool sum_encode_by_vbmi(
 
 APS_INLINE bool sum_body(const struct aps_codec *codec,
                          const struct aps_summand *summands, int count,
-                         size_t n, enum vectors vectors, float *sum,
+                         size_t n, enum aps_vectors vectors, float *sum,
                          struct aps_magnitude *magnitude)
 {
     aps_any_float *x = (void *)sum;
     uint32_t greatest;
 
-    if (!(vectors == AVX2
+    if (!(vectors == APS_VECTORS_AVX2
               ? sum_by_avx2(codec, summands, count, n, x, &greatest)
               : sum_by_vbmi(codec, summands, count, n, vectors, x, &greatest)))
         return false;
@@ -220,12 +220,12 @@ APS_INLINE bool sum_body(const struct aps_codec *codec,
 APS_INLINE bool sum_encode_body(const struct aps_codec *codec,
                                 const struct aps_summand *summands, int count,
                                 size_t n, struct aps_scaling scaling,
-                                enum vectors vectors, void *wire, float *x,
+                                enum aps_vectors vectors, void *wire, float *x,
                                 bool stream, float *max)
 {
     uint32_t greatest;
 
-    if (!(vectors == AVX2
+    if (!(vectors == APS_VECTORS_AVX2
               ? sum_encode_by_avx2(codec, summands, count, n, scaling,
                                    stream ? APS_PUT_STREAM : APS_PUT, wire,
                                    (void *)x, &greatest)

@@ -28,25 +28,17 @@
  * groups that a vector unit draws after it. */
 #define APS_ROUNDING_WORDS (APS_PACK_CHUNK + 8 + 128)
 
-/* Vectors that draw; AVX-512 with VBMI, as elsewhere. */
-enum aps_rounding_cpu {
-    APS_ROUNDING_PLAIN,
-    APS_ROUNDING_AVX2,
-    APS_ROUNDING_AVX512,
-    APS_ROUNDING_NEON = APS_ROUNDING_AVX2
-};
-
 /* Draws the bits of groups of four, in a vector if that is faster. */
 APS_INLINE void aps_rounding_groups(const struct aps_stream *stream,
                                     uint64_t group, size_t groups,
-                                    enum aps_rounding_cpu cpu, uint32_t *word)
+                                    enum aps_vectors vectors, uint32_t *word)
 {
     size_t done = 0;
 
     /* many, unless the first word of the counter overflows: few are cheaper one
      * by one */
 #if APS_CPU_X86
-    if (cpu == APS_ROUNDING_AVX512 &&
+    if (vectors == APS_VECTORS_AVX512 &&
         (uint32_t)group < UINT32_MAX - APS_PACK_CHUNK) {
         done = (groups + APS_PHILOX_AVX512_GROUPS - 5) /
                APS_PHILOX_AVX512_GROUPS * APS_PHILOX_AVX512_GROUPS;
@@ -54,14 +46,14 @@ APS_INLINE void aps_rounding_groups(const struct aps_stream *stream,
     }
 #endif
 #if APS_CPU_HAS_256
-    if (cpu == APS_ROUNDING_AVX2 &&
+    if (vectors == APS_VECTORS_AVX2 &&
         (uint32_t)group < UINT32_MAX - APS_PACK_CHUNK) {
         done = (groups + APS_PHILOX_AVX2_GROUPS - 3) / APS_PHILOX_AVX2_GROUPS *
                APS_PHILOX_AVX2_GROUPS;
         aps_philox_avx2(stream, group, done, word);
     }
 #endif
-    (void)cpu;
+    (void)vectors;
     for (size_t i = done; i < groups; i++)
         aps_stream_group(stream, group + i, word + 4 * i);
 }
@@ -70,10 +62,11 @@ APS_INLINE void aps_rounding_groups(const struct aps_stream *stream,
  * somewhere in word[APS_ROUNDING_WORDS]. */
 APS_INLINE uint32_t *aps_rounding_stream(const struct aps_stream *stream,
                                          uint64_t first, size_t n,
-                                         enum aps_rounding_cpu cpu,
+                                         enum aps_vectors vectors,
                                          uint32_t *word)
 {
-    aps_rounding_groups(stream, first / 4, (first % 4 + n + 3) / 4, cpu, word);
+    aps_rounding_groups(stream, first / 4, (first % 4 + n + 3) / 4, vectors,
+                        word);
     return word + first % 4;
 }
 
@@ -103,16 +96,16 @@ APS_INLINE void aps_rounding_correlate(const struct aps_draw *draw,
  * on, somewhere in word[APS_ROUNDING_WORDS]. */
 APS_INLINE const uint32_t *aps_rounding_draw(const struct aps_draw *draw,
                                              uint64_t first, size_t n,
-                                             enum aps_rounding_cpu cpu,
+                                             enum aps_vectors vectors,
                                              uint32_t *word)
 {
     const struct aps_draw d = *draw;
-    uint32_t *own = aps_rounding_stream(&d.own, first, n, cpu, word);
+    uint32_t *own = aps_rounding_stream(&d.own, first, n, vectors, word);
     uint32_t other[APS_ROUNDING_WORDS];
 
     if (d.correlated) {
         const uint32_t *shared =
-            aps_rounding_stream(&d.shared, first, n, cpu, other);
+            aps_rounding_stream(&d.shared, first, n, vectors, other);
 
         aps_rounding_correlate(&d, shared, n, own);
     }
@@ -124,10 +117,10 @@ APS_INLINE const uint32_t *aps_rounding_draw(const struct aps_draw *draw,
 APS_INLINE const uint32_t *
 aps_rounding_draw_magnitudes(const struct aps_draw *draw, uint64_t first,
                              const aps_any_float *x, size_t n,
-                             enum aps_rounding_cpu cpu, uint32_t *word)
+                             enum aps_vectors vectors, uint32_t *word)
 {
     uint32_t *own =
-        word + (aps_rounding_draw(draw, first, n, cpu, word) - word);
+        word + (aps_rounding_draw(draw, first, n, vectors, word) - word);
 
     for (size_t i = 0; draw->correlated && i < n; i++)
         own[i] =
@@ -200,7 +193,7 @@ APS_INLINE bool aps_rounding_encode_array(
 APS_INLINE bool aps_rounding_encode_chunk(
     const struct aps_format *format, const aps_any_float *x, size_t n,
     struct aps_scaling scaling, enum aps_rounding rounding,
-    const struct aps_draw *draw, uint64_t offset, enum aps_rounding_cpu cpu,
+    const struct aps_draw *draw, uint64_t offset, enum aps_vectors vectors,
     uint32_t *codes, struct aps_encode_stats *stats)
 {
     const bool cpd = rounding == APS_ROUND_CPD;
@@ -218,11 +211,11 @@ APS_INLINE bool aps_rounding_encode_chunk(
     case APS_ROUND_STOCHASTIC:
         return aps_rounding_encode_array(
             format, x, y, n, exponent, APS_ROUND_STOCHASTIC,
-            aps_rounding_draw(draw, offset, n, cpu, word), codes, stats);
+            aps_rounding_draw(draw, offset, n, vectors, word), codes, stats);
     case APS_ROUND_CORRELATED:
         return aps_rounding_encode_array(
             format, x, y, n, exponent, APS_ROUND_CORRELATED,
-            aps_rounding_draw(draw, offset, n, cpu, word), codes, stats);
+            aps_rounding_draw(draw, offset, n, vectors, word), codes, stats);
     case APS_ROUND_TOWARD_ZERO:
         return aps_rounding_encode_array(format, x, y, n, exponent,
                                          APS_ROUND_TOWARD_ZERO, NULL, codes,
