@@ -95,6 +95,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/world/sessions.c pmpi/world/sessions.h \
 	pmpi/native/abi.h \
 	pmpi/native/element.c pmpi/native/element.h \
+	pmpi/native/errhandler.c pmpi/native/errhandler.h \
 	pmpi/native/error_text.h \
 	pmpi/native/elf_imports.c pmpi/native/elf_imports.h \
 	pmpi/native/foreign.c pmpi/native/foreign.h \

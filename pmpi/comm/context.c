@@ -12,7 +12,7 @@
 #include "layer/layers.h"
 #include "comm/report.h"
 #include "world/lifecycle.h"
-#include "message/agree.h"
+#include "native/errhandler.h"
 #include "queue/queue_pool.h"
 
 /* Minimum number of elements of a layer in discovery. Biases may be as small;

@@ -11,7 +11,7 @@
 
 #include "world/preload_order.h"
 #include "job/run.h"
-#include "message/agree.h"
+#include "native/errhandler.h"
 #include "queue/progress_thread.h"
 #include "base/message.h"
 #include "job/job.h"
