@@ -51,6 +51,7 @@ struct run {
     struct aps_wire wire;
     int rank, ranks;
     int count;
+    bool damaged; /* a message that arrived is damaged */
     struct rounded layers[APS_VECTORS_MAX];
     size_t stride;
     /* [ranks * stride] each: messages to every rank, messages from every rank,
@@ -242,17 +243,19 @@ static void rounded_encode(const void *state, int owner)
 
 /* True if a rank has reported that its values are not finite. Each rank reports
  * to all ranks, so all of them find the same. */
-static bool rounded_is_whole(const struct run *run, size_t at)
+static bool rounded_is_whole(struct run *run, size_t at)
 {
+    bool whole = false;
+
     for (int rank = 0; rank < run->ranks; rank++) {
         struct header header;
 
         memcpy(&header, run->incoming + (size_t)rank * run->stride + at,
                sizeof header);
-        if (header.flags != 0)
-            return true;
+        run->damaged |= header.flags > FLAG_NOT_FINITE;
+        whole |= header.flags != 0;
     }
-    return false;
+    return whole;
 }
 
 /* --- sums ----------------------------------------------------------------- */
@@ -463,6 +466,8 @@ static int rounded_run(const struct aps_compressed_env *site, int count,
         rounded_sum_own(&run);
     /* Run this exchange after an error, too: other ranks may not know of it. */
     rc = rounded_exchange_sums(&run);
+    if (run.damaged)
+        rc = MPI_ERR_OTHER;
     rc = aps_compressed_reduce_fp32(site, rc, count, layers, cost);
     /* No layer updates its error memory before all layers have succeeded. Until
      * then `delta` is scratch. */

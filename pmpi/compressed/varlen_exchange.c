@@ -127,9 +127,11 @@ static void varlen_send(const struct aps_varlen_exchange *varlen, size_t parts,
     }
 }
 
-/* Writes the headers of the messages that have arrived in one part, from the
- * lengths in the batch. varlen_receive has posted its receives first. */
-static void varlen_note_lengths(const struct aps_varlen_exchange *varlen)
+/* Takes the lengths of part i from the batch, in which varlen_receive has posted its
+ * receives first. One part is the message; of several, each has the length that the
+ * header says, or the message is damaged. Returns an MPI error code. */
+static int varlen_take_lengths(const struct aps_varlen_exchange *varlen,
+                               size_t parts, size_t i)
 {
     const struct aps_messages *messages = &varlen->exchange->messages;
     const int size = messages->vcomm->size, own = messages->vcomm->rank;
@@ -138,24 +140,32 @@ static void varlen_note_lengths(const struct aps_varlen_exchange *varlen)
     for (int k = 1; k < size && own < varlen->receivers; k++) {
         const int rank = (own + size - k) % size;
 
-        if (rank < varlen->senders)
-            aps_varlen_set_length(varlen->from, varlen->most, rank,
-                                  (size_t)*next++);
+        const unsigned char *parcel =
+            varlen->from + (size_t)rank * aps_varlen_stride(varlen->most);
+        size_t came;
+
+        if (rank >= varlen->senders)
+            continue;
+        came = (size_t)*next++;
+        if (parts == 1)
+            aps_varlen_set_length(varlen->from, varlen->most, rank, came);
+        else if (came != varlen_part(varlen_length(parcel), parts, i).length)
+            return MPI_ERR_OTHER;
     }
+    return MPI_SUCCESS;
 }
 
 int aps_varlen_exchange_run(const struct aps_varlen_exchange *varlen,
                             struct aps_cost *cost)
 {
     const size_t parts = varlen_parts(varlen->most);
-    int rc = *varlen->exchange->messages.outcome;
+    int *const rc = varlen->exchange->messages.outcome;
 
     for (size_t i = 0; i < parts; i++) {
         varlen_receive(varlen, parts, i);
         varlen_send(varlen, parts, i, cost);
-        rc = aps_exchange_wait(varlen->exchange);
+        if (aps_exchange_wait(varlen->exchange) == MPI_SUCCESS)
+            *rc = varlen_take_lengths(varlen, parts, i);
     }
-    if (parts == 1 && rc == MPI_SUCCESS)
-        varlen_note_lengths(varlen);
-    return rc;
+    return *rc;
 }

@@ -269,6 +269,21 @@ int aps_agree_all(const struct aps_vcomm *vcomm, bool *good)
     return rc;
 }
 
+/* Compares bytes[size], which should be the same on all ranks now, by a checksum. After
+ * an error `rc` of this rank all ranks fail. */
+static int agree_compare(const struct aps_vcomm *vcomm, const void *bytes,
+                         size_t size, int rc)
+{
+    const int sum =
+        rc == MPI_SUCCESS ? (int)(agree_checksum(bytes, size) >> 1) : -1;
+    int sums[2] = {sum, -sum};
+    const int now = aps_agree_max(vcomm, 2, sums);
+
+    if (rc == MPI_SUCCESS)
+        rc = now;
+    return rc == MPI_SUCCESS && sums[0] != -sums[1] ? MPI_ERR_OTHER : rc;
+}
+
 /* Under the sessions model, which has no MPI_COMM_WORLD, every process prints. */
 void aps_agree_report_missing(void)
 {
@@ -344,15 +359,15 @@ int aps_agree_bytes(const struct aps_vcomm *vcomm, int root, void *bytes,
     char *next = bytes;
     int rc = MPI_SUCCESS;
 
-    while (size > 0) {
-        const int part = agree_part(size);
+    for (size_t left = size; left > 0;) {
+        const int part = agree_part(left);
         const int now = agree_broadcast(vcomm, root, next, part);
 
         rc = rc == MPI_SUCCESS ? now : rc;
         next += part;
-        size -= (size_t)part;
+        left -= (size_t)part;
     }
-    return rc;
+    return agree_compare(vcomm, bytes, size, rc);
 }
 
 /* Moves values [begin, begin + count), of `each` bytes, to or from rank `peer`.
@@ -405,7 +420,7 @@ int aps_agree_gather_bytes(const struct aps_vcomm *vcomm, size_t each,
         rc = agree_complete(4, requests, 2, (size_t)count * each,
                             rc == MPI_SUCCESS ? now : rc);
     }
-    return rc;
+    return agree_compare(vcomm, values, (size_t)size * each, rc);
 }
 
 int aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size)

@@ -60,6 +60,7 @@ int aps_exchange_wait(struct aps_exchange *exchange)
     if (room && parts_taken < parts_sent &&
         sent[parts_taken].size <= room_size) {
         memcpy(room, sent[parts_taken].bytes, sent[parts_taken].size);
+        exchange->messages.sizes[0] = (int)sent[parts_taken].size;
         parts_taken++;
     } else if (room) {
         fits = false;
@@ -68,10 +69,9 @@ int aps_exchange_wait(struct aps_exchange *exchange)
     return *exchange->messages.outcome;
 }
 
-static void exchange_as(int rank, size_t most, unsigned char *parcels)
+static int exchange_as(int rank, size_t most, unsigned char *parcels)
 {
-    int outcome = MPI_SUCCESS;
-    int received = parts_sent > 0 ? (int)sent[0].size : 0;
+    int outcome = MPI_SUCCESS, received = 0;
     const struct aps_vcomm vcomm = {.rank = rank, .size = 2};
     struct aps_exchange exchange = {
         .messages = {.vcomm = &vcomm, .outcome = &outcome, .sizes = &received}};
@@ -85,15 +85,17 @@ static void exchange_as(int rank, size_t most, unsigned char *parcels)
     };
     struct aps_cost cost = {0};
 
-    (void)aps_varlen_exchange_run(&what, &cost);
+    return aps_varlen_exchange_run(&what, &cost);
 }
 
-/* Rank 1 sends to rank 0, whose buffer was full of `before`. */
-static void test_length(size_t most, size_t length, int before)
+/* Rank 1 sends to rank 0, whose buffer was full of `before`. In several parts the
+ * length travels, and `damage` is added to it. */
+static void test_length(size_t most, size_t length, int before, int damage)
 {
     const size_t stride = aps_varlen_stride(most);
     unsigned char *from = malloc(2 * stride), *to = malloc(2 * stride);
     unsigned char *bytes;
+    int rc;
 
     if (!from || !to)
         bail_out("out of memory");
@@ -105,11 +107,17 @@ static void test_length(size_t most, size_t length, int before)
            length + 1024 < stride ? length + 1024 : stride);
     fits = true;
     exchange_as(1, most, from);
-    exchange_as(0, most, to);
-    ok(fits && parts_taken == parts_sent &&
-           memcmp(aps_varlen_bytes(to, stride, 1), bytes, length) == 0,
-       "%zu bytes of %zu, in %d parts over bytes of %d", length, most,
-       parts_sent, before);
+    if (parts_sent > 1)
+        sent[0].bytes[0] += (unsigned char)damage;
+    rc = exchange_as(0, most, to);
+    if (parts_sent > 1 && damage)
+        ok(rc == MPI_ERR_OTHER, "%zu bytes of %zu with %d more in their length",
+           length, most, damage);
+    else
+        ok(rc == MPI_SUCCESS && fits && parts_taken == parts_sent &&
+               memcmp(aps_varlen_bytes(to, stride, 1), bytes, length) == 0,
+           "%zu bytes of %zu, in %d parts over bytes of %d", length, most,
+           parts_sent, before);
     while (parts_sent > 0)
         free(sent[--parts_sent].bytes);
     parts_taken = 0;
@@ -128,8 +136,10 @@ int main(void)
         for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
             if (lengths[l] > mosts[m])
                 continue;
-            test_length(mosts[m], lengths[l], 0);
-            test_length(mosts[m], lengths[l], 0x7f);
+            test_length(mosts[m], lengths[l], 0, 0);
+            test_length(mosts[m], lengths[l], 0x7f, 0);
+            if (m > 0)
+                test_length(mosts[m], lengths[l], 0, 64);
         }
     return done_testing();
 }

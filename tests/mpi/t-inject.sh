@@ -42,10 +42,10 @@ injected late:PMPI_Irecv:0:3:3 2 direct world nonblocking
 
 # --- damaged messages -------------------------------------------------------
 
-# Rank 1 damages one message: its bytes are others, or it is cut in its middle. The job
-# ends within the limit, without a signal. A damaged number in a message of data is not
-# detected; the byte of a row is 0 where INF or NaN on one rank would make the ranks
-# take other ways.
+# A rank damages one message: its bytes are others, or it is cut in its middle. The job
+# ends within the limit, without a signal, and by an error if an agreement is damaged or
+# a message cut. A damaged number in a message of data is not detected; the byte of a
+# row is 0 where INF or NaN on one rank would make the ranks take other ways.
 limit=60
 [ -z "${APS_TEST_TIMEOUT:-}" ] || limit=$APS_TEST_TIMEOUT
 
@@ -59,18 +59,19 @@ attempt()
     status=$?
 }
 
-# damage TAG MESSAGE ORDER: true if the job ends as it should
+# damage RANK TAG MESSAGE ORDER: true if the job ends as it should
 damage()
 {
     tried=$((tried + 1))
-    attempt "${3%:*}:tag$1:1:$2:${3#*:}"
+    attempt "${4%:*}:tag$2:$1:$3:${4#*:}"
     [ $status -ne 124 ] && [ $status -ne 137 ] &&
-        ! grep -q 'signal 11\|signal [678]\|malloc\|Sanitizer' "$tmp/stderr" &&
+        ! grep -q 'signal 11\|signal [678]\|malloc\|Sanitizer' "$tmp/stdout" \
+            "$tmp/stderr" &&
         grep -q '^# inject: message .* is damaged' "$tmp/stderr" &&
-        case $3 in
-        cut:*) grep -q '^apsmpi: .*failed' "$tmp/stderr" ;;
+        case $2,$4 in
+        0,* | *,cut:*) grep -q '^apsmpi: .*failed' "$tmp/stderr" ;;
         esac && return 0
-    echo "# $rule: message $2 of tag$1, ${3%:*}: status $status" >&2
+    echo "# $rule: message $3 of tag$2 from rank $1, ${4%:*}: status $status" >&2
     show_errors
     return 1
 }
@@ -83,19 +84,14 @@ kinds()
         awk '$0 != "APS_TAG_NONE" { print NR - 1 }'
 }
 
-# damage_each RANKS BYTE RULE: damages the first message of each kind, with the first
-# rule every agreement (tag 0), and with APS_TEST_LONG every message
-damage_each()
+# damage_first RANK TAG...: damages the rank's first message of each of these kinds,
+# with the first rule every agreement (tag 0), and with APS_TEST_LONG every message
+damage_first()
 {
-    ranks=$1 byte=$2 rule=$3
-    bad=0 tried=0
-    printf 'version: 1\nmin_count: 1\nsteps: auto\nlog: {file: %s, every: 1}\n' \
-        "$tmp/damage.csv" >"$tmp/damage.yaml"
-    echo "rules: [{$rule}]" >>"$tmp/damage.yaml"
-    attempt ''
-    cp "$tmp/stderr" "$tmp/clean"
-    for tag in $(kinds); do
-        sent=$(sed -n "s/^# inject: rank 1 sent \(.*\) messages of tag$tag\$/\1/p" \
+    from=$1
+    shift
+    for tag; do
+        sent=$(sed -n "s/^# inject: rank $from sent \(.*\) messages of tag$tag\$/\1/p" \
             "$tmp/clean")
         [ -n "$sent" ] || continue
         damaged="$damaged $tag"
@@ -105,10 +101,26 @@ damage_each()
         while [ $((message += 1)) -le "$last" ]; do
             # The first messages of a job are the same in all rows.
             [ "$tag" -ne 0 ] || [ "$row" -eq 0 ] || [ "$message" -gt 1 ] || continue
-            damage "$tag" "$message" "garble:$byte" || bad=$((bad + 1))
-            damage "$tag" "$message" cut:0 || bad=$((bad + 1))
+            damage "$from" "$tag" "$message" "garble:$byte" || bad=$((bad + 1))
+            damage "$from" "$tag" "$message" cut:0 || bad=$((bad + 1))
         done
     done
+}
+
+# damage_each RANKS BYTE RULE: rank 1 damages messages of each kind, and with the first
+# rule rank 0 agreements, which it broadcasts
+damage_each()
+{
+    ranks=$1 byte=$2 rule=$3
+    bad=0 tried=0
+    printf 'version: 1\nmin_count: 1\nsteps: auto\nlog: {file: %s, every: 1}\n' \
+        "$tmp/damage.csv" >"$tmp/damage.yaml"
+    echo "rules: [{$rule}]" >>"$tmp/damage.yaml"
+    attempt ''
+    cp "$tmp/stderr" "$tmp/clean"
+    # shellcheck disable=SC2046 # numbers
+    damage_first 1 $(kinds)
+    [ $row -gt 0 ] || damage_first 0 0
     row=$((row + 1))
     [ $bad -eq 0 ] && [ $tried -gt 0 ]
     check $? "$ranks ranks, $rule: jobs with a damaged message end, each of $tried"
@@ -121,6 +133,7 @@ done <<END
 4 255 format: e4m3, scale: aps, reduce: hierarchical
 2 0 format: e5m2, scale: {backoff: {start: 2^4, window: 20}}, reduce: hierarchical
 2 0 format: e5m2, scale: unit, reduce: direct
+2 255 format: e4m3, feedback: on
 2 255 format: e5m10, scale: none, reduce: ring
 2 255 format: e8m7, reduce: master, group: 1
 2 255 compress: ternary
