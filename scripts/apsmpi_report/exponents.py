@@ -55,9 +55,13 @@ def parse(row):
     binades = {}
     for item in row["binades"].split():
         exponent, number = map(int, item.split(":"))
+        if number < 1 or not -1074 <= exponent <= 1023:     # those of a double
+            raise ValueError(item)
         binades[exponent] = number
-    return (row["name"], *(int(row[name]) for name in (
-        "count", "zeros", "infinite", "nan")), binades)
+    counts = [int(row[name]) for name in ("count", "zeros", "infinite", "nan")]
+    if min(counts) < 0:
+        raise ValueError(counts)
+    return (row["name"], *counts, binades)
 
 
 def read_exponents(log):

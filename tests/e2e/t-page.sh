@@ -260,6 +260,9 @@ run,comm,call,step,epoch,layer,name,count,zeros,infinite,nan,binades
 20261123T060000.000000-1,MPI_COMM_WORLD,allreduce,0,0,1,,64,0,32,16,5:16
 20261124T060000.000000-2,MPI_COMM_WORLD,allreduce,0,0,1,,64,0,0,0,9:64
 20261123T060000.000000-1,MPI_COMM_WORLD,allreduce,0,0,2,,640,0,0,0,5:x
+20261123T060000.000000-1,MPI_COMM_WORLD,allreduce,0,0,2,,640,0,0,0,1000000000:1
+20261123T060000.000000-1,MPI_COMM_WORLD,allreduce,0,0,2,,640,0,0,0,5:0
+20261123T060000.000000-1,MPI_COMM_WORLD,allreduce,0,0,2,,640,-1,0,0,5:1
 END
 page --csv table.csv shadow.csv
 check 'histograms of exponents' about shape
@@ -268,8 +271,8 @@ check '... and what is in no binade' cells exponents \
     '0|2|12.50|0.00|0.00|-3|-3|-3|-1|-1'
 check '... INF and NaN' cells exponents '1|1|0.00|50.00|25.00|5|5|5|5|5'
 check '... not of other runs, nor of bad lines' test "$(wc -l <cells)" -eq 3
-check '... a bad line is noted' has err \
-    'shadow-exponents.csv: 1 malformed line skipped'
+check '... bad lines are noted' has err \
+    'shadow-exponents.csv: 4 malformed lines skipped'
 cp page.html shadow.html
 {
     cat shadow.csv

@@ -154,12 +154,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unsigned count;
 
     if (!end || (size_t)(end - data) >= sizeof line)
-        return 0;
+        return -1;
     memcpy(line, data, (size_t)(end - data));
     line[end - data] = '\0';
     if (sscanf(line, "%5u %159[^\n]", &count, keys) != 2 || count < 1 ||
         count > COUNT_MOST || !read_plan(keys, count, &plan))
-        return 0;
+        return -1;
     size -= (size_t)(end + 1 - data);
     try_blocks(&plan, count, end + 1, size);
     try_elements(&plan, count, end + 1, size);

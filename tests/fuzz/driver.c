@@ -49,10 +49,11 @@ static void keep_input(int number)
 }
 
 /* Runs the target on a copy without memory after it, so that a sanitizer can
- * find a read there. */
-static void run(const uint8_t *bytes, size_t size)
+ * find a read there. Returns its result. */
+static int run(const uint8_t *bytes, size_t size)
 {
     static const struct itimerval longest = {.it_value.tv_sec = LONGEST};
+    int result;
 
     current.size = size;
     current.bytes = malloc(size ? size : 1);
@@ -60,8 +61,9 @@ static void run(const uint8_t *bytes, size_t size)
         abort();
     memcpy(current.bytes, bytes, size);
     setitimer(ITIMER_PROF, &longest, NULL);
-    LLVMFuzzerTestOneInput(current.bytes, size);
+    result = LLVMFuzzerTestOneInput(current.bytes, size);
     free(current.bytes);
+    return result;
 }
 
 static uint64_t state = 1;
@@ -174,10 +176,13 @@ int main(int argc, char **argv)
         read_input(argv[first + (int)i], &inputs[i]);
     for (size_t i = 0; i < count; i++) {
         const size_t stride = inputs[i].size / 256 + 1;
+        int result = -1;
 
         for (size_t size = inputs[i].size % stride; size <= inputs[i].size;
              size += stride, runs++)
-            run(inputs[i].bytes, size);
+            result = run(inputs[i].bytes, size);
+        fuzz_require(result == 0, "%s: nothing can be tried",
+                     argv[first + (int)i]);
         for (int j = 0; j < MUTATIONS; j++, runs++)
             run_mutated(inputs, count, i);
     }

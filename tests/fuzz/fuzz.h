@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Returns 0. */
+/* Returns 0, or -1 if nothing can be tried with these bytes. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Ends the process with a message unless the condition is true. */

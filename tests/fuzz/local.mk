@@ -17,6 +17,7 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/blocks-kahan \
 	tests/fuzz/corpus/blocks-sign \
 	tests/fuzz/corpus/blocks-some \
+	tests/fuzz/corpus/log-exponents \
 	tests/fuzz/corpus/machine.yaml \
 	tests/fuzz/corpus/policy-keys \
 	tests/fuzz/corpus/policy-table \

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads round-off logs and mutations of them as apsmpi-report does:
+"""Reads round-off logs and mutations of them as apsmpi-report and apsmpi-suggest do,
+and histograms of exponents:
 
     log.py SECONDS FILE...
 
@@ -8,6 +9,7 @@ log.input in the working directory. Without seconds a file has 200 mutations, th
 in every run; with seconds, others in each run follow."""
 
 import argparse
+import csv
 import os
 import random
 import sys
@@ -17,7 +19,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "scripts"))
 
 from apsmpi_log.text import UserError  # noqa: E402
-from apsmpi_report import reading  # noqa: E402
+from apsmpi_report import exponents, reading  # noqa: E402
+from apsmpi_suggest.samples import Samples  # noqa: E402
 
 MUTATIONS = 200
 WORDS = [b",", b"\n", b'"', b"#", b"-", b"nan", b"1e999", b"9" * 20, b"\xff", b"",
@@ -37,18 +40,37 @@ def mutate(data, chance):
     return data
 
 
+def read_exponents(data):
+    lines = data.decode("utf-8", "replace").splitlines()
+    histogram = exponents.Histogram()
+    reader = csv.DictReader(lines)
+    while True:
+        try:
+            histogram.add(exponents.parse(next(reader)))
+        except StopIteration:
+            break
+        except (csv.Error, ValueError, AttributeError, TypeError, KeyError):
+            pass
+    histogram.quantile(0.5)
+
+
 def read(data, chance):
     options = argparse.Namespace(
         by=chance.choice(("layer", "step", "epoch", "format")), comm=None,
         last=chance.random() < .3, since=None, layers=None)
-    log = reading.Log("log", options)
+    suggest = chance.random() < .5
+    log = (Samples("log", chance.choice((None, "last")), None, reading.note) if suggest
+           else reading.Log("log", options))
     try:
         while data:
             size = chance.randint(1, len(data))
             log.feed(data[:size])
             data = data[size:]
         log.finish()
-        list(log.summary().items())
+        if suggest:
+            log.gather({})
+        else:
+            list(log.summary().items())
     except UserError:
         pass
 
@@ -66,7 +88,10 @@ def main(seconds, paths):
         if runs >= len(files):
             data = mutate(data, chance)
         try:
-            read(data, chance)
+            if b"binades" in data[:100]:
+                read_exponents(data)
+            else:
+                read(data, chance)
         except BaseException:
             with open("log.input", "wb") as file:
                 file.write(data)

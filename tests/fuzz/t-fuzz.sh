@@ -38,8 +38,10 @@ for target in policy table machine wire blocks; do
     try $target "$built/$target" --seconds "$seconds" "$@"
 done
 if command -v "${PYTHON3:-python3}" >/dev/null; then
-    try log "${PYTHON3:-python3}" "$top/tests/fuzz/log.py" "$seconds" \
-        "$top/tests/e2e/data/report.csv"
+    "${PYTHON3:-python3}" "$top/tests/e2e/suggest_log.py" candidates.csv &&
+        try log "${PYTHON3:-python3}" "$top/tests/fuzz/log.py" "$seconds" \
+            "$top/tests/e2e/data/report.csv" candidates.csv "$corpus/log-exponents"
+    rm -f candidates.csv
 else
     echo "ok $((number += 1)) - log # SKIP there is no Python"
 fi

@@ -12,6 +12,7 @@
 #include "codec/codec.h"
 #include "compress/indices.h"
 #include "compress/ternary.h"
+#include "compress/ternary_sums.h"
 #include "compress/vote.h"
 #include "fuzz/fuzz.h"
 #include "number/parse.h"
@@ -144,26 +145,31 @@ static void try_indices(size_t n, const struct bytes *bytes)
 
 static void try_ternary(size_t n, const struct bytes *bytes)
 {
+    const int ranks = 1 + (int)(bytes->size % 9);
     uint8_t *digits = take(bytes, aps_ternary_bytes(n));
+    uint8_t *packed = take(bytes, aps_ternary_sum_bytes(ranks, n));
+    const size_t y_bytes = 2 * n * sizeof(float);
     float *y[APS_CPUS];
     int16_t *sums[APS_CPUS];
 
     for (size_t i = 0; i < APS_CPUS; i++) {
         const enum aps_cpu cpu = (enum aps_cpu)i;
 
-        y[i] = allocate(n * sizeof *y[i]);
+        y[i] = allocate(y_bytes);
         sums[i] = allocate(n * sizeof *sums[i]);
         memset(sums[i], 0, n * sizeof *sums[i]);
         if (!aps_cpu_supported(cpu)) {
-            memcpy(y[i], y[0], n * sizeof *y[i]);
+            memcpy(y[i], y[0], y_bytes);
             memcpy(sums[i], sums[0], n * sizeof *sums[i]);
             continue;
         }
         aps_ternary_decode(digits, n, 0.5f, cpu, y[i]);
+        aps_ternary_sum_decode(packed, n, ranks, 0.5f, cpu, y[i] + n);
         aps_ternary_add(digits, n, cpu, sums[i]);
+        aps_ternary_sum_add(packed, n, ranks, cpu, sums[i]);
     }
     for (size_t i = 0; i < APS_CPUS; i++) {
-        fuzz_require(memcmp(y[i], y[0], n * sizeof *y[i]) == 0 &&
+        fuzz_require(memcmp(y[i], y[0], y_bytes) == 0 &&
                          memcmp(sums[i], sums[0], n * sizeof *sums[i]) == 0,
                      "%s decodes ternary digits differently", cpus[i]);
         if (i > 0) {
@@ -174,6 +180,7 @@ static void try_ternary(size_t n, const struct bytes *bytes)
     free(y[0]);
     free(sums[0]);
     free(digits);
+    free(packed);
 }
 
 static void try_vote(size_t n, const struct bytes *bytes)
@@ -207,12 +214,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int exponent;
 
     if (!end || (size_t)(end - data) >= sizeof line)
-        return 0;
+        return -1;
     memcpy(line, data, (size_t)(end - data));
     line[end - data] = '\0';
     if (sscanf(line, "%63s %5u %5d", name, &count, &exponent) != 3 ||
         count < 1 || count > COUNT_MOST || exponent < -400 || exponent > 400)
-        return 0;
+        return -1;
     bytes = (struct bytes){end + 1, size - (size_t)(end - data) - 1};
     if (aps_format_parse(name, &format, NULL) == 0)
         try_format(&format, count, exponent, &bytes);
