@@ -99,6 +99,8 @@ finish_seeds()
 {
     awk '{ seeds++; communicators += $6; calls += $8; rewritten += $NF }
         END { print "# " seeds " seeds: " communicators " communicators, " \
-                  calls " calls, " rewritten " all-reduces rewritten" }' lines >&2
+                  calls " calls, " rewritten " all-reduces rewritten"
+              exit !rewritten }' lines >&2
+    check $? 'the programs have rewritten calls'
     finish
 }

@@ -7,7 +7,7 @@ tests_soak_soak_LDADD = $(MPI_TEST_LDADD)
 TESTS += tests/soak/t-soak.sh
 dist_check_SCRIPTS += tests/soak/t-soak.sh
 
-# `make soak HOURS=1`; without it `make check` runs ten seconds.
+# `make soak HOURS=1`; without it `make check` runs seven seconds.
 HOURS = 1
 .PHONY: soak
 soak: tests/soak/soak tests/random/random tests/tap/yield.la libapsmpi.la apsmpi
