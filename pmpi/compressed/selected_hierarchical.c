@@ -320,7 +320,7 @@ static int levels_sum_groups(struct run *run, int rc)
     for (int i = 0; i < peers && rc == MPI_SUCCESS; i++)
         levels_add_elements(run, i);
     if (run->damaged)
-        rc = *run->site->peers->messages.outcome = MPI_ERR_OTHER;
+        rc = *run->site->group->messages.outcome = MPI_ERR_OTHER;
     return rc;
 }
 

@@ -99,7 +99,7 @@ static void entry_fortran_iallreduce(void *_Atomic *kept, const char *name,
                                      MPI_Fint *error)
 {
     nonblocking_fn *next;
-    MPI_Request handle;
+    MPI_Request handle = MPI_REQUEST_NULL;
     int rc;
 
     if (aps_job()->foreign) {
@@ -119,8 +119,7 @@ static void entry_fortran_iallreduce(void *_Atomic *kept, const char *name,
             .comm = PMPI_Comm_f2c(*comm),
         },
         &handle);
-    if (rc == MPI_SUCCESS)
-        *request = PMPI_Request_c2f(handle);
+    *request = PMPI_Request_c2f(handle);
     entry_fortran_give(error, rc);
 }
 

@@ -156,9 +156,9 @@ static bool direct_allocate_on_device(struct aps_direct *direct,
     unsigned char *next;
 
     direct->steps = aps_direct_devices_create(direct->rank, direct->size);
-    direct->allocation =
-        aps_direct_devices_allocate(direct->steps, memory->device, near,
-                                    sum + 3 * APS_DIRECT_DEPTH * blocks + 16);
+    direct->allocation = aps_direct_devices_allocate(
+        direct->steps, aps_vcomm_rank(direct->vcomm, direct->rank),
+        memory->device, near, sum + 3 * APS_DIRECT_DEPTH * blocks + 16);
     if (!direct->allocation)
         return false;
     direct->verbs = memory->device;

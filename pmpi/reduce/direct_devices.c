@@ -33,6 +33,7 @@ void aps_direct_devices_destroy(struct aps_direct_devices *devices)
 }
 
 void *aps_direct_devices_allocate(const struct aps_direct_devices *devices,
+                                  int rank,
                                   const struct aps_device_memory *verbs,
                                   const float *near, size_t bytes)
 {
@@ -45,7 +46,7 @@ void *aps_direct_devices_allocate(const struct aps_direct_devices *devices,
         allocation = NULL;
     }
     if (!allocation)
-        aps_message(devices ? devices->rank : -1,
+        aps_message(rank,
                     "encoded bytes cannot lie in GPU memory: %s: MPI gets them "
                     "in host memory",
                     cause);

@@ -26,9 +26,10 @@ struct aps_direct_devices *aps_direct_devices_create(int rank, int size);
 void aps_direct_devices_destroy(struct aps_direct_devices *devices);
 
 /* Allocates memory on the GPU that holds `near`, for the stages. Returns NULL
- * and prints the cause if that fails. `devices` may be NULL, if it was out of
- * memory. */
+ * and prints the cause as `rank` if that fails. `devices` may be
+ * NULL, if it was out of memory. */
 void *aps_direct_devices_allocate(const struct aps_direct_devices *devices,
+                                  int rank,
                                   const struct aps_device_memory *verbs,
                                   const float *near, size_t bytes);
 

@@ -49,11 +49,11 @@ injected late:PMPI_Irecv:0:3:3 2 direct world nonblocking
 limit=60
 [ -z "${APS_TEST_TIMEOUT:-}" ] || limit=$APS_TEST_TIMEOUT
 
-# attempt ORDER: a job with $ranks and $tmp/damage.yaml; leaves $status
+# attempt ORDER: a job with $ranks on $nodes, and $tmp/damage.yaml; leaves $status
 attempt()
 {
     timeout -k 5 "$limit" $launch -n "$ranks" -genv LD_PRELOAD "$library" \
-        -genv APSMPI_TEST_NODES 2 -genv INJECT_REPORT 1 -genv INJECT "$1" \
+        -genv APSMPI_TEST_NODES "$nodes" -genv INJECT_REPORT 1 -genv INJECT "$1" \
         -genv APSMPI_POLICY "$tmp/damage.yaml" "$mpi/faulty" world blocking fatal \
         >"$tmp/stdout" 2>"$tmp/stderr" </dev/null
     status=$?
@@ -107,11 +107,11 @@ damage_first()
     done
 }
 
-# damage_each RANKS BYTE RULE: rank 1 damages messages of each kind, and with the first
-# rule rank 0 agreements, which it broadcasts
+# damage_each RANKS NODES BYTE RULE: rank 1 damages messages of each kind, and with the
+# first rule rank 0 agreements, which it broadcasts
 damage_each()
 {
-    ranks=$1 byte=$2 rule=$3
+    ranks=$1 nodes=$2 byte=$3 rule=$4
     bad=0 tried=0
     printf 'version: 1\nmin_count: 1\nsteps: auto\nlog: {file: %s, every: 1}\n' \
         "$tmp/damage.csv" >"$tmp/damage.yaml"
@@ -123,28 +123,29 @@ damage_each()
     [ $row -gt 0 ] || damage_first 0 0
     row=$((row + 1))
     [ $bad -eq 0 ] && [ $tried -gt 0 ]
-    check $? "$ranks ranks, $rule: jobs with a damaged message end, each of $tried"
+    check $? "$ranks ranks, $nodes nodes, $rule: $tried damaged messages end the job"
 }
 row=0 damaged=
-while read -r ranks byte rule; do
-    damage_each "$ranks" "$byte" "$rule"
+while read -r ranks nodes byte rule; do
+    damage_each "$ranks" "$nodes" "$byte" "$rule"
 done <<END
-2 255 format: e4m3, scale: aps, reduce: direct
-4 255 format: e4m3, scale: aps, reduce: hierarchical
-2 0 format: e5m2, scale: {backoff: {start: 2^4, window: 20}}, reduce: hierarchical
-2 0 format: e5m2, scale: unit, reduce: direct
-2 255 format: e4m3, feedback: on
-2 255 format: e5m10, scale: none, reduce: ring
-2 255 format: e8m7, reduce: master, group: 1
-2 255 compress: ternary
-2 0 compress: vote
-2 255 compress: {threshold: {value: 0.5, density: 1}}, reduce: gather
-2 0 compress: {powersgd: {rank: 2, min_ratio: 1}}
-2 0 compress: {chunks: {density: 0.3, size: 64}}
-2 255 compress: {topk: 0.1}, reduce: direct
-4 255 compress: {topk: 0.1}, reduce: hierarchical
-2 255 reduce: auto, format: e5m10
-2 255 format: {auto: [e5m2, e5m10], target: snr 20dB}
+2 2 255 format: e4m3, scale: aps, reduce: direct
+4 2 255 format: e4m3, scale: aps, reduce: hierarchical
+2 2 0 format: e5m2, scale: {backoff: {start: 2^4, window: 20}}, reduce: hierarchical
+2 2 0 format: e5m2, scale: unit, reduce: direct
+2 2 255 format: e4m3, feedback: on
+2 2 255 format: e5m10, scale: none, reduce: ring
+2 2 255 format: e8m7, reduce: master, group: 1
+2 2 255 compress: ternary
+2 2 0 compress: vote
+2 2 255 compress: {threshold: {value: 0.5, density: 1}}, reduce: gather
+2 2 0 compress: {powersgd: {rank: 2, min_ratio: 1}}
+2 2 0 compress: {chunks: {density: 0.3, size: 64}}
+2 2 255 compress: {topk: 0.1}, reduce: direct
+4 2 255 compress: {topk: 0.1}, reduce: hierarchical
+2 1 255 compress: {topk: 0.1}, reduce: hierarchical
+2 2 255 reduce: auto, format: e5m10
+2 2 255 format: {auto: [e5m2, e5m10], target: snr 20dB}
 END
 for tag in $(kinds); do
     case "$damaged " in
