@@ -79,17 +79,6 @@ struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
 
 /* --- records -------------------------------------------------------------- */
 
-void aps_record_merge(struct aps_scale_record *record,
-                      const struct aps_scale_record *other)
-{
-    if (other->in_max > record->in_max)
-        record->in_max = other->in_max;
-    if (other->sum_max > record->sum_max)
-        record->sum_max = other->sum_max;
-    record->over |= other->over;
-    record->nonfinite |= other->nonfinite;
-}
-
 struct aps_scale_record aps_blocks_record(const struct aps_wire *wire,
                                           int count,
                                           const unsigned char *blocks,
@@ -104,13 +93,13 @@ struct aps_scale_record aps_blocks_record(const struct aps_wire *wire,
 
         memcpy(&header, block, sizeof header);
         memcpy(&values, block + sizeof header, sizeof values);
-        aps_record_merge(&record,
-                         &(struct aps_scale_record){
-                             .in_max = values.in_max,
-                             .sum_max = values.sum_max,
-                             .over = header.record & APS_RECORD_OVER,
-                             .nonfinite = header.record & APS_RECORD_NONFINITE,
-                         });
+        aps_scale_record_add(
+            &record, &(struct aps_scale_record){
+                         .in_max = values.in_max,
+                         .sum_max = values.sum_max,
+                         .over = header.record & APS_RECORD_OVER,
+                         .nonfinite = header.record & APS_RECORD_NONFINITE,
+                     });
     }
     return record;
 }

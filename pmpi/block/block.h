@@ -74,7 +74,7 @@ static inline bool aps_wire_may_step_over(const struct aps_wire *wire)
 /* True if the magnitude of a block must be known before the block is encoded. */
 static inline bool aps_wire_measures(const struct aps_wire *wire)
 {
-    return wire->records || aps_scale_ops_of(&wire->scale)->needs_magnitude ||
+    return wire->records || aps_scale_ops_of(&wire->scale)->per_block ||
            aps_wire_may_step_over(wire);
 }
 
@@ -296,10 +296,6 @@ struct aps_scale_record aps_blocks_record(const struct aps_wire *wire,
                                           int count,
                                           const unsigned char *blocks,
                                           size_t stride);
-
-/* Merges a record into another one: the greater magnitudes, and all flags. */
-void aps_record_merge(struct aps_scale_record *record,
-                      const struct aps_scale_record *other);
 
 /* Slice i of `parts` of n elements. Its bounds are multiples of `granule`
  * elements, the wire's granule (aps_codec_granule). */

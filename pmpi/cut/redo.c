@@ -23,7 +23,7 @@ bool aps_redo_settle(struct aps_scale_call *call, size_t begin, size_t n,
 
     if (!call)
         return true;
-    aps_record_merge(&call->record, record);
+    aps_scale_record_add(&call->record, record);
     if (!record->over || !call->redo)
         return true;
     call->pieces[unit / 8] |= (unsigned char)(1u << unit % 8);

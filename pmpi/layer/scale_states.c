@@ -226,17 +226,6 @@ bool aps_scale_state_begin(struct aps_scale_state *state,
     return is_least;
 }
 
-static void states_merge(struct aps_scale_record *record,
-                         const struct aps_scale_record *other)
-{
-    if (other->in_max > record->in_max)
-        record->in_max = other->in_max;
-    if (other->sum_max > record->sum_max)
-        record->sum_max = other->sum_max;
-    record->over |= other->over;
-    record->nonfinite |= other->nonfinite;
-}
-
 bool aps_scale_state_end(struct aps_scale_state *state,
                          const struct aps_format *format, int ranks,
                          const struct aps_scale_record *record, double *least)
@@ -244,6 +233,6 @@ bool aps_scale_state_end(struct aps_scale_state *state,
     if (aps_scale_scope(&state->scale) == APS_SCOPE_LAYER)
         return states_learn(state, format, ranks, record, least);
     state->pending = true;
-    states_merge(&state->record, record);
+    aps_scale_record_add(&state->record, record);
     return false;
 }

@@ -165,7 +165,7 @@ static void run_chunk(struct run *run)
                 aps_redo_record(&run->outside, run->count, run->results,
                                 run->part_stride, slice.length);
 
-            aps_record_merge(&record, &part);
+            aps_scale_record_add(&record, &part);
         }
     }
     if (!play->failed && aps_redo_settle(piece->vector->state, piece->begin,

@@ -33,7 +33,7 @@ static void ring_add_fp32(const struct aps_wire *wire,
     }
     for (size_t i = 0; i < slice.length; i++)
         partial->sum[i] += x[i];
-    aps_record_merge(&partial->record, &record);
+    aps_scale_record_add(&partial->record, &record);
 }
 
 /* Adds the values of rank `rank` to an encoded sum, and encodes the sum to the

@@ -411,7 +411,7 @@ stages_results_record(const struct aps_hierarchical_run *run, size_t k,
             run->layout.part_stride,
             aps_piece_slice(piece, h->owners, owner).length);
 
-        aps_record_merge(&record, &part);
+        aps_scale_record_add(&record, &part);
     }
     return record;
 }

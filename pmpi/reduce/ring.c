@@ -140,7 +140,7 @@ static void ring_merge_record(const struct aps_wire *wire, int p,
     if (!wire->records)
         return;
     memcpy(&came, partial + (size_t)p * sizeof came, sizeof came);
-    aps_record_merge(record, &came);
+    aps_scale_record_add(record, &came);
 }
 
 /* Returns the bytes of the partial sum of a slice. */

@@ -52,11 +52,6 @@ static size_t autoflex_window(const struct aps_scale *scale)
     return (size_t)scale->parameters[APS_AUTOFLEX_WINDOW];
 }
 
-static size_t autoflex_state_bytes(const struct aps_scale *scale)
-{
-    return sizeof(struct autoflex) + 2 * autoflex_window(scale) * sizeof(float);
-}
-
 static enum aps_scale_question autoflex_question(const struct aps_scale *scale,
                                                  const void *state)
 {
@@ -167,7 +162,8 @@ static void autoflex_behave(const struct aps_scale *scale,
 }
 
 const struct aps_scale_ops aps_scale_ops_autoflex = {
-    .state_bytes = autoflex_state_bytes,
+    .state_bytes = sizeof(struct autoflex),
+    .call_bytes = 2 * sizeof(float),
     .question = autoflex_question,
     .learn = autoflex_learn,
     .predict = autoflex_predict,

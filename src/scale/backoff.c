@@ -29,12 +29,6 @@ struct backoff {
     int64_t after; /* last + 1 */
 };
 
-static size_t backoff_state_bytes(const struct aps_scale *scale)
-{
-    (void)scale;
-    return sizeof(struct backoff);
-}
-
 /* Returns the current S. */
 static double backoff_scale(const struct aps_scale *scale, const void *state)
 {
@@ -101,11 +95,6 @@ static void backoff_round(const double *parameters, char *buffer, size_t size)
              aps_scale_explain_number(ldexp(1, aps_floor_log2(start)), power));
 }
 
-static double backoff_least(const struct aps_scale *scale)
-{
-    return scale->parameters[APS_BACKOFF_MIN];
-}
-
 static void backoff_behave(const struct aps_scale *scale,
                            const struct aps_format *format, char *buffer,
                            size_t size)
@@ -150,9 +139,9 @@ static bool backoff_doubt(const struct aps_scale *scale,
 }
 
 const struct aps_scale_ops aps_scale_ops_backoff = {
-    .state_bytes = backoff_state_bytes,
+    .state_bytes = sizeof(struct backoff),
     .predict = backoff_predict,
-    .least = backoff_least,
+    .least = APS_BACKOFF_MIN,
     .update = backoff_update,
     .on_overflow = APS_BACKOFF_ON_OVERFLOW,
     .scope = APS_BACKOFF_SCOPE,

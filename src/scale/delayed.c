@@ -30,11 +30,6 @@ static size_t delayed_history(const struct aps_scale *scale)
     return (size_t)scale->parameters[APS_DELAYED_HISTORY];
 }
 
-static size_t delayed_state_bytes(const struct aps_scale *scale)
-{
-    return sizeof(struct delayed) + 2 * delayed_history(scale) * sizeof(float);
-}
-
 static enum aps_scale_question delayed_question(const struct aps_scale *scale,
                                                 const void *state)
 {
@@ -133,7 +128,8 @@ static void delayed_behave(const struct aps_scale *scale,
 }
 
 const struct aps_scale_ops aps_scale_ops_delayed = {
-    .state_bytes = delayed_state_bytes,
+    .state_bytes = sizeof(struct delayed),
+    .call_bytes = 2 * sizeof(float),
     .question = delayed_question,
     .learn = delayed_learn,
     .predict = delayed_predict,

@@ -36,12 +36,6 @@ struct dfxp {
     struct counter in, sum;
 };
 
-static size_t dfxp_state_bytes(const struct aps_scale *scale)
-{
-    (void)scale;
-    return sizeof(struct dfxp);
-}
-
 static enum aps_scale_question dfxp_question(const struct aps_scale *scale,
                                              const void *state)
 {
@@ -138,7 +132,7 @@ static void dfxp_behave(const struct aps_scale *scale,
 }
 
 const struct aps_scale_ops aps_scale_ops_dfxp = {
-    .state_bytes = dfxp_state_bytes,
+    .state_bytes = sizeof(struct dfxp),
     .question = dfxp_question,
     .learn = dfxp_learn,
     .predict = dfxp_predict,

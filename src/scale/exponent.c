@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scales aps and aps-tight, and the functions of aps.h for their exponents. */
+/* The exponents of APS, and the functions of aps.h for them. */
 #include "config.h"
 
 #include "scale/exponent.h"
@@ -33,18 +33,6 @@ int aps_scale_aps(const struct aps_format *format, int max_exponent)
     return format->upper - max_exponent;
 }
 
-static int aps_stage_exponent(const struct aps_scale *scale,
-                              const struct aps_format *format, int max_exponent)
-{
-    (void)scale;
-    return aps_scale_aps(format, max_exponent);
-}
-
-const struct aps_scale_ops aps_scale_ops_aps = {
-    .agreed = true,
-    .stage_exponent = aps_stage_exponent,
-};
-
 int aps_scale_aps_tight(const struct aps_format *format, float max)
 {
     float largest = aps_format_max(format);
@@ -57,19 +45,6 @@ int aps_scale_aps_tight(const struct aps_format *format, float max)
     largest_mantissa = frexp(largest, &largest_exponent);
     return largest_exponent - max_exponent - (max_mantissa > largest_mantissa);
 }
-
-static int aps_tight_block_exponent(const struct aps_scale *scale,
-                                    const struct aps_format *format, float max)
-{
-    (void)scale;
-    return aps_scale_aps_tight(format, max);
-}
-
-const struct aps_scale_ops aps_scale_ops_aps_tight = {
-    .needs_magnitude = true,
-    .per_block = true,
-    .block_exponent = aps_tight_block_exponent,
-};
 
 /* --- aps.h ---------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #ifndef APS_SCALE_EXPONENT_H
 #define APS_SCALE_EXPONENT_H
 
-#include "scale/scale.h"
+#include "aps.h"
 
 /* Returns ceil(log2(ranks * max)) for max > 0, APS_EXPONENT_ZERO (aps.h) for
  * max == 0: the x of the APS paper's Algorithm 1 (FindMaxExp) for one rank,

@@ -37,12 +37,6 @@ struct logmax {
     double missing, slow_missing; /* beta^count: the missing weights */
 };
 
-static size_t logmax_state_bytes(const struct aps_scale *scale)
-{
-    (void)scale;
-    return sizeof(struct logmax);
-}
-
 static enum aps_scale_question logmax_question(const struct aps_scale *scale,
                                                const void *state)
 {
@@ -114,11 +108,6 @@ static void logmax_update(const struct aps_scale *scale, void *state,
     logmax->count++;
 }
 
-static double logmax_least(const struct aps_scale *scale)
-{
-    return scale->parameters[APS_LOGMAX_MIN];
-}
-
 static void logmax_behave(const struct aps_scale *scale,
                           const struct aps_format *format, char *buffer,
                           size_t size)
@@ -139,11 +128,11 @@ static void logmax_behave(const struct aps_scale *scale,
 }
 
 const struct aps_scale_ops aps_scale_ops_logmax = {
-    .state_bytes = logmax_state_bytes,
+    .state_bytes = sizeof(struct logmax),
     .question = logmax_question,
     .learn = logmax_learn,
     .predict = logmax_predict,
-    .least = logmax_least,
+    .least = APS_LOGMAX_MIN,
     .update = logmax_update,
     .on_overflow = APS_LOGMAX_ON_OVERFLOW,
     .scope = APS_LOGMAX_SCOPE,

@@ -7,6 +7,10 @@
 #include <stdio.h>
 
 #include "codec/codec.h"
+#include "scale/exponent.h"
+
+const struct aps_scale_ops aps_scale_ops_aps = {.agreed = true};
+const struct aps_scale_ops aps_scale_ops_aps_tight = {.per_block = true};
 
 /* Exponents of floats, and of sums of floats, are below this number. */
 #define EXPONENT_MOST 1000
@@ -47,23 +51,21 @@ int aps_scale_table(const struct aps_scale *scale)
 int aps_scale_stage_exponent(const struct aps_scale *scale,
                              const struct aps_format *format, int max_exponent)
 {
-    const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
-
     /* Other ranks may have sent an exponent that floats do not have. */
     if (max_exponent > EXPONENT_MOST ||
         (max_exponent < -EXPONENT_MOST && max_exponent != APS_EXPONENT_ZERO))
         max_exponent = EXPONENT_MOST;
-    return ops->agreed ? ops->stage_exponent(scale, format, max_exponent) : 0;
+    return aps_scale_ops_of(scale)->agreed ? aps_scale_aps(format, max_exponent)
+                                           : 0;
 }
 
 int aps_scale_block_exponent(const struct aps_scale *scale,
                              const struct aps_format *format,
                              struct aps_magnitude magnitude, int stage_exponent)
 {
-    const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
-
-    return ops->per_block ? ops->block_exponent(scale, format, magnitude.max)
-                          : stage_exponent;
+    return aps_scale_ops_of(scale)->per_block
+               ? aps_scale_aps_tight(format, magnitude.max)
+               : stage_exponent;
 }
 
 struct aps_scaling aps_scale_scaling(const struct aps_scale *scale,
@@ -96,7 +98,10 @@ size_t aps_scale_state_bytes(const struct aps_scale *scale)
 {
     const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
 
-    return ops->state_bytes ? ops->state_bytes(scale) : 0;
+    /* Other scales may have a parameter 0 that no size_t holds. */
+    return ops->state_bytes +
+           (ops->call_bytes ? ops->call_bytes * (size_t)scale->parameters[0]
+                            : 0);
 }
 
 enum aps_scale_question aps_scale_question(const struct aps_scale *scale,
@@ -140,13 +145,24 @@ bool aps_scale_is_min(const struct aps_scale *scale, const void *state,
     const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
     int above; /* floor(log2(least)) + 1 */
 
-    if (!ops->least)
+    if (ops->least == 0)
         return false;
-    (void)frexp(ops->least(scale), &above);
+    (void)frexp(scale->parameters[ops->least], &above);
     if (aps_scale_predict(scale, state, format, ranks).exponent >= above)
         return false;
-    *least = ops->least(scale);
+    *least = scale->parameters[ops->least];
     return true;
+}
+
+void aps_scale_record_add(struct aps_scale_record *record,
+                          const struct aps_scale_record *other)
+{
+    if (other->in_max > record->in_max)
+        record->in_max = other->in_max;
+    if (other->sum_max > record->sum_max)
+        record->sum_max = other->sum_max;
+    record->over |= other->over;
+    record->nonfinite |= other->nonfinite;
 }
 
 void aps_scale_update(const struct aps_scale *scale, void *state,

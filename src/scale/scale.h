@@ -93,15 +93,16 @@ struct aps_scale_prediction {
 struct aps_scale_ops {
     /*
      * The bytes of the state from which the exponent follows, before the data
-     * is seen: plain memory without pointers, zeros when it is new. May be
-     * NULL: the scale has no state. The results of the functions below depend
+     * is seen: plain memory without pointers, zeros when it is new. 0: the
+     * scale has no state. The results of the functions below depend
      * only on their arguments, which are equal on all ranks; `ranks` is the
      * number of contributions in a sum.
      *
      * A call asks `question`, passes the answer to `learn` if there is one,
      * uses `predict`, and at its end gives the record to `update`.
      */
-    size_t (*state_bytes)(const struct aps_scale *scale);
+    size_t state_bytes;
+    size_t call_bytes; /* more for each call of a history, parameter 0 */
     enum aps_scale_question (*question)(const struct aps_scale *scale,
                                         const void *state);
     void (*learn)(const struct aps_scale *scale, void *state,
@@ -115,8 +116,7 @@ struct aps_scale_ops {
                    const struct aps_format *format, int ranks,
                    const struct aps_scale_record *record);
 
-    /* The policy's lower bound of the scale; may be NULL. */
-    double (*least)(const struct aps_scale *scale);
+    int least; /* index of the parameter that bounds the scale; 0: none */
 
     /* Index of the parameter that the layer table's column `scale` sets, or -1;
      * may be NULL. */
@@ -129,27 +129,14 @@ struct aps_scale_ops {
     int scope;
 
     /* True if the ranks of a stage agree on one exponent before the data, by a
-     * message of exponents: the MAX of aps_scale_max_exponent. */
+     * message of exponents: the MAX of aps_scale_max_exponent, and
+     * aps_scale_aps makes it theirs. */
     bool agreed;
 
-    /* True if the magnitude of a block must be known when it is encoded. A
-     * scale with a state always needs it, for the record. */
-    bool needs_magnitude;
-
-    /* True if each block has an exponent of its own, so that decoded values
-     * depend on the cuts between blocks. The scale then needs the magnitude,
-     * and the exponent lets no finite value of the block overflow. */
+    /* True if each block has an exponent of its own, from its magnitude
+     * (aps_scale_aps_tight), so that decoded values depend on the cuts between
+     * blocks. It lets no finite value of the block overflow. */
     bool per_block;
-
-    /* Returns the exponent of a stage whose ranks have agreed on max_exponent,
-     * APS_EXPONENT_ZERO for zeros. For agreed scales. */
-    int (*stage_exponent)(const struct aps_scale *scale,
-                          const struct aps_format *format, int max_exponent);
-
-    /* Returns the exponent of a block whose greatest finite magnitude is max, 0
-     * for zeros. For scales per block. */
-    int (*block_exponent)(const struct aps_scale *scale,
-                          const struct aps_format *format, float max);
 
     /* Returns the factor of values, a float above 0, if the policy gives it;
      * exponents then are 0. May be NULL: the factor is 2^exponent. */
@@ -213,6 +200,10 @@ struct aps_scale_prediction aps_scale_predict(const struct aps_scale *scale,
 bool aps_scale_is_min(const struct aps_scale *scale, const void *state,
                       const struct aps_format *format, int ranks,
                       double *least);
+
+/* Adds a record to another one: the greater magnitudes, and all flags. */
+void aps_scale_record_add(struct aps_scale_record *record,
+                          const struct aps_scale_record *other);
 
 /* A call that held only zeros, an INF or a NaN changes nothing. */
 void aps_scale_update(const struct aps_scale *scale, void *state,

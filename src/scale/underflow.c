@@ -43,12 +43,6 @@ struct underflow {
     double log_ratio; /* log2(a / lambda_min) */
 };
 
-static size_t underflow_state_bytes(const struct aps_scale *scale)
-{
-    (void)scale;
-    return sizeof(struct underflow);
-}
-
 static bool underflow_is_normal(const struct aps_scale *scale)
 {
     return scale->parameters[APS_UNDERFLOW_MODEL] == APS_UNDERFLOW_NORMAL;
@@ -201,7 +195,7 @@ static bool underflow_doubt(const struct aps_scale *scale,
 }
 
 const struct aps_scale_ops aps_scale_ops_underflow = {
-    .state_bytes = underflow_state_bytes,
+    .state_bytes = sizeof(struct underflow),
     .question = underflow_question,
     .learn = underflow_learn,
     .predict = underflow_predict,

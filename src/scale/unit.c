@@ -30,12 +30,6 @@ struct unit {
     int first;                       /* its max exponent */
 };
 
-static size_t unit_state_bytes(const struct aps_scale *scale)
-{
-    (void)scale;
-    return sizeof(struct unit);
-}
-
 static bool unit_is_tabled(const struct aps_scale *scale)
 {
     return scale->parameters[APS_UNIT_FROM] == APS_UNIT_TABLE;
@@ -154,7 +148,7 @@ static bool unit_doubt(const struct aps_scale *scale,
 }
 
 const struct aps_scale_ops aps_scale_ops_unit = {
-    .state_bytes = unit_state_bytes,
+    .state_bytes = sizeof(struct unit),
     .question = unit_question,
     .learn = unit_learn,
     .predict = unit_predict,

@@ -32,13 +32,6 @@ static void test_row(enum aps_scale_kind kind)
     ok(strcmp(name, aps_scale_names[kind]) == 0 && ops == aps_scales[kind] &&
            has_only_name(kind),
        "%s: the name of one scale alone", name);
-    ok(ops->agreed == (ops->stage_exponent != NULL),
-       "%s: a stage has an exponent where its ranks agree on one", name);
-    ok(ops->per_block == (ops->block_exponent != NULL),
-       "%s: a block has an exponent of its own where scales are per block",
-       name);
-    ok(!ops->per_block || ops->needs_magnitude,
-       "%s: an exponent of its own needs the magnitude", name);
     ok(!ops->agreed || !ops->per_block,
        "%s: an exponent is the stage's or the block's", name);
     ok(ops->agreed || aps_scale_stage_exponent(&scale, &format, 9) == 0,

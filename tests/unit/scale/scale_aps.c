@@ -166,7 +166,7 @@ static void test_ops(void)
 
     scales_parse(5, 2, &format);
     is(aps_scale_name(&aps), "aps", "the name");
-    ok(ops->agreed && !ops->needs_magnitude && !ops->per_block,
+    ok(ops->agreed && !ops->per_block,
        "aps: a stage agrees on one exponent, and blocks are not measured");
     same &= aps_scale_stage_exponent(&aps, &format, APS_EXPONENT_ZERO) == 0;
     for (int x = -149; x <= 160; x++)

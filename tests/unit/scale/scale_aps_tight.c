@@ -75,7 +75,7 @@ static void test_ops(void)
 
     scales_parse(4, 3, &format);
     is(aps_scale_name(&tight), "aps-tight", "the name");
-    ok(!ops->agreed && ops->needs_magnitude && ops->per_block,
+    ok(!ops->agreed && ops->per_block,
        "aps-tight: each block is measured and has its own exponent");
     for (int i = 0; i < 1000; i++) {
         const struct aps_magnitude magnitude = {scales_random_float(), i % 2};

@@ -91,7 +91,7 @@ int main(void)
     const struct aps_scale_ops *ops = aps_scale_ops_of(&backoff);
 
     is(aps_scale_name(&backoff), "backoff", "the name");
-    ok(!ops->agreed && !ops->needs_magnitude && !ops->per_block,
+    ok(!ops->agreed && !ops->per_block,
        "backoff: no message before the data, nothing measured by blocks");
     ok(aps_scale_on_overflow(&backoff) == APS_OVERFLOW_REDO &&
            aps_scale_scope(&backoff) == APS_SCOPE_MODEL,

@@ -19,7 +19,7 @@ int main(void)
 
     scales_parse(4, 3, &format);
     is(aps_scale_name(&none), "none", "a scale of zeros");
-    ok(!ops->agreed && !ops->needs_magnitude && !ops->per_block,
+    ok(!ops->agreed && !ops->per_block,
        "none: nothing is agreed on, and nothing measured");
     ok(aps_scale_stage_exponent(&none, &format, 40) == 0,
        "none: a stage's exponent is 0");
