@@ -16,7 +16,6 @@ libkernels_la_SOURCES = \
 	src/compress/collect.c src/compress/collect.h \
 	src/compress/collect_masks.h \
 	src/compress/feedback.c src/compress/feedback.h \
-	src/compress/finite.c src/compress/finite.h \
 	src/compress/indices.c src/compress/indices.h \
 	src/compress/lowrank.c src/compress/lowrank.h \
 	src/compress/lowrank_orthogonal_variant.h \

@@ -163,10 +163,8 @@ static void close_json(struct aps_json *json, const struct aps_bench *b)
         aps_json_open_object(json, NULL);
         aps_json_text(json, "format", v->name);
         aps_json_text(json, "reduce", v->reduce);
-        if (v->min_count > 0)
-            aps_json_unsigned(json, "min_count", v->min_count);
-        else
-            aps_json_null(json, "min_count");
+        aps_json_unsigned_or_null(json, "min_count", v->min_count > 0,
+                                  v->min_count);
         aps_json_close_object(json);
     }
     aps_json_close_array(json);

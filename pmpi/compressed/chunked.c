@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "compress/chunks.h"
-#include "compress/finite.h"
+#include "codec/codec.h"
 #include "compress/magnitudes.h"
 #include "compressed/fp32_fallback.h"
 
@@ -150,7 +150,7 @@ static void chunked_present(const struct run *run, struct chunked *of,
             aps_magnitudes_add(layer->in, layer->error, n, layer->delta).finite;
         of->x = layer->delta;
     } else {
-        finite = aps_compress_finite(layer->in, n);
+        finite = aps_magnitude_of(layer->in, n).finite;
     }
     if (run->rounded) {
         const struct aps_matrix packed = chunked_matrix(of);
@@ -325,7 +325,8 @@ static int chunked_run(const struct aps_compressed_env *site, int count,
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++) {
         const struct chunked *of = &run.layers[i];
 
-        layers[i].fp32_fallback |= !aps_compress_finite(of->packed, of->length);
+        layers[i].fp32_fallback |=
+            !aps_magnitude_of(of->packed, of->length).finite;
         if (!layers[i].fp32_fallback)
             chunked_settle(of);
     }

@@ -79,7 +79,7 @@ size_t aps_elements_max(const struct aps_wire *wire, size_t k, size_t n)
 }
 
 void aps_elements_gather(const uint32_t *indices, size_t k, const float *x,
-                         size_t base, struct aps_elements *elements)
+                         struct aps_elements *elements)
 {
     const struct aps_slice slice = elements->slice;
     const size_t first = aps_indices_below(indices, k, slice.begin);
@@ -90,7 +90,7 @@ void aps_elements_gather(const uint32_t *indices, size_t k, const float *x,
     memcpy(elements->indices, indices + first,
            elements->count * sizeof *indices);
     for (size_t i = 0; i < elements->count; i++)
-        elements->values[i] = x[elements->indices[i] - base];
+        elements->values[i] = x[elements->indices[i]];
 }
 
 void aps_elements_find(const float *x, struct aps_elements *elements)

@@ -34,10 +34,9 @@ void aps_elements_wire(const struct aps_plan *plan, bool full,
 size_t aps_elements_max(const struct aps_wire *wire, size_t k, size_t n);
 
 /* Writes to `elements`, whose slice the caller has set, the elements that lie
- * in the slice, from k ascending indices of the layer. x holds the layer's
- * values from element `base` on. */
+ * in the slice, from k ascending indices of the layer, whose values are x. */
 void aps_elements_gather(const uint32_t *indices, size_t k, const float *x,
-                         size_t base, struct aps_elements *elements);
+                         struct aps_elements *elements);
 
 /* Writes to `elements` the elements of x[slice.length] that are not 0. */
 void aps_elements_find(const float *x, struct aps_elements *elements);

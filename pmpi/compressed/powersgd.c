@@ -24,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compress/finite.h"
+#include "codec/codec.h"
 #include "compress/lowrank.h"
 #include "compressed/fp32_fallback.h"
 
@@ -236,7 +236,7 @@ static bool powersgd_is_good(const struct factors *of, enum part part)
 
     return part == PART_Q
                ? aps_lowrank_is_restorable(&of->layer->matrix, of->rank, sum)
-               : aps_compress_finite(sum, of->floats[part]);
+               : aps_magnitude_of(sum, of->floats[part]).finite;
 }
 
 /* COLLECTIVE over the reductions' communicator. Sums a factor of all layers,

@@ -22,6 +22,7 @@
 
 #include "compress/feedback.h"
 #include "compress/magnitudes.h"
+#include "compressed/elements.h"
 #include "compressed/fp32_fallback.h"
 #include "block/block.h"
 #include "block/tile.h"
@@ -62,16 +63,6 @@ struct run {
 
 /* --- sizes ---------------------------------------------------------------- */
 
-static void rounded_wire(const struct aps_plan *plan, struct aps_wire *wire)
-{
-    *wire = (struct aps_wire){
-        .memory = &aps_memory_host,
-        .scale = plan->scale,
-        .accumulate = APS_ACCUMULATE_FP32,
-    };
-    aps_codec_init(&plan->format, &wire->codec);
-}
-
 static struct aps_slice rounded_slice(const struct run *run,
                                       const struct rounded *of, int owner)
 {
@@ -84,7 +75,7 @@ static size_t rounded_longest(const struct aps_plan *plan, size_t count,
 {
     struct aps_wire wire;
 
-    rounded_wire(plan, &wire);
+    aps_elements_wire(plan, false, &wire);
     return aps_slice_longest(count, aps_codec_granule(&wire.codec), ranks);
 }
 
@@ -122,7 +113,7 @@ static void rounded_give_back(const struct aps_plan *before,
     struct aps_wire wire;
     struct aps_slice slice;
 
-    rounded_wire(before, &wire);
+    aps_elements_wire(before, false, &wire);
     slice = aps_slice_of(matrix->count, aps_codec_granule(&wire.codec), ranks,
                          rank);
     for (size_t i = 0; i < slice.length; i++)
@@ -142,7 +133,7 @@ static size_t rounded_message(const struct aps_plan *plan,
 {
     struct aps_wire wire;
 
-    rounded_wire(plan, &wire);
+    aps_elements_wire(plan, false, &wire);
     return 3 * rounded_section(
                    &wire, rounded_longest(plan, matrix->count, ranks->all));
 }
@@ -447,7 +438,7 @@ static int rounded_run(const struct aps_compressed_env *site, int count,
     size_t room;
     int rc;
 
-    rounded_wire(site->plan, &run.wire);
+    aps_elements_wire(site->plan, false, &run.wire);
     aps_wire_draw(site->plan, site->vcomm->number, APS_CALL_ALLREDUCE, 0,
                   &run.wire);
     for (int i = 0; i < count; i++) {

@@ -17,10 +17,11 @@
 #include <limits.h>
 #include <string.h>
 
-#include "compress/finite.h"
+#include "codec/codec.h"
 #include "compress/indices.h"
 #include "compress/select.h"
 #include "compress/sparse.h"
+#include "compressed/elements.h"
 #include "compressed/fp32_fallback.h"
 #include "message/agree.h"
 #include "block/block.h"
@@ -82,16 +83,6 @@ static size_t selected_aligned(size_t bytes)
     return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-static void selected_wire(const struct aps_plan *plan, struct aps_wire *wire)
-{
-    *wire = (struct aps_wire){
-        .memory = &aps_memory_host,
-        .scale = plan->scale,
-        .accumulate = APS_ACCUMULATE_FP32,
-    };
-    aps_codec_init(&plan->format, &wire->codec);
-}
-
 static struct section selected_section(const struct aps_wire *wire, size_t k,
                                        size_t n)
 {
@@ -103,14 +94,6 @@ static struct section selected_section(const struct aps_wire *wire, size_t k,
     return section;
 }
 
-static size_t selected_most(const struct aps_plan *plan,
-                            const struct aps_matrix *matrix)
-{
-    const struct aps_compressor *compressor = &plan->compressor;
-
-    return aps_compressor_ops_of(compressor)->most(compressor, matrix->count);
-}
-
 static size_t selected_message(const struct aps_plan *plan,
                                const struct aps_matrix *matrix,
                                const struct aps_compressed_ranks *ranks)
@@ -118,8 +101,10 @@ static size_t selected_message(const struct aps_plan *plan,
     struct aps_wire wire;
 
     (void)ranks;
-    selected_wire(plan, &wire);
-    return selected_section(&wire, selected_most(plan, matrix), matrix->count)
+    aps_elements_wire(plan, false, &wire);
+    return selected_section(&wire,
+                            aps_compressed_k(&plan->compressor, matrix->count),
+                            matrix->count)
         .bytes;
 }
 
@@ -129,7 +114,7 @@ static size_t selected_scratch(const struct aps_plan *plan,
                                const struct aps_compressed_ranks *ranks)
 {
     const size_t n = matrix->count;
-    const size_t k = selected_most(plan, matrix);
+    const size_t k = aps_compressed_k(&plan->compressor, n);
     const size_t all = (size_t)ranks->all;
 
     return (all * (sizeof(struct aps_sparse) + sizeof(size_t)) +
@@ -142,7 +127,7 @@ static void selected_present(struct run *run, int i,
                              struct aps_compressed *layer)
 {
     const size_t n = layer->matrix.count;
-    const size_t k = selected_most(run->site->plan, &layer->matrix);
+    const size_t k = aps_compressed_k(&run->site->plan->compressor, n);
     const size_t ranks = (size_t)run->site->vcomm->size;
     struct selected *of = &run->layers[i];
     unsigned char *next = (unsigned char *)layer->scratch;
@@ -267,7 +252,7 @@ static bool selected_decode(struct run *run, struct selected *of, int rank,
     aps_block_decode(&run->wire, &aps_memory_host, from + section.values,
                      header.count, values);
     /* A scale of the plan may have let some values overflow. */
-    return aps_compress_finite(values, header.count);
+    return aps_magnitude_of(values, header.count).finite;
 }
 
 static void selected_sum(struct run *run, struct selected *of)
@@ -325,7 +310,7 @@ static int selected_run(const struct aps_compressed_env *site, int count,
     unsigned char *own;
     int rc;
 
-    selected_wire(site->plan, &run.wire);
+    aps_elements_wire(site->plan, false, &run.wire);
     aps_wire_draw(site->plan, site->vcomm->number, APS_CALL_ALLREDUCE, 0,
                   &run.wire);
     for (int i = 0; i < count; i++) {

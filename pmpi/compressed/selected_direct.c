@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-#include "compress/finite.h"
+#include "codec/codec.h"
 #include "compressed/elements.h"
 #include "compressed/varlen_exchange.h"
 #include "compressed/fp32_fallback.h"
@@ -155,7 +155,7 @@ static void direct_encode(struct run *run, int owner)
             elements.bad = true;
         else
             aps_elements_gather(of->indices, (size_t)of->count, of->bracket.x,
-                                0, &elements);
+                                &elements);
         at += aps_elements_encode(&run->wire, block, &elements, run->cost,
                                   bytes + at);
     }
@@ -181,7 +181,7 @@ static void direct_add(struct run *run, int rank)
         run->damaged |= elements.damaged;
         /* A scale of the plan may have let some values overflow. */
         of->bad |= elements.bad ||
-                   !aps_compress_finite(elements.values, elements.count);
+                   !aps_magnitude_of(elements.values, elements.count).finite;
         if (!of->bad)
             aps_elements_add(&elements, of->sum);
     }
@@ -216,7 +216,8 @@ static void direct_sum(struct run *run)
         length = aps_elements_encode(&run->wire, block, &elements, &none,
                                      bytes + at);
         (void)aps_elements_decode(&run->wire, bytes + at, length, &elements);
-        if (!of->bad && !aps_compress_finite(elements.values, elements.count)) {
+        if (!of->bad &&
+            !aps_magnitude_of(elements.values, elements.count).finite) {
             elements.bad = true;
             length = aps_elements_encode(&run->wire, block, &elements, &none,
                                          bytes + at);

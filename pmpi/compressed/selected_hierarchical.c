@@ -26,7 +26,7 @@
 
 #include <string.h>
 
-#include "compress/finite.h"
+#include "codec/codec.h"
 #include "compress/magnitudes.h"
 #include "compressed/elements.h"
 #include "compressed/varlen_exchange.h"
@@ -279,7 +279,7 @@ static void levels_add_elements(struct run *run, int peer)
         at += aps_elements_decode(&run->wire, bytes + at, room - at, &elements);
         run->damaged |= elements.damaged;
         of->bad |= elements.bad ||
-                   !aps_compress_finite(elements.values, elements.count);
+                   !aps_magnitude_of(elements.values, elements.count).finite;
         if (!of->bad)
             aps_elements_add(&elements, of->sum);
     }
@@ -338,7 +338,7 @@ static void levels_encode_sums(struct run *run)
         struct aps_elements elements = levels_room(run, of, run->own);
         struct aps_cost none = {0};
 
-        of->bad = of->bad || !aps_compress_finite(of->sum, of->longest);
+        of->bad = of->bad || !aps_magnitude_of(of->sum, of->longest).finite;
         if (of->bad)
             elements.bad = true;
         else

@@ -25,7 +25,7 @@ EXPORT int MPI_Init(int *argc, char ***argv)
                        ? next->Init(argc, argv)
                        : next->Init_thread(argc, argv, level, &provided);
 
-    if (rc == 0 && !aps_job()->foreign)
+    if (rc == 0)
         aps_lifecycle_begin(MPI_THREAD_SINGLE);
     return rc;
 }
@@ -51,17 +51,6 @@ EXPORT int MPI_Query_thread(int *provided)
     return rc;
 }
 
-/* True between MPI_Init and MPI_Finalize. The program may call MPI_Pcontrol at
- * any time, but the library must not make the job outside this span. In the
- * sessions model MPI_COMM_WORLD does not exist. */
-static bool entry_control_is_initialized(void)
-{
-    int initialized = 0, finalized = 1;
-
-    return PMPI_Initialized(&initialized) == 0 && initialized &&
-           PMPI_Finalized(&finalized) == 0 && !finalized;
-}
-
 /* Passes the other arguments on, which the next library may know, as five
  * words. All of them are in registers, whether the program gave them or not. */
 EXPORT int MPI_Pcontrol(const int level, ...)
@@ -73,7 +62,8 @@ EXPORT int MPI_Pcontrol(const int level, ...)
     for (int i = 0; i < 5; i++)
         words[i] = va_arg(args, void *);
     va_end(args);
-    if (entry_control_is_initialized() && !aps_job()->foreign)
+    /* The program may call it at any time. */
+    if (aps_lifecycle_has_world() && !aps_job()->foreign)
         aps_pcontrol(level);
     return aps_next_mpi()->Pcontrol(level, words[0], words[1], words[2],
                                     words[3], words[4]);

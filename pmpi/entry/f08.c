@@ -243,17 +243,6 @@ void mpi_pcontrol_f08_(const int *level)
     (void)MPI_Pcontrol(*level);
 }
 
-/* Begins the job if MPI is initialised. The program may leave out the error, so
- * MPI_Initialized decides. */
-static void entry_f08_begin(int required)
-{
-    int initialized = 0;
-
-    if (!aps_job()->foreign && PMPI_Initialized(&initialized) == MPI_SUCCESS &&
-        initialized)
-        aps_lifecycle_begin(required);
-}
-
 EXPORT void mpi_finalize_f08_(void *error);
 
 void mpi_finalize_f08_(void *error)
@@ -304,7 +293,7 @@ void mpi_init_thread_f08_(void *required, void *provided, void *error)
     NEXT(init_thread_f08_, 3);
 
     next(&level, provided, error);
-    entry_f08_begin(asked);
+    aps_lifecycle_begin(asked);
     if (aps_job()->begun)
         *(int *)provided = aps_thread_level_shown(*(int *)provided);
 }
@@ -334,5 +323,5 @@ void mpi_init_f08_(void *error)
 
         next(error);
     }
-    entry_f08_begin(MPI_THREAD_SINGLE);
+    aps_lifecycle_begin(MPI_THREAD_SINGLE);
 }

@@ -146,17 +146,6 @@ void mpi_iallreduce_f08_(const void *send, void *receive, const MPI_Fint *count,
 
 /* --- the beginning and the end -------------------------------------------- */
 
-/* Begins the job if MPI is initialised. The program may leave out the error, so
- * MPI_Initialized decides. */
-static void entry_fortran_begin(int required)
-{
-    int initialized = 0;
-
-    if (!aps_job()->foreign && PMPI_Initialized(&initialized) == MPI_SUCCESS &&
-        initialized)
-        aps_lifecycle_begin(required);
-}
-
 /* Defines mpi_init<suffix>, mpi_init_thread<suffix>, mpi_query_thread<suffix>
  * and mpi_finalize<suffix>. */
 #define BEGIN_AND_END(suffix)                                                  \
@@ -174,7 +163,7 @@ static void entry_fortran_begin(int required)
                                                                                \
         aps_next_mpi_function(&kept, "mpi_init_thread" #suffix, &next);        \
         next(&level, provided, error);                                         \
-        entry_fortran_begin(required);                                         \
+        aps_lifecycle_begin(required);                                         \
         if (aps_job()->begun)                                                  \
             *provided = aps_thread_level_shown(*provided);                     \
     }                                                                          \

@@ -23,14 +23,10 @@ static uint64_t policy_text_hash_on(uint64_t hash, const void *bytes,
     return hash;
 }
 
-uint64_t aps_policy_text_hash_bytes(const void *bytes, size_t size)
-{
-    return policy_text_hash_on(FNV_OFFSET, bytes, size);
-}
-
 uint64_t aps_policy_text_hash(const struct aps_policy_source *source)
 {
-    uint64_t hash = aps_policy_text_hash_bytes(source->text, source->length);
+    uint64_t hash =
+        policy_text_hash_on(FNV_OFFSET, source->text, source->length);
 
     if (source->layers_text)
         hash = policy_text_hash_on(hash, source->layers_text,

@@ -10,9 +10,6 @@
 
 #include "policy/policy.h"
 
-/* Returns the FNV-1a hash of `size` bytes and of `size`. */
-uint64_t aps_policy_text_hash_bytes(const void *bytes, size_t size);
-
 /* Returns the FNV-1a hash of the policy and the layer table of a source. */
 uint64_t aps_policy_text_hash(const struct aps_policy_source *source);
 

@@ -3,14 +3,12 @@
 
 #include "measure/rank_layout.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "world/nodes.h"
 #include "message/agree.h"
-#include "message/wait.h"
 
 void aps_rank_layout_clear(struct aps_rank_layout *site)
 {
@@ -78,17 +76,6 @@ static int arrange(struct aps_rank_layout *site, char *cause, size_t size)
                             site->ranks + site->host * site->per_host);
 }
 
-/* Lets waits give the core away early if ranks outnumber the cores. */
-static void count_cores(const struct aps_rank_layout *site)
-{
-    cpu_set_t cpus;
-
-    CPU_ZERO(&cpus);
-    (void)sched_getaffinity(0, sizeof cpus, &cpus);
-    if (aps_agree_or(&site->local, &cpus, sizeof cpus) == MPI_SUCCESS)
-        aps_wait_set_ranks(site->per_host, CPU_COUNT(&cpus));
-}
-
 int aps_rank_layout_find(MPI_Comm comm, int pretended,
                          struct aps_rank_layout *site, char *cause, size_t size)
 {
@@ -117,7 +104,7 @@ int aps_rank_layout_find(MPI_Comm comm, int pretended,
     (void)aps_agree_all(&site->vcomm, &good);
     if (!good)
         return -1;
-    count_cores(site);
+    aps_agree_cores(&site->local);
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "message/agree.h"
 
 #include <limits.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -182,9 +183,8 @@ static void agree_post(struct aps_agreement *agreement)
         agree_send(agreement, (rank + i) % size);
 }
 
-/* Finishes the agreement, also after an error, since other ranks wait for this
- * rank. */
-static int agree_finish(struct aps_agreement *agreement)
+/* Also after an error, since other ranks wait for this rank. */
+int aps_agreement_end(struct aps_agreement *agreement)
 {
     const int size = agreement->vcomm->size;
 
@@ -217,11 +217,6 @@ int aps_agreement_begin(struct aps_agreement *agreement,
     return agreement->rc;
 }
 
-int aps_agreement_end(struct aps_agreement *agreement)
-{
-    return agree_finish(agreement);
-}
-
 /* Agrees on any number of bytes, by one agreement after another. */
 static int agree_agree(const struct aps_vcomm *vcomm, void *values, size_t size,
                        void (*combine)(void *, const void *, size_t))
@@ -240,7 +235,7 @@ static int agree_agree(const struct aps_vcomm *vcomm, void *values, size_t size,
         agreement.size =
             size < APS_AGREEMENT_BYTES ? size : APS_AGREEMENT_BYTES;
         agree_post(&agreement);
-        now = agree_finish(&agreement);
+        now = aps_agreement_end(&agreement);
         rc = rc == MPI_SUCCESS ? now : rc;
         next += agreement.size;
     }
@@ -258,6 +253,16 @@ int aps_agree_max(const struct aps_vcomm *vcomm, int count, int values[])
 int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size)
 {
     return agree_agree(vcomm, bits, size, agree_combine_or);
+}
+
+void aps_agree_cores(const struct aps_vcomm *vcomm)
+{
+    cpu_set_t cpus;
+
+    CPU_ZERO(&cpus);
+    (void)sched_getaffinity(0, sizeof cpus, &cpus);
+    if (aps_agree_or(vcomm, &cpus, sizeof cpus) == MPI_SUCCESS)
+        aps_wait_set_ranks(vcomm->size, CPU_COUNT(&cpus));
 }
 
 int aps_agree_all(const struct aps_vcomm *vcomm, bool *good)

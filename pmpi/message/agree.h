@@ -26,6 +26,10 @@ int aps_agree_max(const struct aps_vcomm *vcomm, int count, int values[]);
  * ranks. Returns an MPI error code. */
 int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size);
 
+/* COLLECTIVE over the ranks of a node. Tells the waits how many ranks there are, and
+ * on how many cores they may run together, which a rank's own binding does not show. */
+void aps_agree_cores(const struct aps_vcomm *vcomm);
+
 /* COLLECTIVE over vcomm. Sets *good to true on all ranks if it is true on all
  * ranks. Returns an MPI error code; after an error *good is false on this rank. */
 int aps_agree_all(const struct aps_vcomm *vcomm, bool *good);

@@ -10,7 +10,7 @@
 
 #include "compress/bracket.h"
 #include "compress/feedback.h"
-#include "compress/finite.h"
+#include "codec/codec.h"
 #include "compress/magnitudes.h"
 #include "compress/sparse.h"
 #include "compress/ternary_sums.h"
@@ -109,7 +109,7 @@ static int selected_decode(struct aps_layer_compressor *of,
         (void)aps_elements_decode(&of->wire, round->messages[r],
                                   round->bytes[r], &elements);
         if (elements.bad || elements.damaged ||
-            !aps_compress_finite(elements.values, elements.count))
+            !aps_magnitude_of(elements.values, elements.count).finite)
             return -1;
         aps_elements_add(&elements, y);
         for (size_t i = 0; i < elements.count && r == of->rank; i++)
@@ -146,7 +146,7 @@ static size_t rounded_encode(struct aps_layer_compressor *of, const float *x,
 
     block.x = aps_layer_compressor_add(of, x);
     block.n = of->matrix.count;
-    if (!aps_compress_finite(block.x, block.n))
+    if (!aps_magnitude_of(block.x, block.n).finite)
         return 0;
     (void)aps_block_encode(&of->wire, &block, message);
     return rounded_bytes(of);
@@ -164,7 +164,7 @@ static int rounded_decode(struct aps_layer_compressor *of,
             return -1;
         aps_block_decode(&of->wire, &aps_memory_host, round->messages[r], n,
                          values);
-        if (!aps_compress_finite(values, n))
+        if (!aps_magnitude_of(values, n).finite)
             return -1;
         for (size_t i = 0; i < n; i++)
             y[i] += values[i];

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compress/finite.h"
+#include "codec/codec.h"
 #include "compress/lowrank.h"
 
 /* The scratch: the room of an orthogonalisation, P and Q. */
@@ -81,7 +81,7 @@ static size_t powersgd_encode(struct aps_layer_compressor *of, const float *x,
                             factors.room);
         aps_lowrank_left(matrix, factors.rank, aps_layer_compressor_add(of, x),
                          factors.q, factors.p);
-        if (!aps_compress_finite(factors.p, factors.p_count))
+        if (!aps_magnitude_of(factors.p, factors.p_count).finite)
             return 0;
         memcpy(message, factors.p, factors.p_count * sizeof *factors.p);
         return factors.p_count * sizeof *factors.p;
@@ -114,7 +114,7 @@ static int powersgd_decode(struct aps_layer_compressor *of,
     of->warm = false; /* after an error the next call draws */
     if (of->round == 0) {
         if (add_messages(round, factors.p_count, factors.p) < 0 ||
-            !aps_compress_finite(factors.p, factors.p_count))
+            !aps_magnitude_of(factors.p, factors.p_count).finite)
             return -1;
         (void)aps_lowrank_orthogonalise(matrix->rows, factors.rank, factors.p,
                                         factors.room);

@@ -3,7 +3,6 @@
 
 #include "reduce/hierarchical.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 #include "base/message.h"
@@ -13,23 +12,7 @@
 #include "scale/scale.h"
 #include "block/random_key.h"
 #include "reduce/hierarchical_stages.h"
-#include "message/wait.h"
 #include "wire/pipeline_sizes.h"
-
-/*
- * COLLECTIVE over the group. Tells the waits how many cores the group's ranks
- * may run on together, and how many ranks there are. A rank's own binding does
- * not show that.
- */
-static void hierarchical_count_cores(const struct aps_vcomm *group)
-{
-    cpu_set_t cpus;
-
-    CPU_ZERO(&cpus);
-    (void)sched_getaffinity(0, sizeof cpus, &cpus);
-    if (aps_agree_or(group, &cpus, sizeof cpus) == MPI_SUCCESS)
-        aps_wait_set_ranks(group->size, CPU_COUNT(&cpus));
-}
 
 /* Local. Creates this rank's parts other than the slots. Returns 0 or -1. */
 static int hierarchical_equip_local(struct aps_hierarchical *h,
@@ -63,7 +46,7 @@ static int hierarchical_equip(struct aps_hierarchical *h,
                             aps_block_stride_widest(h->host.room.slice));
     if (hierarchical_equip_local(h, params) < 0)
         return MPI_ERR_NO_MEM;
-    hierarchical_count_cores(&h->groups.group);
+    aps_agree_cores(&h->groups.group);
     return MPI_SUCCESS;
 }
 

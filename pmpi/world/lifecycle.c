@@ -40,9 +40,7 @@ static int lifecycle_finish(bool inside)
     return rank;
 }
 
-/* True if MPI_COMM_WORLD and MPI_COMM_SELF exist. In the sessions model they do
- * not, but they may be created later. */
-static bool lifecycle_has_world(void)
+bool aps_lifecycle_has_world(void)
 {
     int initialized = 0, finalized = 1;
 
@@ -52,7 +50,7 @@ static bool lifecycle_has_world(void)
 
 void aps_lifecycle_finish(void)
 {
-    if (lifecycle_has_world() && !aps_job()->foreign)
+    if (aps_lifecycle_has_world() && !aps_job()->foreign)
         (void)lifecycle_finish(false);
 }
 
@@ -110,7 +108,7 @@ void aps_lifecycle_watch_end(void)
     static atomic_bool watched;
     int key;
 
-    if (atomic_load(&watched) || !lifecycle_has_world() ||
+    if (atomic_load(&watched) || !aps_lifecycle_has_world() ||
         atomic_exchange(&watched, true))
         return;
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, lifecycle_end_callback,
@@ -174,6 +172,8 @@ void aps_lifecycle_begin(int required)
     bool stops;
     int rank;
 
+    if (job->foreign || !aps_lifecycle_has_world())
+        return;
     if (required == MPI_THREAD_MULTIPLE)
         aps_progress_thread_expect_threads();
     if (job->begun) /* a tool below the library calls another MPI_Init */

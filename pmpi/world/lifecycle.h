@@ -5,9 +5,16 @@
 #ifndef APS_PMPI_WORLD_LIFECYCLE_H
 #define APS_PMPI_WORLD_LIFECYCLE_H
 
+#include <stdbool.h>
+
+/* True between MPI_Init and MPI_Finalize, when MPI_COMM_WORLD and MPI_COMM_SELF
+ * exist. In the sessions model they do not, but they may be created later. */
+bool aps_lifecycle_has_world(void);
+
 /*
  * COLLECTIVE over MPI_COMM_WORLD unless APSMPI_WORLD is off. Called after
- * MPI_Init, or MPI_Init_thread with the level `required`, has returned: makes
+ * MPI_Init, or MPI_Init_thread with the level `required`, has returned, in Fortran
+ * also with an error, after which it does nothing: makes
  * the job's world, on which the ranks agree on their options and the policy.
  * Does not return if the policy is bad and the job must stop.
  */

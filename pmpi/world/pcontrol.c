@@ -142,11 +142,9 @@ static void pcontrol_tell_difference(const struct control *control)
 {
     static unsigned long long times;
 
-    /* Print the first ten differences, then those whose number is a power of
-     * two. */
     times++;
     if (control->size - control->values[OBJECTION] == control->rank &&
-        (times <= 10 || (times & (times - 1)) == 0))
+        aps_message_is_due(times))
         aps_message(
             control->rank,
             "calls MPI_Pcontrol(%d), but rank 0 calls MPI_Pcontrol(%d): "

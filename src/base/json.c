@@ -9,47 +9,16 @@
 #include <string.h>
 
 #include "base/real.h"
-
-/* Bytes of the longest UTF-8 sequence. */
-#define SEQUENCE_MAX 4
-
-/* Returns the number of bytes of the valid UTF-8 sequence at `text`, which ends
- * with a NUL, or 0 if there is none. Over-long sequences, surrogates and
- * numbers above 0x10ffff are invalid (RFC 3629). */
-static size_t json_sequence(const unsigned char *text)
-{
-    static const struct {
-        unsigned char mask, lead;
-        unsigned long least;
-    } kinds[SEQUENCE_MAX] = {{0x80, 0x00, 0},
-                             {0xe0, 0xc0, 0x80},
-                             {0xf0, 0xe0, 0x800},
-                             {0xf8, 0xf0, 0x10000}};
-
-    for (size_t length = 1; length <= SEQUENCE_MAX; length++) {
-        const unsigned char mask = kinds[length - 1].mask;
-        unsigned long point = *text & (unsigned char)~mask;
-        size_t i = 1;
-
-        if ((*text & mask) != kinds[length - 1].lead)
-            continue;
-        for (; i < length && (text[i] & 0xc0) == 0x80; i++)
-            point = point << 6 | (text[i] & 0x3f);
-        return i == length && point >= kinds[length - 1].least &&
-                       point <= 0x10ffff && (point < 0xd800 || point > 0xdfff)
-                   ? length
-                   : 0;
-    }
-    return 0;
-}
+#include "base/utf8.h"
 
 static void json_quote(FILE *stream, const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
+    uint32_t character;
 
     fputc('"', stream);
     while (*at) {
-        const size_t length = json_sequence(at);
+        const size_t length = aps_utf8_next((const char *)at, &character);
 
         if (length == 0)
             fputs("\\ufffd", stream);
@@ -135,6 +104,15 @@ void aps_json_null(struct aps_json *json, const char *key)
 {
     json_begin(json, key);
     fputs("null", json->stream);
+}
+
+void aps_json_unsigned_or_null(struct aps_json *json, const char *key,
+                               bool known, uintmax_t value)
+{
+    if (known)
+        aps_json_unsigned(json, key, value);
+    else
+        aps_json_null(json, key);
 }
 
 void aps_json_double(struct aps_json *json, const char *key, double value)

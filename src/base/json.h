@@ -32,6 +32,8 @@ void aps_json_text(struct aps_json *json, const char *key, const char *text);
 void aps_json_bool(struct aps_json *json, const char *key, bool value);
 void aps_json_unsigned(struct aps_json *json, const char *key, uintmax_t value);
 void aps_json_null(struct aps_json *json, const char *key);
+void aps_json_unsigned_or_null(struct aps_json *json, const char *key,
+                               bool known, uintmax_t value);
 
 /* Writes enough digits that reading gives the same double; INF and NaN, which
  * JSON lacks, become null. The decimal point is a point in every locale. */

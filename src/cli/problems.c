@@ -48,10 +48,7 @@ void aps_problems_print(const struct aps_errors *errors)
 
 static void write_number(struct aps_json *json, const char *key, int number)
 {
-    if (number > 0)
-        aps_json_unsigned(json, key, (uintmax_t)number);
-    else
-        aps_json_null(json, key);
+    aps_json_unsigned_or_null(json, key, number > 0, (uintmax_t)number);
 }
 
 static void write_list(struct aps_json *json, const char *key,

@@ -46,14 +46,6 @@ size_t aps_chunks_choose(float *norms, size_t count, size_t keep,
     return aps_select_topk(&bracket, keep, chosen);
 }
 
-size_t aps_chunks_elements(const uint32_t *chosen, size_t keep, size_t n,
-                           size_t size)
-{
-    return keep == 0
-               ? 0
-               : (keep - 1) * size + chunks_size(chosen[keep - 1], n, size);
-}
-
 size_t aps_chunks_gather(const float *x, size_t n, size_t size,
                          const uint32_t *chosen, size_t keep, float *packed)
 {

@@ -37,12 +37,8 @@ void aps_chunks_norms(const float *x, size_t n, size_t size, float *norms);
 size_t aps_chunks_choose(float *norms, size_t count, size_t keep,
                          const struct aps_bracket_work *work, uint32_t *chosen);
 
-/* Returns the elements of the chosen chunks, which are sent densely. */
-size_t aps_chunks_elements(const uint32_t *chosen, size_t keep, size_t n,
-                           size_t size);
-
-/* packed[aps_chunks_elements] = the chosen chunks of x[n], one after the other.
- * Returns the elements packed. */
+/* packed[] = the chosen chunks of x[n], one after the other. Returns the elements
+ * packed: `size` for each chunk, or fewer for the last one of x. */
 size_t aps_chunks_gather(const float *x, size_t n, size_t size,
                          const uint32_t *chosen, size_t keep, float *packed);
 

@@ -75,8 +75,8 @@ void aps_lowrank_prepare(size_t n, size_t rank,
 
 /* --- products ------------------------------------------------------------ */
 
-/* p = m q. If an element of m is INF or NaN, p has one, too: it is enough to
- * check p (compress/finite.h). */
+/* p = m q. If an element of m is INF or NaN, p has one, too: a caller
+ * only checks p. */
 void aps_lowrank_left(const struct aps_matrix *matrix, size_t rank,
                       const float *m, const float *q, float *p);
 

@@ -3,6 +3,7 @@
 
 #include "explain/explain_json.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,10 +37,8 @@ static void write_size(struct aps_json *json, const char *key, size_t size)
 static void write_range(struct aps_json *json, const struct aps_range *range)
 {
     aps_json_unsigned(json, "first", (uintmax_t)range->first);
-    if (range->last == APS_RANGE_OPEN)
-        aps_json_null(json, "last");
-    else
-        aps_json_unsigned(json, "last", (uintmax_t)range->last);
+    aps_json_unsigned_or_null(json, "last", range->last != APS_RANGE_OPEN,
+                              (uintmax_t)range->last);
 }
 
 /* Writes the scope of a scale's state, and its treatment of an overflow; null
@@ -135,10 +134,10 @@ static void write_plan(struct writing *writing, const struct aps_plan *plan)
                   aps_compressor_ops_of(&plan->compressor)->integers ? NULL
                   : plan->format.self_scaled ? APS_COMMAND_BLOCK_SCALE
                                              : aps_scale_name(&plan->scale));
-    if (aps_scale_ops_of(&plan->scale)->value)
-        aps_json_double(json, "scale_value", aps_scale_value(&plan->scale, 0));
-    else
-        aps_json_null(json, "scale_value");
+    aps_json_double(json, "scale_value",
+                    aps_scale_ops_of(&plan->scale)->value
+                        ? aps_scale_value(&plan->scale, 0)
+                        : NAN);
     aps_scale_explain(&plan->scale, &plan->format, layers, behaviour,
                       sizeof behaviour);
     aps_json_text(json, "scale_behaviour", behaviour[0] ? behaviour : NULL);
@@ -156,10 +155,8 @@ static void write_plan(struct writing *writing, const struct aps_plan *plan)
     aps_json_text(json, "accumulate",
                   aps_plan_accumulate(plan, accumulate, sizeof accumulate));
     aps_json_text(json, "rounding", aps_rounding_name(plan->rounding));
-    if (plan->rounding == APS_ROUND_NEAREST)
-        aps_json_null(json, "seed");
-    else
-        aps_json_unsigned(json, "seed", plan->seed);
+    aps_json_unsigned_or_null(json, "seed", plan->rounding != APS_ROUND_NEAREST,
+                              plan->seed);
     write_compressor(json, plan);
 }
 
@@ -221,11 +218,10 @@ static void write_rule(struct writing *writing, int rule)
     write_plan_or_null(writing, plan);
     aps_auto_formats_write(json, plan, write_candidate, writing);
     /* The bytes of a compressor depend on layers. */
-    if (plan->compressor.kind != APS_COMPRESSOR_NONE)
-        aps_json_null(json, "bytes_per_element");
-    else
-        aps_json_double(json, "bytes_per_element",
-                        aps_traffic_per_element(plan, APS_ELEMENT_FLOAT));
+    aps_json_double(json, "bytes_per_element",
+                    plan->compressor.kind == APS_COMPRESSOR_NONE
+                        ? aps_traffic_per_element(plan, APS_ELEMENT_FLOAT)
+                        : NAN);
     aps_json_close_object(json);
 }
 
@@ -266,10 +262,7 @@ static void write_span(struct writing *writing, size_t layer, int rule,
     aps_json_open_object(json, NULL);
     write_range(json, time);
     /* Index of the rule in `rules`. */
-    if (rule >= 0)
-        aps_json_unsigned(json, "rule", (uintmax_t)rule);
-    else
-        aps_json_null(json, "rule");
+    aps_json_unsigned_or_null(json, "rule", rule >= 0, (uintmax_t)rule);
     if (small)
         aps_json_text(json, "native", "min_count");
     else if (aps_policy_shadow(policy, rule)->count > 0)

@@ -180,15 +180,10 @@ void aps_shadows_write(struct aps_json *json, const struct aps_policy *policy,
     }
     aps_json_open_object(json, "shadow");
     aps_json_double(json, "budget", aps_policy_budget(policy));
-    if (log->stated)
-        aps_json_unsigned(json, "every", (uintmax_t)log->every);
-    else
-        aps_json_null(json, "every");
+    aps_json_unsigned_or_null(json, "every", log->stated,
+                              (uintmax_t)log->every);
     aps_json_text(json, "log", log->file);
-    if (most > 0)
-        aps_json_unsigned(json, "memory_bytes", 12 * most);
-    else
-        aps_json_null(json, "memory_bytes");
+    aps_json_unsigned_or_null(json, "memory_bytes", most > 0, 12 * most);
     aps_json_open_array(json, "candidates");
     for (int rule = -1; rule < (int)aps_policy_rules(policy); rule++) {
         const struct aps_shadow *shadow = aps_policy_shadow(policy, rule);
@@ -197,18 +192,13 @@ void aps_shadows_write(struct aps_json *json, const struct aps_policy *policy,
             const struct bytes bytes = bytes_of(policy, schedule, rule, i);
 
             aps_json_open_object(json, NULL);
-            if (rule >= 0)
-                aps_json_unsigned(json, "rule", (uintmax_t)rule);
-            else
-                aps_json_null(json, "rule");
+            aps_json_unsigned_or_null(json, "rule", rule >= 0, (uintmax_t)rule);
             aps_json_unsigned(json, "candidate", i + 1);
             aps_json_open_object(json, "plan");
             write_plan(data, &shadow->plans[i]);
             aps_json_close_object(json);
-            if (bytes.native > 0)
-                aps_json_unsigned(json, "bytes_per_step", bytes.wire);
-            else
-                aps_json_null(json, "bytes_per_step");
+            aps_json_unsigned_or_null(json, "bytes_per_step", bytes.native > 0,
+                                      bytes.wire);
             aps_json_close_object(json);
         }
     }

@@ -23,11 +23,9 @@ struct aps_alias {
     const char *known;
 };
 
-/* Lists end with NULL; hints and aliases end with a NULL word. `later` has the
- * words that the language reserves, which get a message of their own. */
+/* Lists end with NULL; hints and aliases end with a NULL word. */
 struct aps_keywords {
     const char *const *known;
-    const char *const *later; /* or NULL */
     const char *also; /* other values that are allowed, for messages; or NULL */
     const struct aps_hint *hints;    /* or NULL */
     const struct aps_alias *aliases; /* synonyms; or NULL */

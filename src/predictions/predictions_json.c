@@ -51,15 +51,6 @@ static void write_cluster(struct aps_json *json,
     aps_json_close_object(json);
 }
 
-static void write_known(struct aps_json *json, const char *key, bool known,
-                        double seconds)
-{
-    if (known)
-        aps_json_double(json, key, seconds);
-    else
-        aps_json_null(json, key);
-}
-
 /* Writes the times; null, with a reason, for calls that a compressor takes. */
 static void write_times(struct aps_json *json, const struct aps_predicted *one)
 {
@@ -82,19 +73,17 @@ static void write_times(struct aps_json *json, const struct aps_predicted *one)
     aps_json_text(json, "not_predicted",
                   one->compressed > 0 ? "compress" : NULL);
     aps_json_open_object(json, "native");
-    write_known(json, "mpich", known, one->mpich);
+    aps_json_double(json, "mpich", known ? one->mpich : NAN);
     for (int i = 0; i < APS_NATIVE_KINDS; i++)
-        write_known(json, keys[i], known, one->native[i]);
+        aps_json_double(json, keys[i], known ? one->native[i] : NAN);
     aps_json_close_object(json);
 }
 
 static void write_range(struct aps_json *json, const struct aps_range *range)
 {
     aps_json_unsigned(json, "first", (uintmax_t)range->first);
-    if (range->last == APS_RANGE_OPEN)
-        aps_json_null(json, "last");
-    else
-        aps_json_unsigned(json, "last", (uintmax_t)range->last);
+    aps_json_unsigned_or_null(json, "last", range->last != APS_RANGE_OPEN,
+                              (uintmax_t)range->last);
 }
 
 /* Writes the times of the formats that a rule chooses from; null if there are
@@ -197,10 +186,9 @@ static void write_left(struct aps_json *json, struct aps_cluster *cluster,
 /* A count beyond all bounds, and missing groups and sums, are null. */
 static void write_advice(struct aps_json *json, const struct aps_advice *advice)
 {
-    if (advice->least_count == SIZE_MAX)
-        aps_json_null(json, "least_count");
-    else
-        aps_json_unsigned(json, "least_count", advice->least_count);
+    aps_json_unsigned_or_null(json, "least_count",
+                              advice->least_count != SIZE_MAX,
+                              advice->least_count);
     aps_json_double(json, "most_rate", advice->most_rate);
     aps_json_unsigned(json, "largest_count", advice->largest);
     if (advice->group > 0) {

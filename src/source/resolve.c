@@ -114,12 +114,7 @@ void aps_policy_choose(const struct aps_policy *policy,
 void aps_policy_layer_plan(const struct aps_policy *policy, int rule,
                            size_t layer, struct aps_plan *plan)
 {
-    const struct aps_plan_key place = {
-        .call = APS_CALL_ALLREDUCE,
-        .element = policy->layers->list[layer].element,
-        .layer = (long)layer,
-        .count = policy->layers->list[layer].count,
-    };
+    const struct aps_plan_key place = aps_plan_key_of(policy->layers, layer);
 
     if (rule < 0)
         *plan = no_plan;
@@ -130,16 +125,14 @@ void aps_policy_layer_plan(const struct aps_policy *policy, int rule,
 void aps_policy_resolve(const struct aps_policy *policy,
                         const struct aps_plan_key *place, struct aps_plan *plan)
 {
-    if (place->count >= policy->min_count) {
-        for (size_t i = 0; i < policy->rule_count; i++) {
-            if (aps_rule_matches(&policy->rules[i], place)) {
-                settle(policy, (int)i, place, plan);
-                return;
-            }
-        }
-        *plan = no_plan;
-        plan->shadow = shadow_of(policy, -1, place->call);
-        return;
-    }
     *plan = no_plan;
+    if (place->count < policy->min_count)
+        return;
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        if (aps_rule_matches(&policy->rules[i], place)) {
+            settle(policy, (int)i, place, plan);
+            return;
+        }
+    }
+    plan->shadow = shadow_of(policy, -1, place->call);
 }

@@ -136,15 +136,9 @@ static size_t search(const struct aps_ranges *ranges, long number)
 
 bool aps_ranges_contain(const struct aps_ranges *ranges, long number)
 {
-    return aps_ranges_cover(ranges, number, number);
-}
+    size_t at = search(ranges, number);
 
-bool aps_ranges_cover(const struct aps_ranges *ranges, long first, long last)
-{
-    size_t at = search(ranges, first);
-
-    return at < ranges->count && ranges->list[at].first <= first &&
-           last <= ranges->list[at].last;
+    return at < ranges->count && ranges->list[at].first <= number;
 }
 
 long aps_ranges_next(const struct aps_ranges *ranges, long number)

@@ -45,9 +45,6 @@ void aps_ranges_sort(struct aps_ranges *ranges);
 
 bool aps_ranges_contain(const struct aps_ranges *ranges, long number);
 
-/* True if the ranges contain every number of first..last. */
-bool aps_ranges_cover(const struct aps_ranges *ranges, long first, long last);
-
 /* Returns the first number after `number` at which a range starts or has just
  * ended, or -1 if there is none. */
 long aps_ranges_next(const struct aps_ranges *ranges, long number);

@@ -24,14 +24,9 @@ static void write_result(struct aps_json *json, const char *path,
     aps_json_open_object(json, NULL);
     aps_json_text(json, "file", path);
     aps_json_bool(json, "ok", policy != NULL);
-    if (policy)
-        aps_json_unsigned(json, "rules", aps_policy_rules(policy));
-    else
-        aps_json_null(json, "rules");
-    if (table)
-        aps_json_unsigned(json, "layers", table->count);
-    else
-        aps_json_null(json, "layers");
+    aps_json_unsigned_or_null(json, "rules", policy,
+                              policy ? aps_policy_rules(policy) : 0);
+    aps_json_unsigned_or_null(json, "layers", table, table ? table->count : 0);
     aps_json_text(json, "summary", policy ? summary : NULL);
     aps_problems_write(json, errors);
     aps_json_close_object(json);

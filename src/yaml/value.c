@@ -74,13 +74,6 @@ static int look_up_text(const struct aps_reader *reader, const char *text,
 
     if (index >= 0)
         return index;
-    if (aps_keywords_find(words->later, text) >= 0) {
-        aps_errors_add(reader->errors, reader->path, line, column,
-                       "%s " QUOTE " is not in this version (" PACKAGE_VERSION
-                       ")",
-                       what, text);
-        return -1;
-    }
     suggest(words, text, lone, suggestion, sizeof suggestion);
     aps_errors_add(reader->errors, reader->path, line, column,
                    "unknown %s " QUOTE "%s", what, text, suggestion);

@@ -97,7 +97,7 @@ SIM_WRAP = -Wl,--wrap=aps_codec_init,--wrap=aps_magnitude_of \
 	-Wl,--wrap=aps_lowrank_left,--wrap=aps_lowrank_left_feedback \
 	-Wl,--wrap=aps_lowrank_right,--wrap=aps_lowrank_restore \
 	-Wl,--wrap=aps_lowrank_restore_feedback \
-	-Wl,--wrap=aps_lowrank_orthogonalise,--wrap=aps_compress_finite \
+	-Wl,--wrap=aps_lowrank_orthogonalise \
 	-Wl,--wrap=aps_compressed_select,--wrap=aps_sparse_gather \
 	-Wl,--wrap=aps_sparse_take,--wrap=aps_sparse_sum \
 	-Wl,--wrap=aps_indices_encode,--wrap=aps_indices_decode \

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "compress/finite.h"
 #include "compress/indices.h"
 #include "compress/lowrank.h"
 #include "compress/sparse.h"
@@ -101,12 +100,6 @@ WRAP(size_t, aps_lowrank_orthogonalise,
                           : rank;
 }
 
-WRAP(bool, aps_compress_finite, (const float *x, size_t n))
-{
-    model_spend(n, MODEL_MAX);
-    return !model_computes || __real_aps_compress_finite(x, n);
-}
-
 /* --- selected elements ---------------------------------------------------- */
 
 /* Selects elements at equal distances, if nothing is computed. */
@@ -187,10 +180,10 @@ WRAP(size_t, aps_elements_decode,
 }
 
 WRAP(void, aps_elements_gather,
-     (const uint32_t *indices, size_t k, const float *x, size_t base,
+     (const uint32_t *indices, size_t k, const float *x,
       struct aps_elements *elements))
 {
-    __real_aps_elements_gather(indices, k, x, base, elements);
+    __real_aps_elements_gather(indices, k, x, elements);
     model_spend(elements->count, MODEL_GATHER);
 }
 

@@ -8,7 +8,7 @@
 
 #include <fenv.h>
 
-#include "compress/finite.h"
+#include "codec/codec.h"
 #include "compress/lowrank_products.h"
 #include "unit/compress/lowrank_matrix.h"
 
@@ -347,10 +347,10 @@ static void test_finite(void)
         float *m = random_floats(matrix.count);
 
         m[0] = 3.4e38f;
-        seen &= aps_compress_finite(m, matrix.count);
+        seen &= aps_magnitude_of(m, matrix.count).finite;
         memcpy(&m[i], &special[i % 4], sizeof *m);
-        seen &=
-            !aps_compress_finite(m, matrix.count) && aps_compress_finite(m, i);
+        seen &= !aps_magnitude_of(m, matrix.count).finite &&
+                aps_magnitude_of(m, i).finite;
         aps_lowrank_left(&matrix, 3, m, q, p);
         for (size_t k = 0; k < 3; k++)
             spread &= !isfinite(p[k * 5 + i / 37]);
@@ -361,8 +361,8 @@ static void test_finite(void)
     free(q);
     q = random_floats(10000);
     q[9999] = INFINITY;
-    ok(!aps_compress_finite(q, 10000) && aps_compress_finite(q, 9999) &&
-           aps_compress_finite(q, 0),
+    ok(!aps_magnitude_of(q, 10000).finite && aps_magnitude_of(q, 9999).finite &&
+           aps_magnitude_of(q, 0).finite,
        "... also far back, and not where nothing is");
     free(q);
     free(p);
