@@ -189,6 +189,7 @@ install-all: install
 labdir = $(pkglibexecdir)
 lab_PROGRAMS = scripts/apsmpi-lab-switch
 scripts_apsmpi_lab_switch_SOURCES = scripts/lab-switch.c
+scripts_apsmpi_lab_switch_LDADD =
 lab_LTLIBRARIES = scripts/apsmpi-lab-finalize.la
 scripts_apsmpi_lab_finalize_la_SOURCES = scripts/lab-finalize.c
 scripts_apsmpi_lab_finalize_la_CFLAGS = $(APS_CFLAGS) -fvisibility=default

@@ -20,7 +20,6 @@ tests_bench_correlated_SOURCES = tests/bench/correlated.c \
 	tests/unit/number/correlated_error.c tests/unit/number/correlated_error.h
 tests_bench_correlated_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_bench_correlated_LDADD = libcore.la -lm
-tests_bench_gemm_SOURCES = tests/bench/gemm.c
 tests_bench_gemm_LDADD = libcore.la
 
 TESTS += tests/bench/t-allreduce.sh

@@ -96,16 +96,13 @@ tests_cuda_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_device_LDADD = $(cuda_device_libs)
 tests_cuda_device_DEPENDENCIES = tests/libtap.la libcore.la libapsmpi-cuda.la
 
-tests_cuda_constants_SOURCES = tests/cuda/constants.c
 tests_cuda_constants_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS) \
 	-I$(top_srcdir)/pmpi
 tests_cuda_constants_LDADD = tests/libtap.la
 
-tests_cuda_refused_SOURCES = tests/cuda/refused.c
 tests_cuda_refused_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_refused_LDADD = tests/libtap.la libaps-cuda.la libcore.la -lm
 
-tests_cuda_load_SOURCES = tests/cuda/load.c
 tests_cuda_load_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_load_LDADD = -ldl
 

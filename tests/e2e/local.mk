@@ -106,25 +106,19 @@ EXTRA_DIST += \
 # Programs for these tests, and a profiler that is preloaded after the library.
 check_PROGRAMS += tests/e2e/hosts tests/e2e/logged tests/e2e/probe \
 	tests/e2e/reduced tests/e2e/shuffled
-tests_e2e_reduced_SOURCES = tests/e2e/reduced.c
 tests_e2e_reduced_CPPFLAGS = $(MPI_CFLAGS)
 tests_e2e_reduced_LDADD = $(MPI_LIBS)
-tests_e2e_hosts_SOURCES = tests/e2e/hosts.c
 tests_e2e_hosts_CPPFLAGS = $(MPI_CFLAGS)
 tests_e2e_hosts_LDADD = $(MPI_LIBS)
-tests_e2e_logged_SOURCES = tests/e2e/logged.c
 tests_e2e_logged_CPPFLAGS = $(MPI_CFLAGS)
 tests_e2e_logged_LDADD = $(MPI_LIBS)
-tests_e2e_shuffled_SOURCES = tests/e2e/shuffled.c
 tests_e2e_shuffled_CPPFLAGS = $(MPI_CFLAGS)
 tests_e2e_shuffled_LDADD = $(MPI_LIBS) -lm
-tests_e2e_probe_SOURCES = tests/e2e/probe.c
 tests_e2e_probe_CPPFLAGS = $(MPI_CFLAGS)
 tests_e2e_probe_LDADD = $(MPI_LIBS)
 
 # MSTopK by itself.
 check_PROGRAMS += tests/e2e/selector
-tests_e2e_selector_SOURCES = tests/e2e/selector.c
 tests_e2e_selector_LDADD = libcore.la
 
 # -rpath makes a shared library although it is not installed.
@@ -150,6 +144,5 @@ tests_e2e_libstub_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_e2e_libstub_la_LDFLAGS = -avoid-version -shared -no-undefined \
 	-rpath $(abs_top_builddir)/tests/e2e
 check_PROGRAMS += tests/e2e/product
-tests_e2e_product_SOURCES = tests/e2e/product.c
 tests_e2e_product_LDADD = tests/e2e/libstub.la
 tests_e2e_product_LDFLAGS = -no-install

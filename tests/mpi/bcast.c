@@ -40,7 +40,7 @@ static const struct way ways[] = {
     {.format = "nvfp4", .scale = SCALE_OWN},
 };
 
-static int rank, size, handled;
+static int rank, size;
 static bool deferred;
 static unsigned long made;
 static float *x, *expected, *buffer;
@@ -328,39 +328,25 @@ static void test_others(void)
 
 /* --- errors -------------------------------------------------------------- */
 
-static void handler(MPI_Comm *comm, int *code, ...)
-{
-    (void)comm, (void)code;
-    handled++;
-}
-
-static int class_of(int code)
-{
-    int class = -1;
-
-    MPI_Error_class(code, &class);
-    return class;
-}
-
 /* Makes one call with MPI's function and one with the library's. */
 #define COMPARE(what, ...)                                                     \
     do {                                                                       \
         int ours, theirs, handled_theirs;                                      \
                                                                                \
-        handled = 0;                                                           \
-        theirs = class_of(PMPI_Bcast(__VA_ARGS__));                            \
-        handled_theirs = handled;                                              \
-        handled = 0;                                                           \
-        ours = class_of(MPI_Bcast(__VA_ARGS__));                               \
-        ok_all(ours == theirs && handled == 1 && handled_theirs == 1, "%s",    \
-               what);                                                          \
+        mpitap_handled = 0;                                                    \
+        theirs = mpitap_class(PMPI_Bcast(__VA_ARGS__));                        \
+        handled_theirs = mpitap_handled;                                       \
+        mpitap_handled = 0;                                                    \
+        ours = mpitap_class(MPI_Bcast(__VA_ARGS__));                           \
+        ok_all(ours == theirs && mpitap_handled == 1 && handled_theirs == 1,   \
+               "%s", what);                                                    \
     } while (0)
 
 static void test_errors(void)
 {
     MPI_Errhandler errhandler;
 
-    MPI_Comm_create_errhandler(handler, &errhandler);
+    MPI_Comm_create_errhandler(mpitap_handle, &errhandler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
     COMPARE("a root before the first rank", buffer, COUNT, MPI_FLOAT, -1,
             MPI_COMM_WORLD);

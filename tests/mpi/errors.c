@@ -18,13 +18,6 @@
 #define COUNT 2048
 
 static float in[COUNT], out[COUNT];
-static int handled;
-
-static void handler(MPI_Comm *comm, int *code, ...)
-{
-    (void)comm, (void)code;
-    handled++;
-}
 
 static const struct bad_call {
     const char *what;
@@ -38,14 +31,6 @@ static const struct bad_call {
     {"MPI_IN_PLACE to receive", in, MPI_IN_PLACE, COUNT},
     {"MPI_IN_PLACE twice", MPI_IN_PLACE, MPI_IN_PLACE, COUNT},
 };
-
-static int class_of(int code)
-{
-    int class = -1;
-
-    MPI_Error_class(code, &class);
-    return class;
-}
 
 /* The calls that may be wrong: MPI's and the library's. */
 typedef int call(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
@@ -94,17 +79,17 @@ static void compare(const char *what, const void *send, void *receive,
 {
     int theirs, ours, handled_theirs;
 
-    handled = 0;
-    theirs = class_of(pair->theirs(send, receive, count, type, op, comm));
-    handled_theirs = handled;
-    handled = 0;
-    ours = class_of(pair->ours(send, receive, count, type, op, comm));
-    if (ours != theirs || handled != handled_theirs)
+    mpitap_handled = 0;
+    theirs = mpitap_class(pair->theirs(send, receive, count, type, op, comm));
+    handled_theirs = mpitap_handled;
+    mpitap_handled = 0;
+    ours = mpitap_class(pair->ours(send, receive, count, type, op, comm));
+    if (ours != theirs || mpitap_handled != handled_theirs)
         diag("rank %d: class %d, handled %d times; MPI's: %d, %d",
-             mpitap_rank(), ours, handled, theirs, handled_theirs);
+             mpitap_rank(), ours, mpitap_handled, theirs, handled_theirs);
     /* MPICH (4.3) returns MPI_SUCCESS after a handler that returns. */
-    ok_all(ours == theirs && (ours != MPI_SUCCESS || handled > 0) &&
-               handled == handled_theirs,
+    ok_all(ours == theirs && (ours != MPI_SUCCESS || mpitap_handled > 0) &&
+               mpitap_handled == handled_theirs,
            "%s: %s", pair->name, what);
 }
 
@@ -166,8 +151,8 @@ static void compare_freed(void)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     freed = comm;
     MPI_Comm_free(&comm);
-    handled = 0;
-    if (class_of(pair->theirs(in, out, COUNT, MPI_FLOAT, MPI_SUM, freed)) ==
+    mpitap_handled = 0;
+    if (mpitap_class(pair->theirs(in, out, COUNT, MPI_FLOAT, MPI_SUM, freed)) ==
         MPI_SUCCESS)
         skip_all(what, "MPI returns MPI_SUCCESS");
     else
@@ -212,16 +197,16 @@ static void test_errors(void)
 
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     compare_pairs();
-    MPI_Comm_create_errhandler(handler, &errhandler);
+    MPI_Comm_create_errhandler(mpitap_handle, &errhandler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
     compare_pairs();
     for (int i = 0; i < COUNT; i++)
         in[i] = 1;
-    handled = 0;
+    mpitap_handled = 0;
     MPI_Allreduce(in, out, COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; i < COUNT; i++)
         good &= out[i] == (float)mpitap_size();
-    ok_all(good && handled == 0, "a good call after all of them");
+    ok_all(good && mpitap_handled == 0, "a good call after all of them");
     MPI_Errhandler_free(&errhandler);
 }
 

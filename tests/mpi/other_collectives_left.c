@@ -25,13 +25,7 @@
 
 static float in[16 * COUNT], out[16 * COUNT], native[16 * COUNT];
 static int counts[RANKS_MAX];
-static int rank, size, handled;
-
-static void handler(MPI_Comm *comm, int *code, ...)
-{
-    (void)comm, (void)code;
-    handled++;
-}
+static int rank, size;
 
 /* Returns a call that is right. */
 static struct collective good_call(enum kind kind, const char *what)
@@ -51,14 +45,6 @@ static struct collective good_call(enum kind kind, const char *what)
 }
 
 /* --- errors -------------------------------------------------------------- */
-
-static int class_of(int code)
-{
-    int class = -1;
-
-    MPI_Error_class(code, &class);
-    return class;
-}
 
 /* True if MPI itself may not survive the call. */
 static bool is_too_much(const struct collective *call)
@@ -81,21 +67,21 @@ static void compare(const struct collective *call)
         skip_all(call->what, mpitap_trusted);
         return;
     }
-    handled = 0;
-    theirs = class_of(collective_make_native(call));
-    handled_theirs = handled;
+    mpitap_handled = 0;
+    theirs = mpitap_class(collective_make_native(call));
+    handled_theirs = mpitap_handled;
     if (mpitap_trusting && theirs == MPI_SUCCESS) {
         skip_all(call->what, mpitap_trusted);
         return;
     }
-    handled = 0;
-    ours = class_of(collective_make(call));
-    if (ours != theirs || handled != handled_theirs)
+    mpitap_handled = 0;
+    ours = mpitap_class(collective_make(call));
+    if (ours != theirs || mpitap_handled != handled_theirs)
         diag("rank %d: class %d, handled %d times; MPI's: %d, %d", rank, ours,
-             handled, theirs, handled_theirs);
+             mpitap_handled, theirs, handled_theirs);
     /* MPICH (4.3) returns MPI_SUCCESS after a handler that returns. */
-    ok_all(ours == theirs && (ours != MPI_SUCCESS || handled > 0) &&
-               handled == handled_theirs,
+    ok_all(ours == theirs && (ours != MPI_SUCCESS || mpitap_handled > 0) &&
+               mpitap_handled == handled_theirs,
            "%s", call->what);
 }
 
@@ -172,7 +158,7 @@ static void test_good_calls(void)
 
     for (int i = 0; i < size * COUNT; i++)
         in[i] = 1;
-    handled = 0;
+    mpitap_handled = 0;
     for (int kind = BLOCK; kind <= REDUCE; kind++) {
         const struct collective call = good_call((enum kind)kind, "");
 
@@ -181,7 +167,7 @@ static void test_good_calls(void)
         for (int i = 0; i < COUNT && (kind != REDUCE || rank == call.root); i++)
             good &= out[i] == (kind == GATHER ? 1 : (float)size);
     }
-    ok_all(good && handled == 0, "good calls after all of them");
+    ok_all(good && mpitap_handled == 0, "good calls after all of them");
 }
 
 static void test_errors(void)
@@ -190,7 +176,7 @@ static void test_errors(void)
 
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     compare_all();
-    MPI_Comm_create_errhandler(handler, &errhandler);
+    MPI_Comm_create_errhandler(mpitap_handle, &errhandler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
     compare_all();
     test_good_calls();

@@ -32,7 +32,7 @@ enum {
     STARTED
 };
 
-static int rank, size, handled;
+static int rank, size;
 static int counts[RANKS_MAX];
 static int given[RANKS_MAX]; /* a copy, overwritten once the call has started */
 static float *in[RANKS_MAX]; /* values of every rank */
@@ -288,20 +288,6 @@ static void test_left(void)
 
 /* --- errors -------------------------------------------------------------- */
 
-static void handler(MPI_Comm *comm, int *code, ...)
-{
-    (void)comm, (void)code;
-    handled++;
-}
-
-static int class_of(int code)
-{
-    int class = -1;
-
-    MPI_Error_class(code, &class);
-    return class;
-}
-
 /* Makes one call with the library's function and one with MPI's: both have the
  * same error class, and call the program's error handler equally often. */
 #define COMPARE(what, name, ...)                                               \
@@ -309,12 +295,12 @@ static int class_of(int code)
         MPI_Request request;                                                   \
         int ours, theirs, handled_theirs;                                      \
                                                                                \
-        handled = 0;                                                           \
-        theirs = class_of(PMPI_##name(__VA_ARGS__, &request));                 \
-        handled_theirs = handled;                                              \
-        handled = 0;                                                           \
-        ours = class_of(MPI_##name(__VA_ARGS__, &request));                    \
-        ok_all(ours == theirs && handled == 1 && handled_theirs == 1,          \
+        mpitap_handled = 0;                                                    \
+        theirs = mpitap_class(PMPI_##name(__VA_ARGS__, &request));             \
+        handled_theirs = mpitap_handled;                                       \
+        mpitap_handled = 0;                                                    \
+        ours = mpitap_class(MPI_##name(__VA_ARGS__, &request));                \
+        ok_all(ours == theirs && mpitap_handled == 1 && handled_theirs == 1,   \
                "%s: %s", #name, what);                                         \
     } while (0)
 
@@ -331,7 +317,7 @@ static void test_errors(void)
 {
     MPI_Errhandler errhandler;
 
-    MPI_Comm_create_errhandler(handler, &errhandler);
+    MPI_Comm_create_errhandler(mpitap_handle, &errhandler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
     if (mpitap_trusts_types())
         skip_all("no type", mpitap_trusted);

@@ -13,7 +13,6 @@ interface_files = \
 	tests/structure/interface/structs
 EXTRA_DIST += $(interface_files) tests/structure/interface.c \
 	tests/structure/structure.py
-tests_structure_frames_SOURCES = tests/structure/frames.c
 tests_structure_frames_CPPFLAGS = $(TEST_CPPFLAGS) $(MPI_CFLAGS)
 tests_structure_frames_LDADD = $(MPI_LIBS)
 dist_check_SCRIPTS += tests/structure/t-frames.sh

@@ -55,6 +55,13 @@ bool good_on_all(bool good);
 /* COLLECTIVE. True if all ranks have the same bytes. */
 bool same_on_all(const void *bytes, size_t size);
 
+/* An error handler for MPI_Comm_create_errhandler, which only counts its calls. */
+void mpitap_handle(MPI_Comm *comm, int *code, ...);
+extern int mpitap_handled;
+
+/* Returns the error class of a code. */
+int mpitap_class(int code);
+
 /* Returns an info that asserts an order that MPI leaves open otherwise: all ranks start
  * the persistent collectives of a communicator in one order. MPI_Info_free frees it. */
 MPI_Info mpitap_strict_order(void);

@@ -2,6 +2,7 @@
 # Units without MPI.
 UNIT_CPPFLAGS = $(TEST_CPPFLAGS) -I$(top_srcdir)/tests
 UNIT_LIBS = tests/libtap.la libpolicy.la libcore.la
+LDADD = $(UNIT_LIBS) -lm		# of programs without an _LDADD
 
 UNIT_TESTS = \
 	tests/unit/codec/array \
@@ -113,170 +114,115 @@ UNIT_TESTS = \
 tests_unit_compress_chunks_SOURCES = tests/unit/compress/chunks.c tests/unit/common/rounded.h \
 	tests/unit/common/vectors.h
 tests_unit_compress_chunks_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_compress_chunks_LDADD = $(UNIT_LIBS) -lm
 tests_unit_compress_feedback_SOURCES = tests/unit/compress/feedback.c tests/unit/common/rounded.h \
 	tests/unit/common/vectors.h
 tests_unit_compress_feedback_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_compress_feedback_LDADD = $(UNIT_LIBS) -lm
 tests_unit_compress_magnitudes_SOURCES = tests/unit/compress/magnitudes.c tests/unit/common/rounded.h \
 	tests/unit/common/vectors.h
 tests_unit_compress_magnitudes_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_compress_magnitudes_LDADD = $(UNIT_LIBS) -lm
 tests_unit_compress_compressor_takes_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_compress_compressor_takes_LDADD = $(UNIT_LIBS) -lm
 tests_unit_compress_sparse_SOURCES = tests/unit/compress/sparse.c tests/unit/common/rounded.h \
 	tests/unit/common/vectors.h
 tests_unit_compress_sparse_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_compress_sparse_LDADD = $(UNIT_LIBS) -lm
 tests_unit_compress_indices_SOURCES = tests/unit/compress/indices.c tests/unit/common/rounded.h
 tests_unit_compress_indices_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_compress_indices_LDADD = $(UNIT_LIBS) -lm
 tests_unit_compress_select_SOURCES = tests/unit/compress/select.c tests/unit/common/rounded.h \
 	tests/unit/common/vectors.h
 tests_unit_compress_select_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_compress_select_LDADD = $(UNIT_LIBS) -lm
-tests_unit_compress_vote_SOURCES = tests/unit/compress/vote.c
 tests_unit_compress_vote_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_compress_vote_LDADD = $(UNIT_LIBS)
-tests_unit_compress_ternary_SOURCES = tests/unit/compress/ternary.c
 tests_unit_compress_ternary_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_compress_ternary_LDADD = $(UNIT_LIBS) -lm
 
 # Numbers and codecs.
-tests_unit_number_format_SOURCES = tests/unit/number/format.c
 tests_unit_number_format_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_number_format_LDADD = $(UNIT_LIBS) -lm
-tests_unit_number_format_get_SOURCES = tests/unit/number/format_get.c
 tests_unit_number_format_get_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_number_format_get_LDADD = $(UNIT_LIBS) -lpthread
-tests_unit_codec_array_blocks_SOURCES = tests/unit/codec/array_blocks.c
 tests_unit_codec_array_blocks_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_codec_array_blocks_LDADD = $(UNIT_LIBS)
 tests_unit_codec_array_scaled_SOURCES = tests/unit/codec/array_scaled.c \
 	tests/unit/common/formats.h tests/unit/common/wire.h
 tests_unit_codec_array_scaled_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_codec_array_scaled_LDADD = $(UNIT_LIBS) -lm
-tests_unit_number_struct_version_SOURCES = tests/unit/number/struct_version.c
 tests_unit_number_struct_version_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_number_struct_version_LDADD = $(UNIT_LIBS)
 tests_unit_codec_array_SOURCES = tests/unit/codec/array.c tests/unit/common/formats.h \
 	tests/unit/common/wire.h
 tests_unit_codec_array_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_codec_array_LDADD = $(UNIT_LIBS) -lm
 tests_unit_number_rounding_SOURCES = tests/unit/number/rounding.c tests/unit/common/formats.h \
 	tests/unit/common/wire.h
 tests_unit_number_rounding_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_number_rounding_LDADD = $(UNIT_LIBS) -lm
 tests_unit_number_correlated_SOURCES = tests/unit/number/correlated.c \
 	tests/unit/number/correlated_error.c tests/unit/number/correlated_error.h \
 	tests/unit/common/formats.h tests/unit/common/wire.h
 tests_unit_number_correlated_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_number_correlated_LDADD = $(UNIT_LIBS) -lm
 tests_unit_codec_codec_SOURCES = tests/unit/codec/codec.c tests/unit/common/formats.h \
 	tests/unit/common/wire.h
 tests_unit_codec_codec_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_codec_codec_LDADD = $(UNIT_LIBS) -lm
 tests_unit_codec_codec_blocks_SOURCES = tests/unit/codec/codec_blocks.c \
 	tests/unit/common/wire.h
 tests_unit_codec_codec_blocks_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_codec_codec_blocks_LDADD = $(UNIT_LIBS) -lm
 tests_unit_codec_codec_random_SOURCES = tests/unit/codec/codec_random.c \
 	tests/unit/common/wire.h
 tests_unit_codec_codec_random_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_codec_codec_random_LDADD = $(UNIT_LIBS) -lm
 tests_unit_codec_codec_large_SOURCES = tests/unit/codec/codec_large.c \
 	tests/unit/common/formats.h tests/unit/common/wire.h
 tests_unit_codec_codec_large_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_codec_codec_large_LDADD = $(UNIT_LIBS) -lm
 tests_unit_codec_codec_passes_SOURCES = tests/unit/codec/codec_passes.c \
 	tests/unit/common/formats.h tests/unit/common/wire.h
 tests_unit_codec_codec_passes_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_codec_codec_passes_LDADD = $(UNIT_LIBS) -lm
-tests_unit_codec_codec_levels_SOURCES = tests/unit/codec/codec_levels.c
 tests_unit_codec_codec_levels_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_codec_codec_levels_LDADD = $(UNIT_LIBS) -lm
-tests_unit_codec_codec_sizes_SOURCES = tests/unit/codec/codec_sizes.c
 tests_unit_codec_codec_sizes_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_codec_codec_sizes_LDADD = $(UNIT_LIBS)
 tests_unit_scale_scale_SOURCES = tests/unit/scale/scale.c \
 	tests/unit/scale/scales.c tests/unit/scale/scales.h
 tests_unit_scale_scale_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_scale_fixed_SOURCES = tests/unit/scale/scale_fixed.c \
 	tests/unit/scale/scales.c tests/unit/scale/scales.h
 tests_unit_scale_scale_fixed_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_fixed_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_scale_none_SOURCES = tests/unit/scale/scale_none.c \
 	tests/unit/scale/scales.c tests/unit/scale/scales.h
 tests_unit_scale_scale_none_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_none_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_scale_aps_SOURCES = tests/unit/scale/scale_aps.c \
 	tests/unit/scale/scales.c tests/unit/scale/scales.h
 tests_unit_scale_scale_aps_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_aps_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_scale_aps_tight_SOURCES = tests/unit/scale/scale_aps_tight.c \
 	tests/unit/scale/scales.c tests/unit/scale/scales.h
 tests_unit_scale_scale_aps_tight_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_aps_tight_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_scale_overflow_SOURCES = tests/unit/scale/scale_overflow.c \
 	tests/unit/scale/scales.c tests/unit/scale/scales.h
 tests_unit_scale_scale_overflow_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_overflow_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_logarithm_SOURCES = tests/unit/scale/logarithm.c \
 	tests/unit/scale/scales.c tests/unit/scale/scales.h
 tests_unit_scale_logarithm_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_logarithm_LDADD = $(UNIT_LIBS) -lm
-tests_unit_scale_scale_normal_SOURCES = tests/unit/scale/scale_normal.c
 tests_unit_scale_scale_normal_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_normal_LDADD = $(UNIT_LIBS) -lm
-tests_unit_scale_scale_moments_SOURCES = tests/unit/scale/scale_moments.c
 tests_unit_scale_scale_moments_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_moments_LDADD = $(UNIT_LIBS) -lm
 HISTORIES = tests/unit/scale/histories.c tests/unit/scale/histories.h \
 	tests/unit/scale/scales.c tests/unit/scale/scales.h
 tests_unit_scale_scale_logmax_SOURCES = tests/unit/scale/scale_logmax.c $(HISTORIES)
 tests_unit_scale_scale_logmax_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_logmax_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_scale_autoflex_SOURCES = tests/unit/scale/scale_autoflex.c $(HISTORIES)
 tests_unit_scale_scale_autoflex_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_autoflex_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_scale_delayed_SOURCES = tests/unit/scale/scale_delayed.c $(HISTORIES)
 tests_unit_scale_scale_delayed_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_delayed_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_scale_dfxp_SOURCES = tests/unit/scale/scale_dfxp.c $(HISTORIES)
 tests_unit_scale_scale_dfxp_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_dfxp_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_scale_underflow_SOURCES = tests/unit/scale/scale_underflow.c $(HISTORIES)
 tests_unit_scale_scale_underflow_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_underflow_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_scale_unit_SOURCES = tests/unit/scale/scale_unit.c $(HISTORIES)
 tests_unit_scale_scale_unit_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_unit_LDADD = $(UNIT_LIBS) -lm
-tests_unit_scale_scale_explain_SOURCES = tests/unit/scale/scale_explain.c
 tests_unit_scale_scale_explain_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_explain_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_scale_backoff_SOURCES = tests/unit/scale/scale_backoff.c $(HISTORIES)
 tests_unit_scale_scale_backoff_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_scale_backoff_LDADD = $(UNIT_LIBS) -lm
 
 # Sums and matrix products.
 tests_unit_number_sum_SOURCES = tests/unit/number/sum.c tests/unit/common/rounded.h
 tests_unit_number_sum_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_number_sum_LDADD = $(UNIT_LIBS) -lm
 tests_unit_number_gemm_SOURCES = \
 	tests/unit/number/gemm.c tests/unit/number/gemm_matrices.h tests/unit/common/rounded.h
 tests_unit_number_gemm_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_number_gemm_LDADD = $(UNIT_LIBS) -lm
 tests_unit_number_gemm_blocks_SOURCES = \
 	tests/unit/number/gemm_blocks.c tests/unit/number/gemm_matrices.h \
 	tests/unit/common/rounded.h
 tests_unit_number_gemm_blocks_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_number_gemm_blocks_LDADD = $(UNIT_LIBS) -lm
 tests_unit_number_gemm_rounding_SOURCES = \
 	tests/unit/number/gemm_rounding.c tests/unit/number/gemm_matrices.h \
 	tests/unit/common/rounded.h
 tests_unit_number_gemm_rounding_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_number_gemm_rounding_LDADD = $(UNIT_LIBS) -lm
 
 # Against MPFR.
 if HAVE_MPFR
@@ -292,43 +238,22 @@ tests_unit_codec_scaling_CPPFLAGS = $(UNIT_CPPFLAGS) $(MPFR_CFLAGS)
 tests_unit_codec_scaling_LDADD = $(UNIT_LIBS) $(MPFR_LIBS) -lm
 
 # The small things.
-tests_unit_base_digits_SOURCES = tests/unit/base/digits.c
 tests_unit_base_digits_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_base_digits_LDADD = $(UNIT_LIBS)
-tests_unit_base_json_SOURCES = tests/unit/base/json.c
 tests_unit_base_json_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_base_json_LDADD = $(UNIT_LIBS)
 tests_unit_codec_stream_SOURCES = tests/unit/codec/stream.c tests/unit/common/wire.h
 tests_unit_codec_stream_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_codec_stream_LDADD = $(UNIT_LIBS) -lm
-tests_unit_base_switch_SOURCES = tests/unit/base/switch.c
 tests_unit_base_switch_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_base_switch_LDADD = $(UNIT_LIBS)
-tests_unit_base_error_SOURCES = tests/unit/base/error.c
 tests_unit_base_error_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_base_error_LDADD = $(UNIT_LIBS)
-tests_unit_base_nearest_SOURCES = tests/unit/base/nearest.c
 tests_unit_base_nearest_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_base_nearest_LDADD = $(UNIT_LIBS)
-tests_unit_base_options_SOURCES = tests/unit/base/options.c
 tests_unit_base_options_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_base_options_LDADD = $(UNIT_LIBS)
-tests_unit_base_writable_SOURCES = tests/unit/base/writable.c
 tests_unit_base_writable_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_base_writable_LDADD = $(UNIT_LIBS)
 
 # The policy.
-tests_unit_policy_glob_SOURCES = tests/unit/policy/glob.c
 tests_unit_policy_glob_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_policy_glob_LDADD = $(UNIT_LIBS)
-tests_unit_policy_ranges_SOURCES = tests/unit/policy/ranges.c
 tests_unit_policy_ranges_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_policy_ranges_LDADD = $(UNIT_LIBS)
 tests_unit_policy_layers_SOURCES = tests/unit/policy/layers.c tests/unit/common/errortext.h \
 	tests/unit/common/sample_table.h
 tests_unit_policy_layers_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_policy_layers_LDADD = $(UNIT_LIBS)
-tests_unit_policy_grammar_SOURCES = tests/unit/policy/grammar.c
 tests_unit_policy_grammar_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_grammar_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE) -lm
 tests_unit_policy_policy_SOURCES = tests/unit/policy/policy.c \
@@ -380,50 +305,31 @@ tests_unit_policy_policy_rules_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_policy_rules_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 
 # Predictions.
-tests_unit_predict_predict_SOURCES = tests/unit/predict/predict.c
 tests_unit_predict_predict_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_predict_predict_LDADD = $(UNIT_LIBS) -lm
-tests_unit_predict_predict_files_SOURCES = tests/unit/predict/predict_files.c
 tests_unit_predict_predict_files_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_predict_predict_files_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE) -lm
-tests_unit_predict_predict_variance_SOURCES = tests/unit/predict/predict_variance.c
 tests_unit_predict_predict_variance_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_predict_predict_variance_LDADD = $(UNIT_LIBS) -lm
 
 # Compressors.
 LOWRANK = tests/unit/compress/lowrank_matrix.h
 tests_unit_compress_lowrank_SOURCES = tests/unit/compress/lowrank.c $(LOWRANK)
 tests_unit_compress_lowrank_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_compress_lowrank_LDADD = $(UNIT_LIBS) -lm
 tests_unit_compress_lowrank_factors_SOURCES = tests/unit/compress/lowrank_factors.c $(LOWRANK)
 tests_unit_compress_lowrank_factors_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_compress_lowrank_factors_LDADD = $(UNIT_LIBS) -lm
 tests_unit_compress_lowrank_products_SOURCES = tests/unit/compress/lowrank_products.c $(LOWRANK)
 tests_unit_compress_lowrank_products_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_compress_lowrank_products_LDADD = $(UNIT_LIBS) -lm
 
 # Round-off.
 tests_unit_roundoff_log_SOURCES = tests/unit/roundoff/log.c tests/unit/roundoff/log_file.c \
 	tests/unit/roundoff/log_file.h
 tests_unit_roundoff_log_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_roundoff_log_LDADD = $(UNIT_LIBS) -lm
 tests_unit_roundoff_log_faults_SOURCES = tests/unit/roundoff/log_faults.c \
 	tests/unit/roundoff/log_file.c tests/unit/roundoff/log_file.h
 tests_unit_roundoff_log_faults_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_roundoff_log_faults_LDADD = $(UNIT_LIBS) -lm
-tests_unit_roundoff_binades_SOURCES = tests/unit/roundoff/binades.c
 tests_unit_roundoff_binades_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_roundoff_binades_LDADD = $(UNIT_LIBS) -lm
-tests_unit_codec_entropy_SOURCES = tests/unit/codec/entropy.c
 tests_unit_codec_entropy_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_codec_entropy_LDADD = $(UNIT_LIBS) -lm
-tests_unit_steps_sample_budget_SOURCES = tests/unit/steps/sample_budget.c
 tests_unit_steps_sample_budget_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_steps_sample_budget_LDADD = $(UNIT_LIBS) -lm
-tests_unit_base_utf8_SOURCES = tests/unit/base/utf8.c
 tests_unit_base_utf8_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_base_utf8_LDADD = $(UNIT_LIBS)
-tests_unit_base_quiet_allocate_SOURCES = tests/unit/base/quiet_allocate.c
 tests_unit_base_quiet_allocate_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_base_quiet_allocate_LDADD = $(UNIT_LIBS) -lrt
 tests_unit_policy_policy_auto_format_SOURCES = tests/unit/policy/policy-auto-format.c \
@@ -442,42 +348,28 @@ tests_unit_policy_policy_shadow_SOURCES = tests/unit/policy/policy-shadow.c \
 	tests/unit/policy/policyerrors.h tests/unit/policy/policytext.h tests/unit/common/errortext.h
 tests_unit_policy_policy_shadow_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_policy_shadow_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
-tests_unit_roundoff_measure_SOURCES = tests/unit/roundoff/measure.c
 tests_unit_roundoff_measure_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_roundoff_measure_LDADD = $(UNIT_LIBS) -lm
 
 # Steps, and, of the MPI side, slices and the search for CUDA's driver.
 tests_unit_steps_steps_SOURCES = tests/unit/steps/steps.c tests/unit/steps/step_trace.c \
 	tests/unit/steps/step_trace.h tests/unit/common/sample_table.h
 tests_unit_steps_steps_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_steps_steps_LDADD = $(UNIT_LIBS)
 tests_unit_steps_steps_any_SOURCES = tests/unit/steps/steps_any.c \
 	tests/unit/steps/step_trace.c tests/unit/steps/step_trace.h \
 	tests/unit/common/sample_table.h
 tests_unit_steps_steps_any_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_steps_steps_any_LDADD = $(UNIT_LIBS)
 tests_unit_steps_steps_search_SOURCES = tests/unit/steps/steps_search.c \
 	tests/unit/steps/step_trace.c tests/unit/steps/step_trace.h \
 	tests/unit/common/sample_table.h
 tests_unit_steps_steps_search_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_steps_steps_search_LDADD = $(UNIT_LIBS)
-tests_unit_steps_layer_order_SOURCES = tests/unit/steps/layer_order.c
 tests_unit_steps_layer_order_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_steps_layer_order_LDADD = $(UNIT_LIBS)
-tests_unit_steps_discovery_types_SOURCES = tests/unit/steps/discovery_types.c
 tests_unit_steps_discovery_types_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_steps_discovery_types_LDADD = $(UNIT_LIBS)
-tests_unit_steps_turns_SOURCES = tests/unit/steps/turns.c
 tests_unit_steps_turns_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_steps_turns_LDADD = $(UNIT_LIBS)
-tests_unit_steps_tiling_SOURCES = tests/unit/steps/tiling.c
 tests_unit_steps_tiling_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_steps_tiling_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_build_SOURCES = tests/unit/pmpi/build.c \
 	pmpi/world/build.c pmpi/world/build.h
 nodist_tests_unit_pmpi_build_SOURCES = pmpi/job/build_identity.h
 tests_unit_pmpi_build_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
-tests_unit_pmpi_build_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_policy_text_SOURCES = tests/unit/pmpi/policy_text.c \
 	pmpi/job/policy_text.c pmpi/job/policy_text.h
 tests_unit_pmpi_policy_text_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
@@ -485,7 +377,6 @@ tests_unit_pmpi_policy_text_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_pmpi_magnitude_batch_SOURCES = tests/unit/pmpi/magnitude_batch.c \
 	pmpi/block/magnitude_batch.c pmpi/block/magnitude_batch.h
 tests_unit_pmpi_magnitude_batch_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
-tests_unit_pmpi_magnitude_batch_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_element_oracle_SOURCES = tests/unit/pmpi/element_oracle.c \
 	tests/unit/pmpi/exact.h tests/unit/pmpi/exact_wire.h \
 	pmpi/device/memory_relay.c pmpi/device/memory_relay.h \
@@ -505,44 +396,34 @@ tests_unit_pmpi_slices_SOURCES = tests/unit/pmpi/slices.c \
 	pmpi/block/block.c pmpi/block/block.h \
 	pmpi/cut/chunk.c pmpi/cut/chunk.h pmpi/cut/redo.c pmpi/cut/redo.h
 tests_unit_pmpi_slices_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
-tests_unit_pmpi_slices_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_within_SOURCES = tests/unit/pmpi/within.c \
 	pmpi/block/block.c pmpi/block/block.h
 tests_unit_pmpi_within_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
-tests_unit_pmpi_within_LDADD = $(UNIT_LIBS) -lm
 
 tests_unit_pmpi_store_selector_SOURCES = tests/unit/pmpi/store_selector.c \
 	pmpi/group/store_selector.c pmpi/group/store_selector.h
 tests_unit_pmpi_store_selector_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
-tests_unit_pmpi_store_selector_LDADD = $(UNIT_LIBS)
 
 tests_unit_pmpi_scale_states_SOURCES = tests/unit/pmpi/scale_states.c \
 	pmpi/layer/layer_key.c pmpi/layer/layer_key.h \
 	pmpi/layer/scale_states.c pmpi/layer/scale_states.h
 tests_unit_pmpi_scale_states_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
-tests_unit_pmpi_scale_states_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_redone_pieces_SOURCES = tests/unit/pmpi/redone_pieces.c \
 	pmpi/block/block.c pmpi/block/block.h \
 	pmpi/cut/redo.c pmpi/cut/redo.h
 tests_unit_pmpi_redone_pieces_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
-tests_unit_pmpi_redone_pieces_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_scratch_pool_SOURCES = tests/unit/pmpi/scratch_pool.c pmpi/layer/scratch_pool.c
 tests_unit_pmpi_scratch_pool_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
-tests_unit_pmpi_scratch_pool_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_chunk_layout_SOURCES = tests/unit/pmpi/chunk_layout.c \
 	pmpi/block/block.c pmpi/block/block.h \
 	pmpi/group/chunk_layout.c pmpi/group/chunk_layout.h
 tests_unit_pmpi_chunk_layout_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
-tests_unit_pmpi_chunk_layout_LDADD = $(UNIT_LIBS)
 tests_unit_pmpi_elements_SOURCES = tests/unit/pmpi/elements.c tests/unit/common/rounded.h \
 	pmpi/compressed/elements.c pmpi/compressed/elements.h \
 	pmpi/block/block.c pmpi/block/block.h
 tests_unit_pmpi_elements_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
-tests_unit_pmpi_elements_LDADD = $(UNIT_LIBS) -lm
-tests_unit_pmpi_offline_SOURCES = tests/unit/pmpi/offline.c
 tests_unit_pmpi_offline_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_pmpi_offline_LDADD = libaps.la $(UNIT_LIBS) -lm
-tests_unit_pmpi_offline_compressors_SOURCES = tests/unit/pmpi/offline_compressors.c
 tests_unit_pmpi_offline_compressors_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_pmpi_offline_compressors_LDADD = libaps.la $(UNIT_LIBS) -lm
 tests_unit_pmpi_driver_SOURCES = tests/unit/pmpi/driver.c \
