@@ -18,8 +18,8 @@ struct slot {
     struct aps_chunk chunk;
 };
 
-struct aps_allgather_sum {
-    struct aps_algorithm algorithm; /* `reduce: gather` as an algorithm */
+struct gather_sum {
+    struct aps_algorithm algorithm;
     const struct aps_vcomm *vcomm;
     int rank;
     int size;
@@ -28,11 +28,24 @@ struct aps_allgather_sum {
     struct slot slots[APS_EXCHANGE_DEPTH];
 };
 
-struct aps_allgather_sum *
-aps_allgather_sum_create(const struct aps_vcomm *vcomm, size_t granule)
+static void gather_sum_destroy(struct aps_algorithm *algorithm)
+{
+    struct gather_sum *gather = (struct gather_sum *)algorithm;
+
+    for (int i = 0; i < APS_EXCHANGE_DEPTH; i++) {
+        free(gather->slots[i].blocks);
+        aps_exchange_clear(&gather->slots[i].exchange);
+    }
+    free(gather->sum);
+    free(gather);
+}
+
+/* Local. Returns NULL if out of memory. */
+static struct gather_sum *gather_sum_create(const struct aps_vcomm *vcomm,
+                                            size_t granule)
 {
     const size_t stride = aps_block_stride_bytes(aps_pipeline_room(1, granule));
-    struct aps_allgather_sum *gather = calloc(1, sizeof *gather);
+    struct gather_sum *gather = calloc(1, sizeof *gather);
 
     if (!gather)
         return NULL;
@@ -55,24 +68,12 @@ aps_allgather_sum_create(const struct aps_vcomm *vcomm, size_t granule)
     return gather;
 
 destroy:
-    aps_allgather_sum_destroy(gather);
+    gather_sum_destroy(&gather->algorithm);
     return NULL;
 }
 
-void aps_allgather_sum_destroy(struct aps_allgather_sum *gather)
-{
-    if (!gather)
-        return;
-    for (int i = 0; i < APS_EXCHANGE_DEPTH; i++) {
-        free(gather->slots[i].blocks);
-        aps_exchange_clear(&gather->slots[i].exchange);
-    }
-    free(gather->sum);
-    free(gather);
-}
-
 struct run {
-    struct aps_allgather_sum *gather;
+    struct gather_sum *gather;
     const struct aps_wire *wire;
     struct aps_chunks chunks;
     struct aps_cost *cost;
@@ -81,7 +82,7 @@ struct run {
 static void gather_sum_send_values(void *state, size_t k)
 {
     struct run *run = state;
-    struct aps_allgather_sum *gather = run->gather;
+    struct gather_sum *gather = run->gather;
     struct slot *slot = &gather->slots[k % APS_EXCHANGE_DEPTH];
     struct aps_chunk *chunk = &slot->chunk;
     const size_t others = (size_t)gather->size - 1;
@@ -114,7 +115,7 @@ static void gather_sum_send_values(void *state, size_t k)
 static void gather_sum_sum_values(void *state, size_t k)
 {
     struct run *run = state;
-    struct aps_allgather_sum *gather = run->gather;
+    struct gather_sum *gather = run->gather;
     struct slot *slot = &gather->slots[k % APS_EXCHANGE_DEPTH];
     const struct aps_chunk *chunk = &slot->chunk;
 
@@ -143,10 +144,12 @@ static void gather_sum_sum_values(void *state, size_t k)
     }
 }
 
-int aps_allgather_sum_run(struct aps_allgather_sum *gather,
+static int gather_sum_run(struct aps_algorithm *algorithm,
+                          const struct aps_plan *plan,
                           const struct aps_wire *wire, int count,
                           struct aps_vector vectors[], struct aps_cost *cost)
 {
+    struct gather_sum *gather = (struct gather_sum *)algorithm;
     static const struct aps_pipeline_stage stages[] = {
         {gather_sum_send_values, 0},
         {gather_sum_sum_values, APS_PIPELINE_WIRE_LAG},
@@ -163,25 +166,11 @@ int aps_allgather_sum_run(struct aps_allgather_sum *gather,
         .cost = cost,
     };
 
+    (void)plan;
     gather->outcome =
         aps_exponent_vectors(gather->vcomm, wire, true, count, vectors, cost);
     aps_pipeline_run(aps_chunk_count(&run.chunks), 2, stages, &run);
     return gather->outcome;
-}
-
-static int gather_sum_run(struct aps_algorithm *algorithm,
-                          const struct aps_plan *plan,
-                          const struct aps_wire *wire, int count,
-                          struct aps_vector vectors[], struct aps_cost *cost)
-{
-    (void)plan;
-    return aps_allgather_sum_run((struct aps_allgather_sum *)algorithm, wire,
-                                 count, vectors, cost);
-}
-
-static void gather_sum_destroy(struct aps_algorithm *algorithm)
-{
-    aps_allgather_sum_destroy((struct aps_allgather_sum *)algorithm);
 }
 
 int aps_allgather_sum_algorithm(const struct aps_algorithm_params *params,
@@ -190,8 +179,8 @@ int aps_allgather_sum_algorithm(const struct aps_algorithm_params *params,
 {
     static const struct aps_algorithm_ops ops = {.run = gather_sum_run,
                                                  .destroy = gather_sum_destroy};
-    struct aps_allgather_sum *gather =
-        aps_allgather_sum_create(params->vcomm, params->granule);
+    struct gather_sum *gather =
+        gather_sum_create(params->vcomm, params->granule);
 
     (void)cause;
     (void)size;

@@ -10,27 +10,8 @@
 #ifndef APS_PMPI_REDUCE_ALLGATHER_SUM_H
 #define APS_PMPI_REDUCE_ALLGATHER_SUM_H
 
-#include <stddef.h>
-
-#include "message/vcomm.h"
 #include "reduce/algorithm.h"
-#include "block/block.h"
 
-struct aps_allgather_sum; /* opaque: a virtual communicator and scratch */
-
-/* Local. Creates the reduction over `vcomm`, which is not owned. Returns NULL
- * if out of memory. */
-struct aps_allgather_sum *
-aps_allgather_sum_create(const struct aps_vcomm *vcomm, size_t granule);
-void aps_allgather_sum_destroy(
-    struct aps_allgather_sum *gather); /* NULL is allowed */
-
-/* COLLECTIVE over vcomm. Runs the reduction as `run` in algorithm.h. */
-int aps_allgather_sum_run(struct aps_allgather_sum *gather,
-                          const struct aps_wire *wire, int count,
-                          struct aps_vector vectors[], struct aps_cost *cost);
-
-/* `reduce: gather`. */
 aps_algorithm_create_fn aps_allgather_sum_algorithm;
 
 #endif

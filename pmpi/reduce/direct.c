@@ -97,33 +97,6 @@ static size_t direct_stride_alone(const struct aps_direct *direct)
     return aps_block_stride_bytes(direct->room);
 }
 
-struct aps_direct *aps_direct_create_standalone(const struct aps_vcomm *vcomm,
-                                                enum aps_devices devices,
-                                                size_t granule)
-{
-    const int ranks = vcomm->size;
-    const bool is_long = devices == APS_DEVICES_AWARE;
-    const size_t room = is_long ? aps_pipeline_room_of_devices(ranks, granule)
-                                : aps_pipeline_room(ranks, granule);
-    const size_t bytes = aps_block_stride_bytes(room);
-    const size_t elements = aps_codec_elements_max(room);
-    struct aps_direct *direct = aps_direct_create(vcomm, elements, bytes);
-
-    if (direct) {
-        direct->room = room;
-        direct->elements = elements;
-        direct->is_long = is_long;
-    }
-    for (int i = 0; i < APS_DIRECT_DEPTH && direct; i++) {
-        direct->host.blocks[i].results = malloc(bytes * (size_t)ranks);
-        if (!direct->host.blocks[i].results) {
-            aps_direct_destroy(direct);
-            direct = NULL;
-        }
-    }
-    return direct;
-}
-
 void aps_direct_destroy(struct aps_direct *direct)
 {
     if (!direct)
@@ -422,10 +395,12 @@ static size_t direct_message_elements(const struct aps_direct *direct,
                : aps_pipeline_elements(&wire->codec, direct->size);
 }
 
-int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
-                   int count, struct aps_vector vectors[],
-                   struct aps_cost *cost)
+static int direct_run(struct aps_algorithm *algorithm,
+                      const struct aps_plan *plan, const struct aps_wire *wire,
+                      int count, struct aps_vector vectors[],
+                      struct aps_cost *cost)
 {
+    struct aps_direct *direct = (struct aps_direct *)algorithm;
     static const struct aps_pipeline_stage stages[] = {
         {direct_stage_send, 0},
         {direct_stage_reduce, APS_PIPELINE_WIRE_LAG},
@@ -444,6 +419,7 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
         .cost = cost,
     };
 
+    (void)plan;
     if (count == 1 &&
         direct_goes_by_device(direct, wire, vectors[0].in, vectors[0].out)) {
         run.wire.device = wire->memory->device;
@@ -457,19 +433,38 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
     return direct->outcome;
 }
 
-static int direct_run(struct aps_algorithm *algorithm,
-                      const struct aps_plan *plan, const struct aps_wire *wire,
-                      int count, struct aps_vector vectors[],
-                      struct aps_cost *cost)
-{
-    (void)plan;
-    return aps_direct_run((struct aps_direct *)algorithm, wire, count, vectors,
-                          cost);
-}
-
 static void direct_destroy(struct aps_algorithm *algorithm)
 {
     aps_direct_destroy((struct aps_direct *)algorithm);
+}
+
+/* Local. Creates the reduction by itself, which also needs room for results.
+ * Returns NULL if out of memory. */
+static struct aps_direct *direct_create_alone(const struct aps_vcomm *vcomm,
+                                              enum aps_devices devices,
+                                              size_t granule)
+{
+    const int ranks = vcomm->size;
+    const bool is_long = devices == APS_DEVICES_AWARE;
+    const size_t room = is_long ? aps_pipeline_room_of_devices(ranks, granule)
+                                : aps_pipeline_room(ranks, granule);
+    const size_t bytes = aps_block_stride_bytes(room);
+    const size_t elements = aps_codec_elements_max(room);
+    struct aps_direct *direct = aps_direct_create(vcomm, elements, bytes);
+
+    if (direct) {
+        direct->room = room;
+        direct->elements = elements;
+        direct->is_long = is_long;
+    }
+    for (int i = 0; i < APS_DIRECT_DEPTH && direct; i++) {
+        direct->host.blocks[i].results = malloc(bytes * (size_t)ranks);
+        if (!direct->host.blocks[i].results) {
+            aps_direct_destroy(direct);
+            direct = NULL;
+        }
+    }
+    return direct;
 }
 
 int aps_direct_algorithm(const struct aps_algorithm_params *params,
@@ -478,8 +473,8 @@ int aps_direct_algorithm(const struct aps_algorithm_params *params,
 {
     static const struct aps_algorithm_ops ops = {.run = direct_run,
                                                  .destroy = direct_destroy};
-    struct aps_direct *direct = aps_direct_create_standalone(
-        params->vcomm, params->devices, params->granule);
+    struct aps_direct *direct =
+        direct_create_alone(params->vcomm, params->devices, params->granule);
 
     (void)cause;
     (void)size;

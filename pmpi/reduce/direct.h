@@ -31,16 +31,6 @@ struct aps_direct; /* opaque: a virtual communicator and scratch */
 struct aps_direct *aps_direct_create(const struct aps_vcomm *vcomm,
                                      size_t elements, size_t bytes);
 
-/*
- * Local. Creates the reduction for aps_direct_run, which also needs room for
- * results. `devices` is the same on all ranks: messages are longer if MPI takes
- * them from GPU memory. If the vectors of a call are in GPU memory, each rank
- * decides by itself to put its blocks there. `granule` is as in
- * pipeline_sizes.h.
- */
-struct aps_direct *aps_direct_create_standalone(const struct aps_vcomm *vcomm,
-                                                enum aps_devices devices,
-                                                size_t granule);
 void aps_direct_destroy(struct aps_direct *direct); /* NULL is allowed */
 
 /*
@@ -68,12 +58,9 @@ int aps_direct_receive_results(struct aps_direct *direct, size_t k);
 /* Reports a stage that failed elsewhere: later messages are empty. */
 void aps_direct_fail(struct aps_direct *direct, int rc);
 
-/* COLLECTIVE over vcomm. The reduction `direct`, as in algorithm.h. */
-int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
-                   int count, struct aps_vector vectors[],
-                   struct aps_cost *cost);
-
-/* `reduce: direct`. */
+/* `reduce: direct`; local. Messages are longer if MPI takes them from GPU memory
+ * (params->devices). If the vectors of a call are in GPU memory, each rank decides
+ * by itself to put its blocks there. */
 aps_algorithm_create_fn aps_direct_algorithm;
 
 #endif

@@ -54,7 +54,8 @@ static void hierarchical_destroy(struct aps_algorithm *algorithm)
 {
     struct aps_hierarchical *h = (struct aps_hierarchical *)algorithm;
 
-    aps_direct_destroy(h->direct_only);
+    if (h->direct_only)
+        h->direct_only->ops->destroy(h->direct_only);
     aps_direct_destroy(h->across);
     aps_store_selector_clear(&h->handoff);
     aps_chunk_buffers_clear(&h->host, &h->devices);
@@ -217,7 +218,8 @@ static int hierarchical_run(struct aps_algorithm *algorithm,
     };
 
     if (h->direct_only)
-        return aps_direct_run(h->direct_only, wire, count, vectors, cost);
+        return h->direct_only->ops->run(h->direct_only, plan, wire, count,
+                                        vectors, cost);
     if (h->broken)
         return MPI_ERR_TRUNCATE;
     h->calls++;
@@ -281,13 +283,9 @@ int aps_hierarchical_algorithm(const struct aps_algorithm_params *params,
     if (rc != MPI_SUCCESS)
         goto hierarchical_fail;
     h->owners = h->groups.smallest;
-    if (h->groups.groups == vcomm->size) {
-        h->direct_only = aps_direct_create_standalone(vcomm, params->devices,
-                                                      params->granule);
-        rc = h->direct_only ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    } else {
-        rc = hierarchical_equip(h, params, cause, size);
-    }
+    rc = h->groups.groups == vcomm->size
+             ? aps_direct_algorithm(params, &h->direct_only, cause, size)
+             : hierarchical_equip(h, params, cause, size);
     if (rc != MPI_SUCCESS)
         goto hierarchical_fail;
     *algorithm = &h->algorithm;

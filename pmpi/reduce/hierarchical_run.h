@@ -26,7 +26,7 @@
 struct aps_hierarchical {
     struct aps_algorithm algorithm; /* `reduce: hierarchical` as an algorithm */
     struct aps_groups groups;
-    struct aps_direct
+    struct aps_algorithm
         *direct_only;           /* every group is one rank, and `direct` reduces
                                  * alone */
     struct aps_shm_group *node; /* shared memory of the slots */

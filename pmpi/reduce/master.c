@@ -24,8 +24,8 @@ struct slot {
     struct aps_chunk sums;  /* cut of a master's sums for the ring */
 };
 
-struct aps_master {
-    struct aps_algorithm algorithm; /* `reduce: master` as an algorithm */
+struct master {
+    struct aps_algorithm algorithm;
     struct aps_groups groups;
     struct aps_ring *ring; /* ring of the masters, if there are several
                             * groups */
@@ -37,7 +37,7 @@ struct aps_master {
 };
 
 /* Local. Allocates the scratch. Returns 0 or -1. */
-static int master_allocate(struct aps_master *master, size_t granule)
+static int master_allocate(struct master *master, size_t granule)
 {
     const int groups = master->groups.groups;
     const bool leads = master->place == 0;
@@ -72,11 +72,27 @@ static int master_allocate(struct aps_master *master, size_t granule)
     return master->ring ? 0 : -1;
 }
 
-int aps_master_create(const struct aps_vcomm *vcomm,
-                      const struct aps_grouping *grouping, size_t granule,
-                      struct aps_master **master, char *cause, size_t size)
+static void master_destroy(struct aps_algorithm *algorithm)
 {
-    struct aps_master *new = calloc(1, sizeof *new);
+    struct master *master = (struct master *)algorithm;
+
+    aps_ring_destroy(master->ring);
+    for (int i = 0; i < APS_RING_WINDOW; i++) {
+        free(master->slots[i].values);
+        free(master->slots[i].sum);
+        free(master->slots[i].results);
+        aps_messages_clear(&master->slots[i].messages);
+    }
+    aps_topology_release(&master->groups);
+    free(master);
+}
+
+/* COLLECTIVE over vcomm. Returns as aps_algorithm_create_fn. */
+static int master_create(const struct aps_vcomm *vcomm,
+                         const struct aps_grouping *grouping, size_t granule,
+                         struct master **master, char *cause, size_t size)
+{
+    struct master *new = calloc(1, sizeof *new);
     int rc;
 
     if (!new)
@@ -94,28 +110,13 @@ int aps_master_create(const struct aps_vcomm *vcomm,
     return MPI_SUCCESS;
 
 fail:
-    aps_master_destroy(new);
+    master_destroy(&new->algorithm);
     return rc;
-}
-
-void aps_master_destroy(struct aps_master *master)
-{
-    if (!master)
-        return;
-    aps_ring_destroy(master->ring);
-    for (int i = 0; i < APS_RING_WINDOW; i++) {
-        free(master->slots[i].values);
-        free(master->slots[i].sum);
-        free(master->slots[i].results);
-        aps_messages_clear(&master->slots[i].messages);
-    }
-    aps_topology_release(&master->groups);
-    free(master);
 }
 
 /* One call. */
 struct run {
-    struct aps_master *master;
+    struct master *master;
     const struct aps_wire *wire;
     struct aps_wire across; /* between the masters */
     struct aps_chunks chunks;
@@ -316,7 +317,7 @@ static void master_leave_results(const struct run *run,
 static void master_sum_groups(const struct run *run,
                               const struct aps_magnitude max[])
 {
-    struct aps_master *master = run->master;
+    struct master *master = run->master;
     const struct aps_chunk *chunks[APS_RING_WINDOW];
     float greatest[APS_RING_WINDOW * APS_PIECES_MAX];
     int exponents[APS_RING_WINDOW * APS_PIECES_MAX];
@@ -351,7 +352,7 @@ static void master_sum_groups(const struct run *run,
 
 static void master_lead(const struct run *run)
 {
-    struct aps_master *master = run->master;
+    struct master *master = run->master;
     struct aps_magnitude max[APS_RING_WINDOW * APS_PIECES_MAX];
 
     master_sum_group(run, max);
@@ -376,10 +377,12 @@ static void master_lead(const struct run *run)
         (void)aps_messages_wait(&master->slots[i].messages);
 }
 
-int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
-                   int count, struct aps_vector vectors[],
-                   struct aps_cost *cost)
+static int master_run(struct aps_algorithm *algorithm,
+                      const struct aps_plan *plan, const struct aps_wire *wire,
+                      int count, struct aps_vector vectors[],
+                      struct aps_cost *cost)
 {
+    struct master *master = (struct master *)algorithm;
     const struct aps_wire inside =
         aps_wire_inside(wire, aps_vcomm_rank(&master->groups.group, 0));
     struct run run = {
@@ -395,6 +398,7 @@ int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
         .cost = cost,
     };
 
+    (void)plan;
     master->outcome =
         aps_exponent_vectors(&master->groups.group, wire,
                              master->groups.groups == 1, count, vectors, cost);
@@ -415,25 +419,10 @@ int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
     return master->outcome;
 }
 
-static int master_run(struct aps_algorithm *algorithm,
-                      const struct aps_plan *plan, const struct aps_wire *wire,
-                      int count, struct aps_vector vectors[],
-                      struct aps_cost *cost)
-{
-    (void)plan;
-    return aps_master_run((struct aps_master *)algorithm, wire, count, vectors,
-                          cost);
-}
-
 static const struct aps_groups *
 master_groups(const struct aps_algorithm *algorithm)
 {
-    return &((const struct aps_master *)algorithm)->groups;
-}
-
-static void master_destroy(struct aps_algorithm *algorithm)
-{
-    aps_master_destroy((struct aps_master *)algorithm);
+    return &((const struct master *)algorithm)->groups;
 }
 
 int aps_master_algorithm(const struct aps_algorithm_params *params,
@@ -443,12 +432,12 @@ int aps_master_algorithm(const struct aps_algorithm_params *params,
     static const struct aps_algorithm_ops ops = {
         .run = master_run, .groups = master_groups, .destroy = master_destroy};
     struct aps_grouping grouping = params->grouping;
-    struct aps_master *master;
+    struct master *master;
     int rc;
 
     grouping.across_nodes = true;
-    rc = aps_master_create(params->vcomm, &grouping, params->granule, &master,
-                           cause, size);
+    rc = master_create(params->vcomm, &grouping, params->granule, &master,
+                       cause, size);
     if (rc != MPI_SUCCESS)
         return rc;
     master->algorithm.ops = &ops;

@@ -67,16 +67,6 @@ destroy:
     return NULL;
 }
 
-struct aps_ring *aps_ring_create_standalone(const struct aps_vcomm *vcomm,
-                                            size_t granule)
-{
-    const size_t room = aps_pipeline_room(vcomm->size, granule);
-
-    return aps_ring_create(vcomm,
-                           aps_pipeline_elements_max(vcomm->size, granule),
-                           aps_block_stride_bytes(room));
-}
-
 void aps_ring_destroy(struct aps_ring *ring)
 {
     if (!ring)
@@ -373,9 +363,12 @@ int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
     return ring->outcome;
 }
 
-int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
-                 struct aps_vector vectors[], struct aps_cost *cost)
+static int ring_run(struct aps_algorithm *algorithm,
+                    const struct aps_plan *plan, const struct aps_wire *wire,
+                    int count, struct aps_vector vectors[],
+                    struct aps_cost *cost)
 {
+    struct aps_ring *ring = (struct aps_ring *)algorithm;
     /* A message is as long as its widest type; a partial sum's widest is
      * FP32. */
     const size_t length =
@@ -391,6 +384,7 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
         .inner = 1,
     };
 
+    (void)plan;
     ring->outcome =
         aps_exponent_vectors(ring->vcomm, wire, true, count, vectors, cost);
     while (all.vector < all.count) {
@@ -413,16 +407,6 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
     return ring->outcome;
 }
 
-static int ring_run(struct aps_algorithm *algorithm,
-                    const struct aps_plan *plan, const struct aps_wire *wire,
-                    int count, struct aps_vector vectors[],
-                    struct aps_cost *cost)
-{
-    (void)plan;
-    return aps_ring_run((struct aps_ring *)algorithm, wire, count, vectors,
-                        cost);
-}
-
 static void ring_destroy(struct aps_algorithm *algorithm)
 {
     aps_ring_destroy((struct aps_ring *)algorithm);
@@ -434,8 +418,10 @@ int aps_ring_algorithm(const struct aps_algorithm_params *params,
 {
     static const struct aps_algorithm_ops ops = {.run = ring_run,
                                                  .destroy = ring_destroy};
-    struct aps_ring *ring =
-        aps_ring_create_standalone(params->vcomm, params->granule);
+    const int ranks = params->vcomm->size;
+    struct aps_ring *ring = aps_ring_create(
+        params->vcomm, aps_pipeline_elements_max(ranks, params->granule),
+        aps_block_stride_bytes(aps_pipeline_room(ranks, params->granule)));
 
     (void)cause;
     (void)size;

@@ -29,10 +29,6 @@ struct aps_ring; /* opaque: a virtual communicator and scratch */
 struct aps_ring *aps_ring_create(const struct aps_vcomm *vcomm, size_t elements,
                                  size_t bytes);
 
-/* Local. Creates a ring for aps_ring_run. `granule` is as in
- * pipeline_sizes.h. */
-struct aps_ring *aps_ring_create_standalone(const struct aps_vcomm *vcomm,
-                                            size_t granule);
 void aps_ring_destroy(struct aps_ring *ring); /* NULL is allowed */
 
 /*
@@ -48,10 +44,6 @@ void aps_ring_begin(struct aps_ring *ring, int outcome);
 int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
                     int count, const struct aps_chunk *const chunks[],
                     struct aps_cost *cost);
-
-/* COLLECTIVE over vcomm. The reduction `ring`, as in algorithm.h. */
-int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
-                 struct aps_vector vectors[], struct aps_cost *cost);
 
 /* `reduce: ring`. */
 aps_algorithm_create_fn aps_ring_algorithm;
