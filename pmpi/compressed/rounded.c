@@ -368,17 +368,9 @@ static void rounded_settle(const struct run *run, int owner)
 
 /* --- a call --------------------------------------------------------------- */
 
-static size_t rounded_to(const void *state, int rank)
+static size_t rounded_message_of(const void *state, int owner)
 {
-    return rounded_bytes(state, rank);
-}
-
-static size_t rounded_own(const void *state, int rank)
-{
-    const struct run *run = state;
-
-    (void)rank;
-    return rounded_bytes(run, run->rank);
+    return rounded_bytes(state, owner);
 }
 
 /* COLLECTIVE over the site's communicator. Sends each rank's values to their
@@ -390,20 +382,15 @@ static int rounded_exchange_contributions(struct run *run)
         .outgoing_stride = run->stride,
         .incoming = run->incoming,
         .incoming_stride = run->stride,
-        .sent = rounded_to,
-        .received = rounded_own,
+        .scatters = true,
+        .bytes = rounded_message_of,
         .make = rounded_encode,
         .state = run,
         .longest = run->stride,
     };
-    int rc;
 
     rounded_encode(run, run->rank);
-    rc = aps_exchange_run(run->site->exchange, &contributions);
-    for (int i = 0; i < run->ranks; i++)
-        if (i != run->rank)
-            run->cost->wire_bytes += rounded_bytes(run, i);
-    return rc;
+    return aps_exchange_run(run->site->exchange, &contributions, run->cost);
 }
 
 /* COLLECTIVE over the site's communicator. Sends each owner's sums to all
@@ -414,15 +401,12 @@ static int rounded_exchange_sums(struct run *run)
         .outgoing = run->results + (size_t)run->rank * run->stride,
         .incoming = run->results,
         .incoming_stride = run->stride,
-        .sent = rounded_own,
-        .received = rounded_to,
+        .bytes = rounded_message_of,
         .state = run,
         .longest = run->stride,
     };
 
-    run->cost->wire_bytes +=
-        (size_t)(run->ranks - 1) * rounded_bytes(run, run->rank);
-    return aps_exchange_run(run->site->exchange, &sums);
+    return aps_exchange_run(run->site->exchange, &sums, run->cost);
 }
 
 static int rounded_run(const struct aps_compressed_env *site, int count,

@@ -108,16 +108,16 @@ static int ternary_gather(struct aps_digits_run *run)
         aps_digits_encode(run, &run->layers[i], &all, own + at);
         at += aps_ternary_bytes(all.length);
     }
-    run->cost->wire_bytes += (unsigned long long)(run->ranks - 1) * bytes;
-    rc = aps_exchange_run(run->site->exchange, &(struct aps_exchanged){
-                                                   .outgoing = own,
-                                                   .incoming = messages,
-                                                   .incoming_stride = bytes,
-                                                   .sent = ternary_alike,
-                                                   .received = ternary_alike,
-                                                   .state = &bytes,
-                                                   .longest = bytes,
-                                               });
+    rc = aps_exchange_run(run->site->exchange,
+                          &(struct aps_exchanged){
+                              .outgoing = own,
+                              .incoming = messages,
+                              .incoming_stride = bytes,
+                              .bytes = ternary_alike,
+                              .state = &bytes,
+                              .longest = bytes,
+                          },
+                          run->cost);
     at = 0;
     for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++) {
         const struct aps_digits *of = &run->layers[i];
@@ -197,25 +197,9 @@ static size_t ternary_sums_of(const void *state, int rank)
     return ternary_sums(state, rank);
 }
 
-static size_t ternary_own_sums(const void *state, int rank)
-{
-    const struct aps_digits_run *run = state;
-
-    (void)rank;
-    return ternary_sums(run, run->rank);
-}
-
 static size_t ternary_digits_for(const void *state, int rank)
 {
     return ternary_digits(state, rank);
-}
-
-static size_t ternary_own_digits(const void *state, int rank)
-{
-    const struct aps_digits_run *run = state;
-
-    (void)rank;
-    return ternary_digits(run, run->rank);
 }
 
 /* Encodes the digits for an owner into the messages, which have space for
@@ -246,32 +230,31 @@ static int ternary_direct(struct aps_digits_run *run)
     ternary_make(run, run->rank);
     memcpy(from + rank * digits, to + rank * digits,
            ternary_digits(run, run->rank));
-    (void)aps_exchange_run(exchange, &(struct aps_exchanged){
-                                         .outgoing = to,
-                                         .outgoing_stride = digits,
-                                         .incoming = from,
-                                         .incoming_stride = digits,
-                                         .sent = ternary_digits_for,
-                                         .received = ternary_own_digits,
-                                         .make = ternary_make,
-                                         .state = run,
-                                         .longest = digits,
-                                     });
+    (void)aps_exchange_run(exchange,
+                           &(struct aps_exchanged){
+                               .outgoing = to,
+                               .outgoing_stride = digits,
+                               .incoming = from,
+                               .incoming_stride = digits,
+                               .scatters = true,
+                               .bytes = ternary_digits_for,
+                               .make = ternary_make,
+                               .state = run,
+                               .longest = digits,
+                           },
+                           run->cost);
     ternary_sum_own(run, from, digits, result + rank * sums);
     /* Run this exchange after an error, too: other ranks may not know of it. */
-    rc = aps_exchange_run(exchange, &(struct aps_exchanged){
-                                        .outgoing = result + rank * sums,
-                                        .incoming = result,
-                                        .incoming_stride = sums,
-                                        .sent = ternary_own_sums,
-                                        .received = ternary_sums_of,
-                                        .state = run,
-                                        .longest = sums,
-                                    });
-    for (int i = 0; i < run->ranks; i++)
-        run->cost->wire_bytes +=
-            i == run->rank ? (ranks - 1) * ternary_sums(run, run->rank)
-                           : ternary_digits(run, i);
+    rc = aps_exchange_run(exchange,
+                          &(struct aps_exchanged){
+                              .outgoing = result + rank * sums,
+                              .incoming = result,
+                              .incoming_stride = sums,
+                              .bytes = ternary_sums_of,
+                              .state = run,
+                              .longest = sums,
+                          },
+                          run->cost);
     for (int i = 0; i < run->ranks && rc == MPI_SUCCESS; i++)
         ternary_settle(run, i, result + (size_t)i * sums);
     return rc;

@@ -148,14 +148,6 @@ static bool levels_owns(const struct levels *levels)
 
 /* --- inside the group ----------------------------------------------------- */
 
-static size_t levels_own_digits(const void *state, int rank)
-{
-    const struct levels *levels = state;
-
-    (void)rank;
-    return levels_digits(levels, levels->own);
-}
-
 static void levels_make(const void *state, int owner)
 {
     const struct levels *levels = state;
@@ -181,8 +173,8 @@ static int levels_gather_digits(struct levels *levels)
         .outgoing_stride = levels->digits,
         .incoming = levels->from,
         .incoming_stride = levels->digits,
-        .sent = levels_digits,
-        .received = levels_own_digits,
+        .scatters = true,
+        .bytes = levels_digits,
         .make = levels_make,
         .state = levels,
         .longest = levels->digits,
@@ -192,10 +184,7 @@ static int levels_gather_digits(struct levels *levels)
     if (levels_owns(levels))
         memcpy(levels->from + own, levels->to + own,
                levels_digits(levels, levels->own));
-    for (int i = 0; i < levels->owners; i++)
-        if (i != levels->own)
-            levels->run.cost->wire_bytes += levels_digits(levels, i);
-    return aps_exchange_run(levels->run.site->group, &digits);
+    return aps_exchange_run(levels->run.site->group, &digits, levels->run.cost);
 }
 
 /* --- between groups ------------------------------------------------------- */
@@ -270,14 +259,6 @@ static size_t levels_there(const void *state, int peer)
     return levels_bytes(levels, levels->most_members, levels->own, peer);
 }
 
-static size_t levels_here(const void *state, int peer)
-{
-    const struct levels *levels = state;
-
-    (void)peer;
-    return levels_there(levels, levels->peer);
-}
-
 static size_t levels_result_of(const void *state, int peer)
 {
     const struct levels *levels = state;
@@ -285,21 +266,11 @@ static size_t levels_result_of(const void *state, int peer)
     return levels_bytes(levels, levels->run.ranks, levels->own, peer);
 }
 
-static size_t levels_own_result(const void *state, int peer)
-{
-    const struct levels *levels = state;
-
-    (void)peer;
-    return levels_result_of(levels, levels->peer);
-}
-
 static int levels_exchange_peers(struct levels *levels,
                                  const struct aps_exchanged *what)
 {
-    for (int j = 0; j < levels->peers; j++)
-        if (j != levels->peer)
-            levels->run.cost->wire_bytes += what->sent(levels, j);
-    return levels->peers > 1 ? aps_exchange_run(levels->run.site->peers, what)
+    return levels->peers > 1 ? aps_exchange_run(levels->run.site->peers, what,
+                                                levels->run.cost)
                              : MPI_SUCCESS;
 }
 
@@ -315,8 +286,8 @@ static int levels_sum_groups(struct levels *levels, int rc)
         .outgoing_stride = levels->sums,
         .incoming = levels->back,
         .incoming_stride = levels->sums,
-        .sent = levels_there,
-        .received = levels_here,
+        .scatters = true,
+        .bytes = levels_there,
         .state = levels,
         .longest = levels->sums,
     };
@@ -324,8 +295,7 @@ static int levels_sum_groups(struct levels *levels, int rc)
         .outgoing = results + peer * levels->result,
         .incoming = results,
         .incoming_stride = levels->result,
-        .sent = levels_own_result,
-        .received = levels_result_of,
+        .bytes = levels_result_of,
         .state = levels,
         .longest = levels->result,
     };
@@ -334,7 +304,8 @@ static int levels_sum_groups(struct levels *levels, int rc)
     for (int j = 0; j < levels->peers && rc == MPI_SUCCESS; j++)
         levels_sum_part(levels, j);
     memcpy(levels->back + peer * levels->sums,
-           levels->there + peer * levels->sums, levels_here(levels, 0));
+           levels->there + peer * levels->sums,
+           levels_there(levels, levels->peer));
     now = levels_exchange_peers(levels, &there);
     rc = rc == MPI_SUCCESS ? now : rc;
     if (rc == MPI_SUCCESS)
@@ -350,14 +321,6 @@ static size_t levels_results_of(const void *state, int owner)
     const struct levels *levels = state;
 
     return owner < levels->owners ? levels_results(levels, owner) : 0;
-}
-
-static size_t levels_own_results(const void *state, int rank)
-{
-    const struct levels *levels = state;
-
-    (void)rank;
-    return levels_results_of(levels, levels->own);
 }
 
 /* Moves the parts of this rank's results next to each other. */
@@ -383,17 +346,15 @@ static int levels_hand_out(struct levels *levels)
                                         : levels->results,
         .incoming = levels->results,
         .incoming_stride = (size_t)levels->peers * levels->result,
-        .sent = levels_own_results,
-        .received = levels_results_of,
+        .bytes = levels_results_of,
         .state = levels,
         .longest = (size_t)levels->peers * levels->result,
     };
 
     if (levels_owns(levels))
         levels_close(levels);
-    levels->run.cost->wire_bytes +=
-        (size_t)(levels->members - 1) * levels_own_results(levels, 0);
-    return aps_exchange_run(levels->run.site->group, &results);
+    return aps_exchange_run(levels->run.site->group, &results,
+                            levels->run.cost);
 }
 
 static void levels_settle(const struct levels *levels, int owner)

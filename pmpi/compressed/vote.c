@@ -80,23 +80,6 @@ static size_t vote_outcomes(const void *state, int owner)
     return bytes;
 }
 
-/* Return the bytes that this rank gets from each rank, and sends to each. */
-static size_t vote_own_ballots(const void *state, int rank)
-{
-    const struct run *run = state;
-
-    (void)rank;
-    return vote_ballots(run, run->rank);
-}
-
-static size_t vote_own_outcomes(const void *state, int rank)
-{
-    const struct run *run = state;
-
-    (void)rank;
-    return vote_outcomes(run, run->rank);
-}
-
 static size_t vote_alike(const void *state, int rank)
 {
     (void)rank;
@@ -197,16 +180,16 @@ static int vote_gather(struct run *run)
         vote_cast(run, i, &all, own + at);
         at += vote_ballot(all.length);
     }
-    run->cost->wire_bytes += (unsigned long long)(run->ranks - 1) * bytes;
-    rc = aps_exchange_run(run->site->exchange, &(struct aps_exchanged){
-                                                   .outgoing = own,
-                                                   .incoming = messages,
-                                                   .incoming_stride = bytes,
-                                                   .sent = vote_alike,
-                                                   .received = vote_alike,
-                                                   .state = &bytes,
-                                                   .longest = bytes,
-                                               });
+    rc = aps_exchange_run(run->site->exchange,
+                          &(struct aps_exchanged){
+                              .outgoing = own,
+                              .incoming = messages,
+                              .incoming_stride = bytes,
+                              .bytes = vote_alike,
+                              .state = &bytes,
+                              .longest = bytes,
+                          },
+                          run->cost);
     at = 0;
     for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++) {
         const struct aps_slice all = {0, run->layers[i].matrix.count};
@@ -292,33 +275,32 @@ static int vote_direct(struct run *run)
     vote_make(run, run->rank);
     memcpy(from + rank * ballots, to + rank * ballots,
            vote_ballots(run, run->rank));
-    rc = aps_exchange_run(exchange, &(struct aps_exchanged){
-                                        .outgoing = to,
-                                        .outgoing_stride = ballots,
-                                        .incoming = from,
-                                        .incoming_stride = ballots,
-                                        .sent = vote_ballots,
-                                        .received = vote_own_ballots,
-                                        .make = vote_make,
-                                        .state = run,
-                                        .longest = ballots,
-                                    });
+    rc = aps_exchange_run(exchange,
+                          &(struct aps_exchanged){
+                              .outgoing = to,
+                              .outgoing_stride = ballots,
+                              .incoming = from,
+                              .incoming_stride = ballots,
+                              .scatters = true,
+                              .bytes = vote_ballots,
+                              .make = vote_make,
+                              .state = run,
+                              .longest = ballots,
+                          },
+                          run->cost);
     if (rc == MPI_SUCCESS)
         vote_count_own(run, from, ballots, result + rank * outcomes);
     /* Run this exchange after an error, too: other ranks may not know of it. */
-    rc = aps_exchange_run(exchange, &(struct aps_exchanged){
-                                        .outgoing = result + rank * outcomes,
-                                        .incoming = result,
-                                        .incoming_stride = outcomes,
-                                        .sent = vote_own_outcomes,
-                                        .received = vote_outcomes,
-                                        .state = run,
-                                        .longest = outcomes,
-                                    });
-    for (int i = 0; i < run->ranks; i++)
-        run->cost->wire_bytes += i == run->rank
-                                     ? (ranks - 1) * vote_outcomes(run, i)
-                                     : vote_ballots(run, i);
+    rc = aps_exchange_run(exchange,
+                          &(struct aps_exchanged){
+                              .outgoing = result + rank * outcomes,
+                              .incoming = result,
+                              .incoming_stride = outcomes,
+                              .bytes = vote_outcomes,
+                              .state = run,
+                              .longest = outcomes,
+                          },
+                          run->cost);
     for (int i = 0; i < run->ranks && rc == MPI_SUCCESS; i++)
         vote_settle(run, i, result + (size_t)i * outcomes);
     return rc;

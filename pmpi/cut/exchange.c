@@ -87,7 +87,7 @@ static size_t exchange_place(int rank, size_t stride,
 }
 
 int aps_exchange_run(struct aps_exchange *exchange,
-                     const struct aps_exchanged *what)
+                     const struct aps_exchanged *what, struct aps_cost *cost)
 {
     const struct aps_vcomm *vcomm = exchange->messages.vcomm;
     const size_t parts = what->longest / PART + 1;
@@ -96,8 +96,9 @@ int aps_exchange_run(struct aps_exchange *exchange,
     for (size_t i = 0; i < parts; i++) {
         for (int k = 1; k < vcomm->size; k++) {
             const int from = (vcomm->rank + vcomm->size - k) % vcomm->size;
-            const struct aps_slice part =
-                exchange_part(what->received(what->state, from), i);
+            const struct aps_slice part = exchange_part(
+                what->bytes(what->state, what->scatters ? vcomm->rank : from),
+                i);
 
             aps_messages_receive(
                 &exchange->messages,
@@ -107,8 +108,8 @@ int aps_exchange_run(struct aps_exchange *exchange,
         }
         for (int k = 1; k < vcomm->size; k++) {
             const int to = aps_exchange_peer(exchange, k);
-            const struct aps_slice part =
-                exchange_part(what->sent(what->state, to), i);
+            const struct aps_slice part = exchange_part(
+                what->bytes(what->state, what->scatters ? to : vcomm->rank), i);
 
             if (i == 0 && what->make)
                 what->make(what->state, to);
@@ -117,6 +118,7 @@ int aps_exchange_run(struct aps_exchange *exchange,
                 what->outgoing +
                     exchange_place(to, what->outgoing_stride, &part),
                 part.length);
+            cost->wire_bytes += part.length;
         }
         rc = aps_exchange_wait(exchange);
     }

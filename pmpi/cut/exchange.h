@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "block/block.h"
 #include "message/messages.h"
 #include "message/vcomm.h"
 
@@ -59,7 +60,8 @@ void aps_exchange_send_all(struct aps_exchange *exchange,
 /* Waits until all messages are complete. Returns *outcome. */
 int aps_exchange_wait(struct aps_exchange *exchange);
 
-/* Messages of any length, one between every two ranks. */
+/* Messages of any length, one between every two ranks: each rank scatters slices to
+ * their owners, or sends its own slice to all ranks. */
 struct aps_exchanged {
     /* message to rank i: from i * outgoing_stride on */
     const unsigned char *outgoing;
@@ -68,9 +70,10 @@ struct aps_exchanged {
     /* message from rank i: from i * incoming_stride on */
     unsigned char *incoming;
     size_t incoming_stride;
-    /* Return the number of bytes to a rank, and from it. */
-    size_t (*sent)(const void *state, int to);
-    size_t (*received)(const void *state, int from);
+    bool scatters;
+    /* Returns the bytes of a message with the slice of `owner`: its receiver if the
+     * ranks scatter, and otherwise its sender. */
+    size_t (*bytes)(const void *state, int owner);
     /* Makes the message to a rank, before it is sent. NULL if it exists already. */
     void (*make)(const void *state, int to);
     const void *state;
@@ -79,9 +82,9 @@ struct aps_exchanged {
 };
 
 /* COLLECTIVE over vcomm. Sends the messages in parts, which MPI can count in an
- * int. The number of parts is equal on all ranks, also after an error. Returns
- * *outcome. */
+ * int. The number of parts is equal on all ranks, also after an error. Adds the bytes
+ * that this rank sends to cost->wire_bytes. Returns *outcome. */
 int aps_exchange_run(struct aps_exchange *exchange,
-                     const struct aps_exchanged *what);
+                     const struct aps_exchanged *what, struct aps_cost *cost);
 
 #endif
