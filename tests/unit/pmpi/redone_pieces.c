@@ -71,11 +71,12 @@ static void test_records(void)
     struct aps_scale_record record = {.in_max = 1, .sum_max = 5};
 
     aps_scale_record_add(&record, &(struct aps_scale_record){
-                                  .in_max = 3, .sum_max = 2, .over = true});
+                                      .in_max = 3, .sum_max = 2, .over = true});
     ok(record.in_max == 3 && record.sum_max == 5 && record.over &&
            !record.nonfinite,
        "records together: the greatest, and all flags");
-    aps_scale_record_add(&record, &(struct aps_scale_record){.nonfinite = true});
+    aps_scale_record_add(&record,
+                         &(struct aps_scale_record){.nonfinite = true});
     ok(record.in_max == 3 && record.over && record.nonfinite,
        "a record of zeros changes nothing else");
 }
