@@ -18,7 +18,8 @@ FIXED = ("row", "seed", "epoch", "loss", "bytes")     # the other columns are sc
 def decimals(value, name, sign=""):
     """Returns the value of a score as text; differences of bits are small."""
     digits = 4 if name == "bits" else 2
-    return "NaN" if math.isnan(value) else "%{}.{}f".format(sign, digits) % value
+    return "NaN" if math.isnan(value) else "%{}.{}f".format(sign, digits) % (
+        round(value, digits) + 0.0)     # not -0
 
 
 def score_of(lines):
@@ -29,8 +30,11 @@ def score_of(lines):
 def last_scores(lines, row, name=None):
     """{seed: score of the last epoch}"""
     name = name or score_of(lines)
-    return {int(line["seed"]): float(line[name]) for line in lines
-            if line["row"] == row}
+    scores = {int(line["seed"]): float(line[name]) for line in lines
+              if line["row"] == row}
+    if not scores:
+        raise SystemExit("there are no results of the row '%s'" % row)
+    return scores
 
 
 def interval(values):
@@ -47,6 +51,8 @@ def interval(values):
 def difference(lines, row, other=FP32, name=None):
     """Returns interval() of row's scores less the other's with the same seeds."""
     own, base = last_scores(lines, row, name), last_scores(lines, other, name)
+    if not own.keys() <= base.keys():
+        raise SystemExit("the row '%s' lacks seeds of '%s'" % (other, row))
     return interval(own[seed] - base[seed] for seed in own)
 
 
@@ -57,12 +63,12 @@ def table_of(lines, rows):
         line = {"row": row, "seeds": len(last_scores(lines, row))}
         for name in (n for n in lines[0] if n not in FIXED):
             mean, half = difference(lines, row, base, name)
-            line[name] = "%.5f" % statistics.mean(last_scores(lines, row, name).values())
-            line[name + " difference"] = "%.5f" % mean
-            line[name + " +-"] = "%.5f" % half
+            line[name] = statistics.mean(last_scores(lines, row, name).values())
+            line[name + " difference"] = mean
+            line[name + " +-"] = half
         if "bytes" in lines[0]:
             share = next(float(l["bytes"]) for l in lines if l["row"] == row)
-            line["bytes %"] = "%.1f" % (100 * share)
+            line["bytes %"] = 100 * share
         table.append(line)
     return table
 
@@ -89,8 +95,8 @@ def draw(title, table):
     """A line for each row: mean and interval of the difference from the first. Rows
     beyond the left or right edge have their value there, and NaN has no mark."""
     name = list(table[0])[2]
-    means = [float(line[name + " difference"]) for line in table]
-    halves = [float(line[name + " +-"]) for line in table]
+    means = [line[name + " difference"] for line in table]
+    halves = [line[name + " +-"] for line in table]
     usual = sorted(max(abs(m) + h, 1e-9) for m, h in zip(means, halves)
                    if math.isfinite(m + h))
     limit = usual[len(usual) * 2 // 3] * 1.2
@@ -107,7 +113,7 @@ def draw(title, table):
     for i, (line, mean, half) in enumerate(zip(table, means, halves)):
         y = TOP + LINE * i + LINE / 2
         out.append(text(LEFT - 8, y + 4, line["row"], "end"))
-        out.append(text(WIDTH - RIGHT + 8, y + 4, decimals(float(line[name]), name)))
+        out.append(text(WIDTH - RIGHT + 8, y + 4, decimals(line[name], name)))
         if not math.isfinite(mean + half):
             continue
         low, high = (max(-limit, min(limit, v)) for v in (mean - half, mean + half))

@@ -119,7 +119,13 @@ class Study:
                          (count * (i + 1) for i in range(len(self.seeds))))
 
     def missing(self):
-        done = {line["row"] for line in self.lines}
+        done = {}
+        for line in self.lines:
+            done.setdefault(line["row"], set()).add(int(line["seed"]))
+        for row, seeds in done.items():
+            if seeds != set(self.seeds):
+                fail("%s: the row '%s' has other seeds: remove its lines"
+                     % (self.path, row))
         return [row for row in RULES[self.task] if row not in done]
 
     def train(self, row):
@@ -136,6 +142,8 @@ class Study:
         launch([*self.program, "--seeds", ",".join(map(str, self.seeds))],
                preloads, variables, stem + ".out", RANKS, LIMIT)
         share = sent_share(summary) if preloads else 1
+        if share == 1 and RULES[self.task][row] not in (None, ["format: fp32"]):
+            fail("%s: '%s': no sum was rewritten" % (self.task, row))
         with open(stem + ".out", encoding="utf-8") as file:
             self.append([{"row": row, **line, "bytes": "%.4f" % share}
                          for line in csv.DictReader(file)])
@@ -182,6 +190,8 @@ def read_all(processes):
     for process in processes:
         text = process.communicate()[0]
         if process.returncode:
+            for other in processes:
+                other.kill()
             fail("%s has failed" % " ".join(process.args))
         yield from csv.DictReader(text.splitlines())
 
@@ -227,14 +237,16 @@ def run(study):
 def write_results(folder, task, lines):
     """Writes table and picture, and prints them. True if all claims hold."""
     table = table_of(lines, RULES[task])
-    write_csv(os.path.join(folder, task + "-table.csv"), table)
+    shown = [{name: "%.5f" % value if isinstance(value, float) else value
+              for name, value in line.items()} for line in table]
+    write_csv(os.path.join(folder, task + "-table.csv"), shown)
     with open(os.path.join(folder, task + ".svg"), "w", encoding="utf-8") as file:
         file.write(draw(task, table))
     path = os.path.join(folder, task + "-curves.svg")
     with open(path, "w", encoding="utf-8") as file:
         file.write(draw_curves(task, lines, CURVES[task]))
     columns = list(table[0])
-    for line in [dict(zip(columns, columns)), *table]:
+    for line in [dict(zip(columns, columns)), *shown]:
         print("%-36s" % line["row"] + "".join(
             " %10s" % line[name] for name in columns[1:]))
     good = True

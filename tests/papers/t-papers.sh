@@ -25,7 +25,7 @@ lines = [{"row": row, "seed": str(seed), "epoch": str(epoch), "loss": "1",
          for epoch in (1, 2)]
 print("paired", difference(lines, "other") == (-1, 0), difference(lines, "other"))
 table = table_of(lines, [FP32, "other"])
-print("table", table[1]["accuracy"] == "83.00000" and table[1]["bytes %"] == "25.0", table)
+print("table", table[1]["accuracy"] == 83 and table[1]["bytes %"] == 25, table)
 print("picture", draw("task", table).count("<circle") == 2)
 END
 PYTHONPATH=$top_srcdir/tests/papers "$PYTHON3" "$tmp/intervals_check.py" >"$tmp/out"
@@ -43,29 +43,46 @@ from claims import CLAIMS
 from intervals import draw, draw_curves, table_of
 from rows import CURVES, RULES
 
-folder = sys.argv[1]
-for task in sys.argv[2:]:
+folder, readme, *tasks = sys.argv[1:]
+tables = {}
+for task in tasks:
     rows = RULES[task]
     with open(f"{folder}/{task}.csv", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
-    for name, text in ((task, draw(task, table_of(lines, rows))),
+    table = table_of(lines, rows)
+    for name, text in ((task, draw(task, table)),
                        (task + "-curves", draw_curves(task, lines, CURVES[task]))):
         with open(f"{folder}/{name}.svg", encoding="utf-8") as file:
             print(name + "-drawn", file.read() == text)
-    print(task + "-seeds", {row: len({line["seed"] for line in lines
-                                      if line["row"] == row}) for row in rows}
-          == dict.fromkeys(rows, 5))
+    runs = [sorted((line["seed"], line["epoch"]) for line in lines if line["row"] == row)
+            for row in rows]
+    print(task + "-seeds", len({seed for seed, _ in runs[0]}) == 5
+          and runs == [runs[0]] * len(runs))
+    tables[task] = {line["row"]: line for line in table}
     failed = [text for text, holds in CLAIMS[task](lines)
               if not holds] if task in CLAIMS else []
     print(task + "-claims", not failed, failed)
+
+wrong = []
+with open(readme, encoding="utf-8") as file:
+    for row, *cells in (line.strip("| \n").split(" | ") for line in file
+                        if " ± " in line):
+        for task, score, digits, cell in (("residual", "accuracy", 2, cells[0]),
+                                          ("lstm", "bits", 3, cells[1])):
+            line = tables[task][row.split(" (")[0]]
+            if cell != "%+.*f ± %.*f" % (digits, line[score + " difference"],
+                                         digits, line[score + " +-"]):
+                wrong.append((row, cell))
+print("readme", not wrong, wrong)
 END
 results=$top_srcdir/tests/papers/results
-tasks=$(cd "$results" && echo *-curves.svg | sed 's/-curves.svg//g')
+tasks=$(cd "$results" && echo *.csv | sed 's/groups-error.csv//; s/\.csv//g')
 # shellcheck disable=SC2086 # a list of words
 PYTHONPATH=$top_srcdir/tests/papers "$PYTHON3" "$tmp/results_check.py" "$results" \
-    $tasks >"$tmp/out"
+    "$top_srcdir/README.md" $tasks >"$tmp/out"
+result readme 'the README shows these results'
 for task in $tasks; do
-    result $task-seeds "$task: five seeds of each row"
+    result $task-seeds "$task: five seeds and all epochs of each row"
     result $task-claims '... the claims hold'
     result $task-drawn '... the picture shows these results'
     result $task-curves-drawn '... and so do the curves'
@@ -97,7 +114,7 @@ groups.prepare()
 with open(os.path.join(folder, "groups-error.csv")) as file:
     errors = {(line["task"], line["weights"], line["format"], line["reduction"]):
               float(line["l2"]) for line in csv.DictReader(file)}
-print("groups-error", len(errors) == 40 and all(
+print("groups-error", len(errors) == 20 and all(
     direct < errors[(*key[:3], "groups of 4")] < errors[(*key[:3], "ring")]
     for key, direct in errors.items() if key[3] == "direct"))
 for row in ("FP64", "groups of 4"):
