@@ -24,6 +24,7 @@ static void start_take_turn(struct aps_operation *operation)
     struct aps_call *call = operation->owner;
 
     if (call->context->failed == MPI_SUCCESS &&
+        call->context->resources_state == APS_RESOURCES_READY &&
         aps_policy_fuse(call->context->job->policy) > 0)
         aps_fuse_run(call);
     else
