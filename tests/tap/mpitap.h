@@ -42,7 +42,7 @@ bool ok_all(bool pass, const char *format, ...)
 #else
 #define mpitap_trusting false
 #endif
-/* True for MPICH 5, which ends the job if the type of a sum is none. */
+/* True for MPICH 5, which ends the job if a sum has no valid type. */
 bool mpitap_trusts_types(void);
 #define mpitap_trusted "this MPI does not check for it"
 
