@@ -17,7 +17,6 @@ struct aps_blocks_encoder {
     struct aps_draw draw;       /* for stochastic rounding */
     uint64_t offset;            /* number of the piece's first element */
     enum aps_vectors vectors;
-    bool vbmi; /* use VBMI */
 };
 
 /* Makes an encoder with the options; NULL: nearest. */
@@ -25,11 +24,11 @@ APS_INLINE struct aps_blocks_encoder aps_blocks_encoder_init(
     const struct aps_block_ops *ops, const struct aps_block_kernel *kernel,
     const struct aps_cast_options *options, enum aps_vectors vectors)
 {
-    struct aps_blocks_encoder e = {
-        .ops = ops, .kernel = kernel, .rounding = APS_ROUND_NEAREST};
+    struct aps_blocks_encoder e = {.ops = ops,
+                                   .kernel = kernel,
+                                   .rounding = APS_ROUND_NEAREST,
+                                   .vectors = vectors};
 
-    e.vectors = vectors;
-    e.vbmi = vectors == APS_VECTORS_AVX512;
     if (!options)
         return e;
     e.rounding = options->rounding;
@@ -74,7 +73,8 @@ APS_INLINE uint8_t *aps_blocks_put(const struct aps_blocks_encoder *e,
     uint8_t packed[APS_PACK_CHUNK * 4 + APS_PACK_SLACK];
 
     memset(codes->code + n, 0, fill * sizeof *codes->code);
-    aps_pack_blocks(codes, n + fill, width, e->vbmi, packed);
+    aps_pack_blocks(codes, n + fill, width, e->vectors == APS_VECTORS_AVX512,
+                    packed);
     for (size_t b = 0; b < count; b++, wire += bytes, room -= scale + bytes) {
         wire = aps_blocks_put_scale(scales[b], scale, wire);
         if (room >= scale + bytes + 8)
