@@ -58,7 +58,7 @@ aps_layer_key_of(const struct aps_layer *layer)
         .rule = layer->plan.rule,
         .choice = layer->choice,
         .epoch = layer->key.epoch,
-        .step = layer->key.step,
+        .step = layer->number,
         .generation = layer->generation,
         .drops = layer->drops,
         .matrix = layer->plan.matrix,

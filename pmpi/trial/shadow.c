@@ -36,7 +36,8 @@ static bool shadow_is_stated(const struct aps_context *context)
 
 static size_t shadow_class(const struct aps_layer *layer)
 {
-    return layer->key.layer < 0 ? aps_sample_budget_class(layer->count) : 0;
+    return layer->key.layer < 0 ? aps_sample_budget_class(layer->count)
+                                : APS_SAMPLE_BUDGET_LAYERS;
 }
 
 /* Notes the time of the first call. */

@@ -20,7 +20,8 @@
 #include <stddef.h>
 
 #define APS_SAMPLE_BUDGET_CLASS_BITS 8
-#define APS_SAMPLE_BUDGET_CLASSES (1 << APS_SAMPLE_BUDGET_CLASS_BITS)
+#define APS_SAMPLE_BUDGET_LAYERS (1 << APS_SAMPLE_BUDGET_CLASS_BITS)
+#define APS_SAMPLE_BUDGET_CLASSES (APS_SAMPLE_BUDGET_LAYERS + 1)
 
 /* {.share = S}: no samples so far. */
 struct aps_sample_budget {
@@ -38,7 +39,8 @@ struct aps_sample_budget {
 };
 
 /* Returns the class of calls of `count` elements, if no step distinguishes
- * them. Calls of a class are also numbered together (steps.h). */
+ * them; layers of steps have the class APS_SAMPLE_BUDGET_LAYERS. Calls of a class
+ * are also numbered together (steps.h). */
 size_t aps_sample_budget_class(size_t count);
 
 /* True if step `number` of the class is sampled. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layer/layer.h"
 #include "number/parse.h"
 #include "scale/history.h"
 #include "tests/tap/tap.h"
@@ -127,6 +128,24 @@ static void test_model(void)
     aps_scale_states_clear(&states);
 }
 
+/* Tests calls that are known by their size, while no step is found. */
+static void test_sizes(void)
+{
+    const struct aps_scale scale = backoff(APS_SCOPE_MODEL, 100);
+    struct aps_layer layer = {.key.layer = -1, .count = 100};
+    const struct aps_layer_key first = aps_layer_key_of(&layer);
+    struct aps_layer_key next;
+
+    layer.number = 1;
+    next = aps_layer_key_of(&layer);
+    ok(call(&scale, &first, &over) == START &&
+           call(&scale, &next, &well) == START - 1,
+       "a rule's state learns from calls of no step");
+    ok(aps_layer_key_number(&first) != aps_layer_key_number(&next),
+       "... which have random bits of their own");
+    aps_scale_states_clear(&states);
+}
+
 /* Tests formats that are chosen while the program runs. */
 static void test_choices(void)
 {
@@ -225,6 +244,7 @@ int main(void)
         bail_out("no e5m2");
     test_layers();
     test_model();
+    test_sizes();
     test_choices();
     test_follows();
     test_compressor_follows();

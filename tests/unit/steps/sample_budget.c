@@ -100,6 +100,7 @@ static void test_classes(void)
     struct aps_sample_budget budget = {.share = 0.05};
     double now = 0, cost = 0;
     long numbers[2] = {0};
+    bool shared = false;
 
     for (long i = 0; i < 20000; i++) {
         const size_t class = i % 4 == 0;
@@ -113,9 +114,11 @@ static void test_classes(void)
         numbers[class]++;
     }
     ok(cost / (now - cost) <= 0.051, "classes share the share");
-    ok(aps_sample_budget_class(1000) < APS_SAMPLE_BUDGET_CLASSES &&
-           aps_sample_budget_class(SIZE_MAX) < APS_SAMPLE_BUDGET_CLASSES,
-       "any count has a class");
+    for (size_t count = 1; count != 0; count <<= 1)
+        shared |=
+            aps_sample_budget_class(count) >= APS_SAMPLE_BUDGET_LAYERS ||
+            aps_sample_budget_class(count - 1) >= APS_SAMPLE_BUDGET_LAYERS;
+    ok(!shared, "any count has a class, which is not that of layers");
 }
 
 /* Samples are spread over the run, also if the program pauses or if their costs differ:
