@@ -16,12 +16,12 @@
 #include "comm/report.h"
 #include "layer/layers.h"
 #include "job/job.h"
+#include "native/abi.h"
 #include "native/next_mpi.h"
 #include "queue/queue.h"
 #include "call/run.h"
 #include "call/collective.h"
 #include "call/plan.h"
-#include "call/probe.h"
 #include "device/bounce.h"
 
 /* Cache of the calls that this thread recently passed through, indexed by
@@ -68,9 +68,11 @@ static bool allreduce_holds_for_good(enum aps_reason reason)
 static void allreduce_remember(const struct aps_call *call,
                                enum aps_reason reason)
 {
-    /* All ranks agree on an operation of the program at each call. */
+    /* The program may free an operation of its own, and make another one that has
+     * the same handle on some ranks. */
     if (!allreduce_holds_for_good(reason) ||
-        aps_probe_is_due(aps_job(), &call->arguments))
+        (aps_policy_probes(aps_job_policy(aps_job())) &&
+         aps_abi_is_own_op(call->arguments.op)))
         return;
     passed[aps_bucket((uint64_t)call->arguments.count, PASSED_BITS)] =
         (struct passed){

@@ -50,6 +50,11 @@ for ranks in 2 3; do
     says 'rewritten (100\.0 %' 3 'all calls that sum were rewritten'
 done
 
+run 'operations of one handle' 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/types" \
+    reused
+says 'sums bf16 and rounds each addition to nearest even: the library treats it' 1 \
+    'an operation with the handle of a freed one is probed'
+
 # shellcheck disable=SC2086 # two words
 timeout "$seconds" $launch -genv LD_PRELOAD "$library" \
     -genv APSMPI_POLICY "$tmp/policy.yaml" -n 2 "$mpi/types" mixed \

@@ -5,7 +5,7 @@
  * type.
  * With the argument `own` the program brings its own operations and types of two bytes,
  * which the policy may probe; with `double` it sums doubles alone; with `mixed` its
- * operation adds on some ranks alone.
+ * operation adds on some ranks alone; with `reused` operations have one handle.
  */
 #include "config.h"
 
@@ -269,6 +269,22 @@ static void make_mixed(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* Sums by two operations, one after another: MPI carries out the first one, which does
+ * not commute. */
+static void test_reused(void)
+{
+    static uint16_t in[COUNT], out[COUNT];
+    struct type type = types[0];
+
+    type.mpi = two_bytes();
+    MPI_Op_create(add_bf16, 0, &type.op);
+    make(ALLREDUCE, &type, in, out);
+    MPI_Op_free(&type.op);
+    MPI_Op_create(add_bf16, 1, &type.op);
+    test(&type, ALLREDUCE);
+    MPI_Op_free(&type.op);
+}
+
 int main(int argc, char **argv)
 {
     const bool own = argc > 1 && strcmp(argv[1], "own") == 0;
@@ -295,6 +311,8 @@ int main(int argc, char **argv)
     }
     if (own)
         test_greatest();
+    if (argc > 1 && strcmp(argv[1], "reused") == 0)
+        test_reused();
     {
         const int status = mpitap_end();
 
