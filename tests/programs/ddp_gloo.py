@@ -13,17 +13,16 @@ import training
 from torch_network import Network
 
 
-def main():
-    opt = training.options()
-    rank, ranks = int(os.environ["PMI_RANK"]), int(os.environ["PMI_SIZE"])
-    distributed.init_process_group("gloo", init_method="file://" + opt.save,
+def train(opt, rank, ranks, meeting, hook=None, state=None):
+    """Trains with gradients that `hook` averages, or gloo."""
+    distributed.init_process_group("gloo", init_method="file://" + meeting,
                                    rank=rank, world_size=ranks)
     torch.set_num_threads(1)
     torch.manual_seed(1)
     x, label = map(torch.from_numpy, training.read(opt, "train", opt.images))
     model = nn.parallel.DistributedDataParallel(Network(opt.hidden))
-    if opt.half:
-        model.register_comm_hook(None, default_hooks.fp16_compress_hook)
+    if hook:
+        model.register_comm_hook(state, hook)
     optimizer = torch.optim.SGD(model.parameters(), 0.02, momentum=0.9)
     clock = training.Clock()
     for mine in training.batches(opt, rank, ranks):
@@ -36,6 +35,12 @@ def main():
         right = (model.module(x[:, None]).argmax(1) == label).float().mean().item()
     training.finish(rank, clock, right,
                     [p.detach().numpy() for p in model.parameters()])
+
+
+def main():
+    opt = training.options()
+    train(opt, int(os.environ["PMI_RANK"]), int(os.environ["PMI_SIZE"]), opt.save,
+          default_hooks.fp16_compress_hook if opt.half else None)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ program_tests = \
 	tests/programs/t-averaging.sh \
 	tests/programs/t-chainer.sh \
 	tests/programs/t-coarrays.sh \
+	tests/programs/t-ddp.sh \
 	tests/programs/t-heat.sh \
 	tests/programs/t-horovod.sh \
 	tests/programs/t-jax.sh \
@@ -19,7 +20,7 @@ EXTRA_DIST += tests/programs/lib.sh tests/programs/training.py \
 	tests/programs/averaging.py \
 	tests/programs/chainer_train.py \
 	tests/programs/coarrays.f90 \
-	tests/programs/ddp_gloo.py \
+	tests/programs/ddp.sh tests/programs/ddp_gloo.py tests/programs/ddp_mpi.py \
 	tests/programs/heat_train.py \
 	tests/programs/horovod.sh tests/programs/horovod_keras.py \
 	tests/programs/horovod_torch.py tests/programs/torch_network.py \

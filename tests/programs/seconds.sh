@@ -45,7 +45,7 @@ horovod()
 }
 
 # DistributedDataParallel over gloo makes no calls of MPI.
-ddp()
+ddp_over_gloo()
 {
     rm -f meeting
     once 'DDP over gloo' native "$python" "$here/ddp_gloo.py" --save "$tmp/meeting"
@@ -86,7 +86,15 @@ END
     policy powersgd.yaml -t 'table: layers.csv' -t 'steps: {order: any}' \
         'compress: {powersgd: {rank: 4}}'
     rounds horovod Horovod "$here/horovod_torch.py"
-    rounds ddp
+)
+(
+    . "$here/ddp.sh"
+    native 1 "$python" "$here/ddp_mpi.py" --images 64 --epochs 1 \
+        --hidden "${HIDDEN:-2048}" --save net.npz
+    "$layers_command" --order ddp --output layers.csv net.npz
+    policy powersgd.yaml -t 'table: layers.csv' 'compress: {powersgd: {rank: 4}}'
+    rounds under DDP "$python" "$here/ddp_mpi.py"
+    rounds ddp_over_gloo
 )
 (
     . "$here/jax.sh"
