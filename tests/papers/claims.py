@@ -73,6 +73,19 @@ def lstm(lines):
         yield scores.near(row, 0.03)
 
 
+def hbfp(lines):
+    """GC-HBFP: products of 8 bits cost little, with compressed sums, too; Accuracy
+    Boosters: more bits at the end."""
+    scores = Scores(lines, sign=-1)
+    for block in (64, 576):
+        yield scores.near(f"HBFP 8/{block}", 0.02)
+    for rank, points in ((2, 0.1), (1, 0.2)):
+        yield scores.near(f"HBFP 8/64, PowerSGD {rank}", points, f"PowerSGD {rank}")
+    yield scores.better("HBFP 6/64", "HBFP 5/64")
+    yield scores.better("HBFP 4/64, 6/64 last", "HBFP 4/64")
+    yield scores.better("HBFP 4/64, stochastic", "HBFP 6/64")
+
+
 def transformer(lines):
     """APS paper on BERT; unit scaling paper, Fig. 4."""
     scores = Scores(lines, sign=-1)
@@ -84,5 +97,5 @@ def transformer(lines):
     yield scores.near("e3m2, APS", 0.02)
 
 
-CLAIMS = {"lars": lars, "lstm": lstm, "residual": residual, "scenes": scenes,
-          "transformer": transformer}
+CLAIMS = {"hbfp": hbfp, "lars": lars, "lstm": lstm, "residual": residual,
+          "scenes": scenes, "transformer": transformer}
