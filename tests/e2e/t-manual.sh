@@ -18,7 +18,8 @@
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 readme=$top_srcdir/README.md
-pages=$(cd "$top_srcdir" && find src pmpi cuda scripts -name '*.[1357]' | sort)
+pages=$(cd "$top_srcdir" &&
+    find src pmpi cuda scripts tests/papers -name '*.[1357]' | sort)
 policy_page=$top_srcdir/src/policy/apsmpi-policy.5
 log_page=$top_srcdir/src/roundoff/apsmpi-log.5
 variables_page=$top_srcdir/pmpi/apsmpi.7
@@ -263,7 +264,7 @@ stand_in bin/apsmpi-layers \
     "PYTHONPATH='$top_srcdir/tests/e2e/standin:$top_srcdir/tests/e2e'" \
     'export PYTHONPATH' "exec '$PYTHON3' -B '$layers_command' \"\$@\""
 "$PYTHON3" "$top_srcdir/tests/e2e/layers.py" model.npz
-"$PYTHON3" "$top_srcdir/tests/e2e/layers.py" digits.pt
+"$PYTHON3" "$top_srcdir/tests/e2e/layers.py" digits.npz
 stand_in bin/apsmpi-lab "APSMPI_LAB_DIR='$top_builddir/scripts'" \
     'export APSMPI_LAB_DIR' "exec sh '$top_srcdir/scripts/apsmpi-lab' \"\$@\""
 # shellcheck disable=SC2016 # for the stand-in

@@ -33,9 +33,9 @@ def rising_minimum(format, epoch):
 def fp32_at_times(task, format, epochs):
     """The last layer in FP32; and the first epochs (hybrid precision)."""
     rule = f"format: {format}, scale: aps"
-    yield f"{format}, APS, last layer in FP32", [
+    yield f"{format}, APS, last layer FP32", [
         f'layers: "{LAST[task]}", format: fp32', rule]
-    yield f"{format}, APS, {epochs} epochs in FP32", [
+    yield f"{format}, APS, {epochs} epochs FP32", [
         f"epochs: 0-{epochs - 1}, format: fp32", rule]
 
 
