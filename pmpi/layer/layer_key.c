@@ -42,7 +42,7 @@ bool aps_layer_key_depends(const struct aps_plan *plan,
 uint64_t aps_layer_key_number(const struct aps_layer_key *key)
 {
     const uint64_t fields[] = {(uint64_t)key->layer, key->count,
-                               (uint64_t)key->epoch, (uint64_t)key->step,
+                               (uint64_t)key->epoch, (uint64_t)key->number,
                                (uint64_t)key->generation};
     uint64_t number = 0;
 

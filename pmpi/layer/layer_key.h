@@ -20,7 +20,9 @@ struct aps_layer_key {
     int choice; /* number of the chosen format among those of all rules; 0: the
                    rule has only one. A scale's state belongs to one format */
     long epoch;
-    long step; /* without a layer: number of the call among those of its size */
+    long step;
+    long number; /* of the call, for random bits: its step; without a layer, its
+                    number in its class of counts */
     long
         generation; /* generation of the steps: after a desync a number may mean
                        another layer */

@@ -35,7 +35,8 @@ static struct aps_layer_key states_key(const struct aps_scale *scale,
                                       .rule = layer_key->rule,
                                       .choice = layer_key->choice};
     return (struct aps_layer_key){.layer = layer_key->layer,
-                                  .count = layer_key->count};
+                                  .count = layer_key->count,
+                                  .element = layer_key->element};
 }
 
 static struct aps_scale_state **states_bucket(struct aps_scale_states *states,
@@ -69,8 +70,8 @@ static void states_drop(struct aps_scale_states *states,
     while (*link != state)
         link = &(*link)->next;
     *link = state->next;
+    states->count -= state->key.layer < 0;
     free(state);
-    states->count--;
 }
 
 /* True if a rule's state was used later than the other one, or in the same step
@@ -131,7 +132,7 @@ states_make(struct aps_scale_states *states, const struct aps_scale *scale,
     state->scale = *scale;
     state->next = *bucket;
     *bucket = state;
-    states->count++;
+    states->count += key.layer < 0;
     return state;
 }
 
@@ -164,7 +165,7 @@ void aps_scale_states_make_room(struct aps_scale_states *states,
     for (int i = 0; i < count; i++) {
         const struct aps_layer_key key = states_key(scale, &layer_keys[i]);
 
-        missing += !states_find(states, &key);
+        missing += key.layer < 0 && !states_find(states, &key);
     }
     if (states->count + missing > APS_SCALE_STATES_MAX)
         aps_scale_states_clear(states);

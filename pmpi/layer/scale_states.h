@@ -20,7 +20,7 @@
 #include "layer/layer_key.h"
 #include "scale/scale.h"
 
-/* Maximum number of states. A program whose counts vary from call to call
+/* Maximum number of states of no layer. A program whose counts vary from call to call
  * (fused buffers without a layer table) would add states without end, so all
  * are dropped at this number, on all ranks at the same call. */
 #define APS_SCALE_STATES_MAX 4096
@@ -43,7 +43,7 @@ struct aps_scale_state {
 #define APS_SCALE_STATE_BUCKETS (1 << APS_SCALE_STATE_BUCKET_BITS)
 struct aps_scale_states {
     struct aps_scale_state *buckets[APS_SCALE_STATE_BUCKETS];
-    int count;
+    int count; /* of no layer */
 };
 
 /* Local. Frees all states. */

@@ -28,7 +28,7 @@ aps_layer_compressor_number(const struct aps_layer_compressor *compressor)
         .layer = compressor->key.layer,
         .count = compressor->key.count,
         .epoch = compressor->key.epoch,
-        .step = compressor->key.step + (long)compressor->calls,
+        .number = compressor->key.step + (long)compressor->calls,
     };
 
     return aps_layer_key_number(&key);

@@ -319,6 +319,7 @@ static int simulation_play(struct aps_simulation *simulation,
         .rule = layer->plan.rule,
         .epoch = layer->key.epoch,
         .step = layer->key.step,
+        .number = layer->key.step,
     };
     struct aps_play_groups *groups = simulation_group(simulation, &layer->plan);
     struct aps_play *play = calloc(1, sizeof *play);

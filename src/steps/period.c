@@ -237,6 +237,7 @@ static long period_needed_any(const struct aps_period *period, long p,
                               long lasted)
 {
     const bool whole = period->complete && lasted == period->seen;
+    const long most = (period->mask + 1) / p * p; /* in the history */
     long need = period->any ? STATED_CALLS : ANY_CALLS;
     long rounds = ANY_ROUNDS;
 
@@ -246,7 +247,9 @@ static long period_needed_any(const struct aps_period *period, long p,
         rounds = period->any ? STATED_ROUNDS : ANY_ROUNDS_WHOLE;
     if (need < rounds * p)
         need = rounds * p;
-    return need < period->demand ? period->demand : need;
+    if (need < period->demand)
+        need = period->demand;
+    return need < most ? need : most;
 }
 
 /* Returns the smallest period in any order that has lasted for long enough, or

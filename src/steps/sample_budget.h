@@ -38,9 +38,9 @@ struct aps_sample_budget {
     } list[APS_SAMPLE_BUDGET_CLASSES];
 };
 
-/* Returns the class of calls of `count` elements, if no step distinguishes
- * them; layers of steps have the class APS_SAMPLE_BUDGET_LAYERS. Calls of a class
- * are also numbered together (steps.h). */
+/* Returns the class of a call without a layer, below APS_SAMPLE_BUDGET_LAYERS, which
+ * is the class of calls with a layer. Calls of a class are also numbered together
+ * (steps.h). */
 size_t aps_sample_budget_class(size_t count);
 
 /* True if step `number` of the class is sampled. */

@@ -12,10 +12,6 @@
 #include "steps/sizes.h"
 #include "steps/walk.h"
 
-/* Without steps, calls of one count are numbered separately, so that sampling
- * every k-th call reaches all sizes. Counts in the same bucket share a number;
- * it only serves the log. */
-
 /* Calls between two steps that count as an evaluation: more of them are a new
  * kind of step. */
 #define OUTSIDE_MAX 16384
@@ -40,12 +36,14 @@ struct aps_steps {
     uint64_t lost; /* elements since the step was lost, and of its own part */
     uint64_t held; /* elements since it was found */
     long outside;  /* calls since the last step ended */
-    long numbers[APS_SAMPLE_BUDGET_CLASSES]; /* APS_STEPS_NONE */
-    long apart[APS_SAMPLE_BUDGET_CLASSES];   /* the numbers of calls that are
+    /* Next number of each class of counts, for calls without a place. Numbers select
+     * samples and random bits, so that classes may share one. */
+    long numbers[APS_SAMPLE_BUDGET_CLASSES];
+    long apart[APS_SAMPLE_BUDGET_CLASSES]; /* the numbers of calls that are
                                              numbered apart */
-    long generation;                         /* breaks so far */
-    long now_step;  /* step of the call just advanced */
-    long now_epoch; /* and its epoch */
+    long generation;                       /* breaks so far */
+    long now_step;                         /* step of the call just advanced */
+    long now_epoch;                        /* and its epoch */
 };
 
 /* Sets the sizes of the table's layers. Returns -1 if memory is missing. */
@@ -191,7 +189,7 @@ static void steps_advance_sizes(struct aps_steps *steps, size_t count,
         steps->cursor = 0;
         position->step = ++steps->step;
     }
-    position->active = true;
+    position->active = steps->found = true;
     position->segments = 1;
     position->layer = layer;
     if (++steps->cursor == steps->large) {
@@ -314,8 +312,10 @@ static bool steps_go_by_size(struct aps_steps *steps)
            (steps->sizes || steps->found || ++steps->searched > SEARCHED_MAX);
 }
 
-/* Gives a call without a place a number of its own. */
-static void steps_advance_class(size_t count, long *numbers,
+/* Gives a call without a place a number of its own, which is its step as long as no
+ * step is known. */
+static void steps_advance_class(const struct aps_steps *steps, size_t count,
+                                long *numbers,
                                 struct aps_step_position *position)
 {
     position->active = true;
@@ -323,6 +323,8 @@ static void steps_advance_class(size_t count, long *numbers,
     position->segments = 1;
     position->layer = -1;
     position->number = numbers[aps_sample_budget_class(count)]++;
+    if (!steps->found)
+        position->step = position->number;
 }
 
 static void steps_advance(struct aps_steps *steps, size_t count, long *numbers,
@@ -333,8 +335,7 @@ static void steps_advance(struct aps_steps *steps, size_t count, long *numbers,
     *position = (struct aps_step_position){.layer = -1, .wanted = -1};
     switch (steps->config.kind) {
     case APS_STEPS_NONE:
-        steps_advance_class(count, numbers, position);
-        position->step = position->number;
+        steps_advance_class(steps, count, numbers, position);
         break;
     case APS_STEPS_TABLE:
         if (steps->sizes)
@@ -350,14 +351,14 @@ static void steps_advance(struct aps_steps *steps, size_t count, long *numbers,
     position->any = by_size || aps_steps_are_any(steps);
     position->ends = position->active && position->layer >= 0 &&
                      steps->cursor == steps->walk.begin;
+    steps->generation += position->desync;
     if (!position->active && by_size)
-        steps_advance_class(count, numbers, position);
+        steps_advance_class(steps, count, numbers, position);
     else if (position->layer >= 0 || !position->active)
         position->number = position->step;
     position->layers = aps_steps_layers(steps);
     if (steps->config.per_epoch > 0)
         position->epoch = position->step / steps->config.per_epoch;
-    steps->generation += position->desync;
     position->generation = steps->generation;
     steps->now_step = position->step;
     steps->now_epoch = position->epoch;

@@ -39,8 +39,8 @@ struct aps_step_position {
     long epoch;
     long generation; /* number of breaks of the sequence so far; state from
                         another generation is invalid */
-    long number;     /* its number among calls of its kind, used for samples:
-                        its step for an all-reduce */
+    long number;     /* its step; without a layer, its number in its class of
+                        counts. For samples and random bits */
 };
 
 struct aps_steps; /* opaque */

@@ -76,25 +76,34 @@ long aps_walk_begin(struct aps_walk *walk, size_t count, long *cursor)
     return 0;
 }
 
+/* Returns the first layer from `i` on of min_count elements or more, or `end`. */
+static long walk_skip(const struct aps_walk *walk, long i, long end)
+{
+    while (i < end && aps_walk_count(walk, i) < walk->min_count)
+        i++;
+    return i;
+}
+
 /* Finds another network that begins like the current step and goes on with the
  * call: networks with equal first layers differ only now. */
 static long walk_change(struct aps_walk *walk, size_t count, long *cursor)
 {
     const long layers = (long)walk->layers->count;
-    const long now = *cursor, passed = now - walk->begin;
+    const long now = *cursor;
     long begin = walk_end(walk, walk->begin) % layers;
 
     for (; begin != walk->begin; begin = walk_end(walk, begin) % layers) {
         const long end = walk_end(walk, begin);
-        long same = 0, tiles;
+        long same = walk_skip(walk, walk->begin, now), tiles;
 
-        while (same < passed && begin + same < end &&
-               aps_walk_count(walk, begin + same) ==
-                   aps_walk_count(walk, walk->begin + same))
-            same++;
-        if (same < passed)
+        *cursor = walk_skip(walk, begin, end);
+        while (same < now && *cursor < end &&
+               aps_walk_count(walk, *cursor) == aps_walk_count(walk, same)) {
+            same = walk_skip(walk, same + 1, now);
+            *cursor = walk_skip(walk, *cursor + 1, end);
+        }
+        if (same < now)
             continue;
-        *cursor = begin + passed;
         tiles = walk_find(walk, cursor, end, count);
         if (tiles > 0) {
             walk->begin = begin;

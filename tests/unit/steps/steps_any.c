@@ -255,6 +255,81 @@ static void test_table(void)
     aps_steps_destroy(steps);
 }
 
+/* A step that is broken ends the generation, although its calls go by size: layers of
+ * one size may have changed places when it is found again. */
+static void test_broken(void)
+{
+    static const struct aps_policy_steps config = {
+        .kind = APS_STEPS_CALLS, .calls = 3, .any = true};
+    static const size_t calls[] = {100, 50, 50, 100, 50, 50, 100, 50,
+                                   100, 50, 50, 100, 50, 50, 100, 50};
+    struct trace trace;
+    long before;
+
+    trace_begin(&trace, &config, NULL);
+    for (int i = 0; i < 7; i++)
+        trace_call(&trace, calls[i]);
+    before = trace.last.generation;
+    for (int i = 7; i < 16; i++)
+        trace_call(&trace, calls[i]);
+    ok(trace.desyncs == 0 && trace.last.active && trace.last.layer >= 0 &&
+           trace.last.generation > before,
+       "any: a broken step ends the generation, without a desync");
+    aps_steps_destroy(trace.steps);
+}
+
+/* Sizes of no layer, before any layer has come: each call is a step of its class. */
+static void test_sizes(void)
+{
+    static struct aps_layer_row rows[] = {{.name = "a", .count = 50}};
+    static const struct aps_layers table = {.count = 1, .list = rows};
+    static const struct aps_policy_steps config = {.kind = APS_STEPS_TABLE,
+                                                   .any = true};
+    struct aps_steps *steps = aps_steps_create(&config, &table, 10);
+    struct aps_step_position position;
+    bool counted = steps;
+
+    for (long i = 0; counted && i < 5; i++) {
+        aps_steps_advance(steps, 80, &position);
+        counted &= position.active && position.step == i;
+    }
+    ok(counted, "any: calls of no layer count as steps while none is known");
+    for (int i = 0; counted && i < 3; i++)
+        aps_steps_advance(steps, 50, &position);
+    aps_steps_advance(steps, 80, &position);
+    ok(position.layer == -1 && position.step == 3 && position.number == 5,
+       "... then they are part of the step, and keep their numbers");
+    aps_steps_destroy(steps);
+}
+
+/* A step lost when it is as long as the history allows: 16 rounds are more. */
+static void test_long(void)
+{
+    static const struct aps_policy_steps config = {.kind = APS_STEPS_AUTO,
+                                                   .any = true};
+    static struct pattern step;
+    struct trace trace;
+    unsigned state = 1;
+
+    step.length = PATTERN_MAX;
+    for (long i = 0; i < step.length; i++)
+        step.counts[i] = (size_t)(1000 + i);
+    trace_begin(&trace, &config, NULL);
+    for (int round = 0; round < 3; round++) {
+        shuffled_rounds(&trace, &step, 1, &state);
+        trace_call(&trace, 1); /* makes the step one call longer */
+    }
+    trace_call(&trace, 1000);
+    trace_call(&trace, 1000);
+    for (int round = 0; round < 18; round++) {
+        shuffled_rounds(&trace, &step, 1, &state);
+        trace_call(&trace, 1);
+    }
+    ok(trace.last.active && trace.last.layer >= 0,
+       "any: a step of %ld calls is found again", step.length + 1);
+    aps_steps_destroy(trace.steps);
+}
+
 int main(void)
 {
     test_found();
@@ -264,5 +339,8 @@ int main(void)
     test_fused();
     test_one_order();
     test_table();
+    test_broken();
+    test_sizes();
+    test_long();
     return done_testing();
 }

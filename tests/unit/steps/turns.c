@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "steps/steps.h"
 #include "tests/tap/tap.h"
 
 #define CALLS_MAX 4096
@@ -28,6 +29,41 @@ static int find(void)
 
     calls = 0;
     return found;
+}
+
+/* Networks whose layers below min_count differ, and are not called. */
+static void test_small_differ(void)
+{
+    static struct aps_layer_row rows[] = {
+        {.name = "a", .count = 2000}, {.name = "b", .count = 10},
+        {.name = "c", .count = 3000}, {.name = "d", .count = 5000},
+        {.name = "e", .count = 2000}, {.name = "f", .count = 12},
+        {.name = "g", .count = 3000}, {.name = "h", .count = 6000},
+    };
+    static const struct aps_layers networks = {.count = 8, .list = rows};
+    static const struct aps_policy_steps config = {.kind = APS_STEPS_TABLE};
+    static const size_t calls[] = {2000, 3000, 5000, 2000, 3000, 6000, 2000};
+    struct aps_step_position position;
+    struct aps_steps *steps;
+    long last = -1;
+    bool good = true;
+
+    for (size_t i = 0; i < 8; i++) {
+        rows[i].begin = i / 4 * 4;
+        rows[i].end = rows[i].begin + 4;
+    }
+    steps = aps_steps_create(&config, &networks, 1024);
+    for (size_t i = 0; steps && i < sizeof calls / sizeof *calls; i++) {
+        size_t part;
+
+        aps_steps_advance(steps, calls[i], &position);
+        good &= position.active;
+        if (i == 5)
+            aps_steps_segment(steps, &position, 0, calls[i], &last, &part);
+    }
+    ok(good && last == 7,
+       "networks: small layers, which no call carries, tell nothing apart");
+    aps_steps_destroy(steps);
 }
 
 int main(void)
@@ -81,5 +117,6 @@ int main(void)
     }
     add(1, policy);
     ok(find() == 2, "the program may end in a turn");
+    test_small_differ();
     return done_testing();
 }
