@@ -42,7 +42,8 @@ def load(torch, path, is_zip):
                               mmap=is_zip)
     except TypeError as error:      # an unknown argument, before PyTorch 2.1
         raise LayersError("PyTorch %s cannot read it without its values: install "
-                          "PyTorch 2.1 or later (%s)"
+                          "PyTorch 2.1 or later, or save model.state_dict() by "
+                          "numpy.savez (%s)"
                           % (torch.__version__, cause_of(error))) from None
     except (OSError, MemoryError):
         raise

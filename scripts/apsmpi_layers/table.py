@@ -118,6 +118,7 @@ class Table:
         yield "from the second step on, by %s elements. The first" % some(
             ["%d" % call for call in self.calls])
         yield "step sums all of them by one call, in the order of the column first."
+        yield "The policy needs no `order`."
         yield "This holds if the program uses its modules in the order in which it"
         yield "made them, and without find_unused_parameters=True; else write the"
         yield "table with the hook of apsmpi-recipes(7)."

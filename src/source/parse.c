@@ -159,6 +159,14 @@ static void read_table(struct reading *reading)
     layers->count = (long)policy->layers->count;
     aps_networks_check(&reading->reader, key, &policy->steps, policy->layers,
                        policy->min_count);
+    if (policy->layers->first && policy->steps.backward)
+        aps_reader_error(
+            &reading->reader,
+            reading->keys[KEY_STEPS] ? reading->keys[KEY_STEPS]
+                                     : reading->keys[KEY_ORDER],
+            "order: backward contradicts the column 'first' of the "
+            "table, whose rows are in the order of the calls; leave "
+            "'order' out");
     if (policy->steps.calls > layers->count)
         aps_reader_error(
             &reading->reader, reading->keys[KEY_STEPS],

@@ -27,8 +27,8 @@ def parse_options():
     parser.add_argument("--batch", type=int, default=128, metavar="N")
     parser.add_argument("--lr", type=float, default=0.2, metavar="X")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
-    parser.add_argument("--save", metavar="FILE.pt",
-                        help="save the state dict at the end")
+    parser.add_argument("--save", metavar="FILE.npz",
+                        help="save the parameters at the end, with their names")
     return parser.parse_args()
 
 
@@ -77,7 +77,8 @@ def main():
     if rank == 0:
         print("replicas", "equal" if equal else "DIFFER", flush=True)
         if opt.save:
-            torch.save(model.state_dict(), opt.save)
+            np.savez(opt.save, **{name: values.detach().numpy()
+                     for name, values in model.named_parameters()})
     return 0 if equal else 1
 
 

@@ -69,6 +69,11 @@ check 'the policy spares its layers in each step, the first one, too' equal \
         echo "$step bn1.bias conv1.bias conv1.weight conv2.bias fc1.bias fc2.bias"
     done)"
 check '... without desync' not has err desync
+policy backward.yaml -t 'table: ddp.csv' -t 'steps: {order: backward}' 'format: e4m3'
+timed "$apsmpi" check backward.yaml
+check 'apsmpi check refuses the order of other tables' status_is 1
+check '... with the cure' has err \
+    "backward.yaml:4:1: order: backward contradicts the column 'first'"
 
 # --- DistributedDataParallel itself ----------------------------------------------
 

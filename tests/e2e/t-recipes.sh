@@ -114,7 +114,7 @@ if [ -n "$python" ]; then
     saved digits.py digits.npz \
         'fc1.weight=e4m3 fc2.weight=e4m3 fc3.weight=e4m3'
     if "$python" -c 'import torch' 2>/dev/null; then
-        saved digits_torch.py digits.pt \
+        saved digits_torch.py digits.npz \
             '0.weight=e4m3 2.weight=e4m3 4.weight=e4m3'
     else
         skip digits_torch.py 'there is no PyTorch'
