@@ -29,7 +29,8 @@ tests_tap_yield_la_CFLAGS = $(APS_CFLAGS)
 tests_tap_yield_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 TEST_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/tap
 dist_check_SCRIPTS = tests/tap/launch.sh
-EXTRA_DIST += tests/mpis/matrix.sh tests/mpis/one.sh tests/mpis/setup.sh
+EXTRA_DIST += tests/mpis/bench.py tests/mpis/bench.sh \
+	tests/mpis/matrix.sh tests/mpis/one.sh tests/mpis/rows.sh tests/mpis/setup.sh
 EXTRA_DIST += tests/tap/mpi.sh tests/tap/logs.sh tests/tap/logs.py
 
 include tests/structure/local.mk
@@ -143,4 +144,9 @@ check-mpis: libapsmpi.la libaps.la apsmpi scripts/apsmpi-run tests/tap/yield.la 
 		build-openmpi build-abi
 	@$(AM_TESTS_ENVIRONMENT) MPIS='$(MPIS)' \
 	$(SHELL) $(top_srcdir)/tests/mpis/matrix.sh
+# Times the library beside several MPIs (tests/mpis/bench.sh); a quarter of an hour.
+.PHONY: bench-mpis
+bench-mpis: libapsmpi.la tests/figures/record.la build-openmpi
+	@$(AM_TESTS_ENVIRONMENT) MPIS='$(MPIS)' LIBYAML='$(LIBYAML_ARCHIVE)' \
+	$(SHELL) $(top_srcdir)/tests/mpis/bench.sh $(BENCH_FLAGS)
 clean-local: clean-others

@@ -7,6 +7,7 @@
 #   allreduce.sh node [OPTION...]      two ranks, and more ranks than cores
 #   allreduce.sh recorded [OPTION...]  two ranks sum the gradients of two trainings,
 #                                      each call those of the next step
+#   allreduce.sh record                records the gradients of the first one
 #   allreduce.sh lab [OPTION...]       two and four hosts, 1 and 10 Gbit/s
 #
 # The options are the bench's own (apsmpi bench --help) and follow those below.
@@ -98,6 +99,9 @@ node)
         --tensors "$top_srcdir/config/layers/resnet50-layers.csv" "$@"
     run node-8 'one node, 8 ranks' "$launch -n 8" \
         --sizes 16Ki,256Ki --rows $few,copy "$@"
+    ;;
+record)
+    record residual --epochs 1 --examples 1280 --batch 32
     ;;
 recorded)
     record residual --epochs 1 --examples 1280 --batch 32

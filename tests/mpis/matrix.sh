@@ -12,26 +12,7 @@ apsmpi_run=$top_builddir/scripts/apsmpi-run
 tap=$top_srcdir/tests/tap
 PYTHON3=${PYTHON3:-python3}
 export top_srcdir apsmpi_run PYTHON3
-
-# row NAME: sets $abi, $compiler, $launcher, $fortran and $package
-row()
-{
-    package=${1%-abi}
-    abi=mpich compiler=$mpis/$package/bin/mpicc fortran=
-    launcher=$mpis/$package/bin/mpiexec
-    case $1 in
-    mpich-debian | openmpi-debian)
-        package='' abi=${1%-debian}
-        compiler=mpicc.$abi launcher=mpiexec.$abi fortran=mpif90.$abi
-        ;;
-    mpich-5-abi) abi=abi compiler=${compiler}_abi ;;
-    intel) fortran=$mpis/intel/bin/mpif90 ;;
-    intel-abi) abi=abi compiler="$compiler -mpi-abi" ;;
-    openmpi-5) abi=openmpi ;;
-    mpich-*) ;;
-    *) echo "matrix.sh: unknown MPI '$1'" >&2; exit 2 ;;
-    esac
-}
+. "$top_srcdir/tests/mpis/rows.sh"
 
 # compiled FOLDER BUILD: true if this MPI compiles the programs into the folder
 compiled()
@@ -74,27 +55,12 @@ tested()
     folder=$mpis/$1.tests
     rm -rf "$folder"
     mkdir -p "$folder/tests/mpi" "$folder/tests/tap" "$folder/.libs"
-    build=$top_builddir
-    [ "$abi" = mpich ] || build=$top_builddir/$abi
-    reason=
-    [ -z "$package" ] ||
-        reason=$(sh "$top_srcdir/tests/mpis/setup.sh" "$mpis" "$package")
-    [ -e "$build/.libs/libapsmpi.so" ] || reason="there is no library in $build"
-    command -v "${compiler%% *}" >/dev/null || reason=${reason:-there is no $compiler}
     if [ "$reason" ]; then
         echo "$1,,0,0,all ($reason)"
         return
     fi
-    case $1 in
-    intel*)
-        I_MPI_ROOT=$mpis/intel I_MPI_FABRICS=shm I_MPI_THREAD_YIELD=3
-        LD_LIBRARY_PATH=$mpis/intel/lib
-        ;;
-    openmpi-5) PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe ;;
-    esac
-    export ${LD_LIBRARY_PATH+LD_LIBRARY_PATH} \
-        I_MPI_ROOT I_MPI_FABRICS I_MPI_THREAD_YIELD \
-        PRTE_MCA_rmaps_default_mapping_policy
+    I_MPI_THREAD_YIELD=3
+    export I_MPI_THREAD_YIELD
     ln -s "$build/.libs/libapsmpi.so" "$folder/.libs"
     ln -s "$top_builddir/tests/tap/.libs" "$folder/tests/tap"
     cp "$build/config.h" "$folder"
