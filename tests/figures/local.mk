@@ -16,14 +16,11 @@ tests_figures_record_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_figures_record_la_LIBADD = $(MPI_LIBS)
 tests_figures_record_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
-figures_tests = tests/figures/t-allot.sh tests/figures/t-bound.sh \
-	tests/figures/t-compressors.sh tests/figures/t-peers.sh \
-	tests/figures/t-programs.sh tests/figures/t-replay.sh \
-	tests/figures/t-trellis.sh
+figures_tests = tests/figures/t-compressors.sh tests/figures/t-peers.sh \
+	tests/figures/t-programs.sh tests/figures/t-replay.sh
 dist_check_SCRIPTS += $(figures_tests)
 TESTS += $(figures_tests)
 EXTRA_DIST += tests/figures/README.md \
-	tests/figures/allot.py tests/figures/bound.py \
 	tests/figures/compressor_claims.py tests/figures/compressor_rows.py \
 	tests/figures/compressors.py tests/figures/cost.py \
 	tests/figures/fashion.py tests/figures/frontier.py \
@@ -31,31 +28,21 @@ EXTRA_DIST += tests/figures/README.md \
 	tests/figures/heads.py tests/figures/output.py \
 	tests/figures/peers.py tests/figures/peers_train.py \
 	tests/figures/replay.py tests/figures/targets.py tests/figures/trained.py \
-	tests/figures/trellis.py tests/figures/words.py
+	tests/figures/words.py
 
 figures_needs = libapsmpi.la apsmpi tests/apps/digits tests/figures/replay \
 	tests/figures/count.la tests/figures/record.la
 figures_run = $(AM_TESTS_ENVIRONMENT) $(MKDIR_P) figures && \
 	$(PYTHON3) $(top_srcdir)/tests/figures
 
-.PHONY: table-cost figure-frontier table-allotted table-bound table-trellis \
-	table-peers check-compressors check-heads figure-fashion \
-	figure-targets clean-figures
+.PHONY: table-cost figure-frontier table-peers check-compressors check-heads \
+	figure-fashion figure-targets clean-figures
 # Bytes, messages and errors of every format with every scale: minutes.
 table-cost: $(figures_needs)
 	@$(figures_run)/cost.py $(abs_top_builddir)/figures
 # Error over bits, of every format, scale and rounding: minutes.
 figure-frontier: $(figures_needs)
 	@$(figures_run)/frontier.py $(abs_top_builddir)/figures
-# Error over bits, of codes that the library does not have: a minute.
-table-allotted: $(figures_needs)
-	@$(figures_run)/allot.py $(abs_top_builddir)/figures
-# Bounds of all codes with 5 bits a value: a minute.
-table-bound: $(figures_needs)
-	@$(figures_run)/bound.py $(abs_top_builddir)/figures
-# A code that the library does not have, of 5 bits a value: minutes.
-table-trellis: $(figures_needs)
-	@$(figures_run)/trellis.py $(abs_top_builddir)/figures
 # PyTorch's and GRACE's compressors compared with the library's: minutes.
 table-peers: $(figures_needs)
 	@$(figures_run)/peers.py $(abs_top_builddir)/figures
