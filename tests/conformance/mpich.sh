@@ -40,8 +40,9 @@ version: 1
 min_count: 1
 progress: $progress
 rules:
-  - {format: e8m23}
-  - {format: e8m23, calls: [reduce_scatter, allgather, reduce, bcast]}
+  - {types: [float, bf16, fp16, double], format: e8m23}
+  - {types: [float, bf16, fp16, double], format: e8m23,
+     calls: [reduce_scatter, allgather, reduce, bcast]}
 END
 done
 
