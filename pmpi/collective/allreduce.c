@@ -167,10 +167,7 @@ static void allreduce_advance(struct aps_call *call, bool apart)
     const size_t count = (size_t)call->arguments.count;
 
     context->calls++;
-    if (apart)
-        aps_steps_advance_apart(context->steps, count, &call->position);
-    else
-        aps_steps_advance(context->steps, count, &call->position);
+    aps_steps_advance(context->steps, count, apart, &call->position);
     if (context->state != APS_CONTEXT_DISCOVER)
         return;
     if (context->rank == 0)

@@ -4,11 +4,10 @@
  * functions are local, and have the same result on all ranks that make the same
  * calls.
  *
- * A state belongs to one generation of the steps: after a desync a layer number
- * may mean another layer. It is kept while its scale has the same parameters,
- * and, if the format is chosen while the program runs, while that format is
- * chosen. A layer keeps its state under any rule. A rule without a state copies
- * that of the rule that it replaces from one step to the next.
+ * A state belongs to one generation of the steps. That of a layer outlives a change of
+ * its rule, and not one of its scale's parameters or its chosen format. The first call
+ * of a rule copies the state of the rule that was used last, unless that was in this
+ * step.
  */
 #ifndef APS_PMPI_LAYER_SCALE_STATES_H
 #define APS_PMPI_LAYER_SCALE_STATES_H

@@ -15,9 +15,8 @@
  * because evaluations repeat small calls and are not steps. */
 #define SHORTER_ROUNDS 16
 
-/* A pattern that was recognised this many times in a row, but not followed for
- * one round, or that is interrupted after each round, is now part of another
- * step. */
+/* A trusted pattern is dropped after more than this many losses without a whole round,
+ * or interruptions after one round each: a longer step contains it. */
 #define FALSE_ALARMS 3
 
 /* After this many fruitless calls the search runs at every 64th call only; a
@@ -207,8 +206,8 @@ static long period_needed(const struct aps_period *period, long p)
 }
 
 /* Returns the smallest period that has lasted for long enough, or 0, and sets
- * `repeats`. A period that has not lasted rules out its multiples: a sequence
- * that is periodic with them is periodic with it. */
+ * `repeats`. If p has lasted for `lasted` counts, no q <= lasted - p is a
+ * new period: both would have the period gcd(p, q) (Fine and Wilf). */
 static long period_shortest(struct aps_period *period, long *stretch)
 {
     long p = period->stated ? period->stated : 1, longest = 0;

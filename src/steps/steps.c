@@ -38,12 +38,10 @@ struct aps_steps {
     long outside;  /* calls since the last step ended */
     /* Next number of each class of counts, for calls without a place. Numbers select
      * samples and random bits, so that classes may share one. */
-    long numbers[APS_SAMPLE_BUDGET_CLASSES];
-    long apart[APS_SAMPLE_BUDGET_CLASSES]; /* the numbers of calls that are
-                                             numbered apart */
-    long generation;                       /* breaks so far */
-    long now_step;                         /* step of the call just advanced */
-    long now_epoch;                        /* and its epoch */
+    long numbers[2][APS_SAMPLE_BUDGET_CLASSES]; /* [apart] */
+    long generation;                            /* breaks so far */
+    long now_step;  /* step of the call just advanced */
+    long now_epoch; /* and its epoch */
 };
 
 /* Sets the sizes of the table's layers. Returns -1 if memory is missing. */
@@ -105,12 +103,6 @@ void aps_steps_destroy(struct aps_steps *steps)
     aps_period_destroy(steps->period);
     aps_sizes_destroy(steps->sizes);
     free(steps);
-}
-
-/* Returns the layer at place `i` of the calls of a step, in forward order. */
-static long steps_forward_layer(const struct aps_steps *steps, long i)
-{
-    return steps->config.backward ? aps_steps_layers(steps) - 1 - i : i;
 }
 
 /* True if a call that begins no step comes between two steps, as in an
@@ -327,9 +319,10 @@ static void steps_advance_class(const struct aps_steps *steps, size_t count,
         position->step = position->number;
 }
 
-static void steps_advance(struct aps_steps *steps, size_t count, long *numbers,
-                          struct aps_step_position *position)
+void aps_steps_advance(struct aps_steps *steps, size_t count, bool apart,
+                       struct aps_step_position *position)
 {
+    long *numbers = steps->numbers[apart];
     const bool by_size = steps_go_by_size(steps);
 
     *position = (struct aps_step_position){.layer = -1, .wanted = -1};
@@ -364,18 +357,6 @@ static void steps_advance(struct aps_steps *steps, size_t count, long *numbers,
     steps->now_epoch = position->epoch;
 }
 
-void aps_steps_advance(struct aps_steps *steps, size_t count,
-                       struct aps_step_position *position)
-{
-    steps_advance(steps, count, steps->numbers, position);
-}
-
-void aps_steps_advance_apart(struct aps_steps *steps, size_t count,
-                             struct aps_step_position *position)
-{
-    steps_advance(steps, count, steps->apart, position);
-}
-
 void aps_steps_now(const struct aps_steps *steps, long *step, long *epoch)
 {
     *step = steps->now_step;
@@ -388,10 +369,11 @@ void aps_steps_segment(const struct aps_steps *steps,
 {
     *layer = position->layer;
     if (position->layer >= 0 && !position->any)
-        *layer = steps->walk.layers
-                     ? aps_walk_layer(&steps->walk, position->first,
-                                      position->layer + i)
-                     : steps_forward_layer(steps, position->layer);
+        *layer =
+            steps->walk.layers ? aps_walk_layer(&steps->walk, position->first,
+                                                position->layer + i)
+            : steps->config.backward ? position->layers - 1 - position->layer
+                                     : position->layer;
     *count = steps->config.kind == APS_STEPS_TABLE && *layer >= 0
                  ? steps->walk.layers->list[*layer].count
                  : call_count;

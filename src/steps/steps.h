@@ -54,23 +54,18 @@ struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
                                    size_t min_count);
 void aps_steps_destroy(struct aps_steps *steps); /* NULL is allowed */
 
-/* Advances to the next call, of `count` elements. Never fails, never
- * allocates. */
-void aps_steps_advance(struct aps_steps *steps, size_t count,
+/* Advances to the next call, of `count` elements. `apart`: without steps the call has a
+ * number of its own sequence, so that calls which do not come here any more once
+ * `reduce: auto` has left them to MPI change no numbers of other calls. Never fails,
+ * never allocates. */
+void aps_steps_advance(struct aps_steps *steps, size_t count, bool apart,
                        struct aps_step_position *position);
-
-/* Advances like aps_steps_advance. Without steps the call has a number of its
- * own sequence. Calls that do not come here any more once `reduce: auto` has left
- * them to MPI then change no numbers of other calls. */
-void aps_steps_advance_apart(struct aps_steps *steps, size_t count,
-                             struct aps_step_position *position);
 
 /* Gets the step and epoch of the call just advanced; 0 before the first one. */
 void aps_steps_now(const struct aps_steps *steps, long *step, long *epoch);
 
-/* Gets segment `i` of a call that has been advanced, perhaps some calls ago:
- * its layer in forward order (the policy's order, whatever the order of the
- * calls) and its elements. */
+/* Gets segment `i` of a call that has been advanced: its layer in forward order (the
+ * policy's order, whatever the order of the calls) and its elements. */
 void aps_steps_segment(const struct aps_steps *steps,
                        const struct aps_step_position *position, long i,
                        size_t call_count, long *layer, size_t *count);

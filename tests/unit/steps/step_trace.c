@@ -126,7 +126,7 @@ void trace_call(struct trace *trace, size_t count)
     size_t segment;
     long layer;
 
-    aps_steps_advance(trace->steps, count, last);
+    aps_steps_advance(trace->steps, count, false, last);
     trace->desyncs += last->desync;
     if (last->active) {
         trace->active++;

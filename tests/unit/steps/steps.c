@@ -21,7 +21,7 @@ static void test_none(void)
 
     trace_begin(&trace, &config, NULL);
     for (long i = 0; i < 1000; i++) {
-        aps_steps_advance(trace.steps, i % 2 ? 5000 : 7000, &trace.last);
+        aps_steps_advance(trace.steps, i % 2 ? 5000 : 7000, false, &trace.last);
         numbered &= trace.last.active && !trace.last.desync &&
                     trace.last.layer == -1 && trace.last.segments == 1 &&
                     trace.last.step == i / 2;
@@ -92,7 +92,7 @@ static void test_calls(void)
 
     trace_begin(&trace, &backward, NULL);
     trace_rounds(&trace, &step, 4);
-    aps_steps_advance(trace.steps, 10, &trace.last);
+    aps_steps_advance(trace.steps, 10, false, &trace.last);
     aps_steps_segment(trace.steps, &trace.last, 0, 10, &layer, &count);
     ok(trace.last.layer == 0 && layer == 4 && count == 10,
        "calls: backward order counts layers from the end");
@@ -249,7 +249,7 @@ static void check_table(const char *name, bool backward, size_t min_count,
         size_t count, sum = 0;
         long layer, first = -1;
 
-        aps_steps_advance(steps, said[i].count, &position);
+        aps_steps_advance(steps, said[i].count, false, &position);
         if (position.active != said[i].active ||
             position.desync != said[i].desync)
             bad = i;
@@ -372,7 +372,7 @@ static void test_first(void)
     for (size_t i = 0; steps && i < sizeof calls / sizeof *calls; i++) {
         bool right;
 
-        aps_steps_advance(steps, calls[i].count, &position);
+        aps_steps_advance(steps, calls[i].count, false, &position);
         right = position.active && position.segments == calls[i].segments &&
                 position.step == calls[i].step;
         for (long k = 0; right && k < position.segments; k++) {
@@ -390,10 +390,10 @@ static void test_first(void)
 
     /* Calls before the first step end its own order. */
     steps = aps_steps_create(&config, &first, 0);
-    aps_steps_advance(steps, 7, &position);
+    aps_steps_advance(steps, 7, false, &position);
     ok(position.desync, "first: another call comes before");
-    aps_steps_advance(steps, 40, &position);
-    aps_steps_advance(steps, 9, &position);
+    aps_steps_advance(steps, 40, false, &position);
+    aps_steps_advance(steps, 9, false, &position);
     ok(position.active && position.layer == 0 && !position.first,
        "... after which the order is that of later steps");
     aps_steps_destroy(steps);
@@ -439,7 +439,7 @@ static void test_networks(void)
             long layer;
             size_t part;
 
-            aps_steps_advance(steps, count, &position);
+            aps_steps_advance(steps, count, false, &position);
             aps_steps_segment(steps, &position, 0, count, &layer, &part);
             if (!ok(position.active && layer == wanted &&
                         position.step ==
@@ -451,7 +451,7 @@ static void test_networks(void)
                 diag("active %d layer %ld step %ld ends %d", position.active,
                      layer, position.step, position.ends);
         }
-        aps_steps_advance(steps, 7, &position);
+        aps_steps_advance(steps, 7, false, &position);
         ok(position.outside, "networks: a call between two steps");
         aps_steps_destroy(steps);
     }
@@ -467,13 +467,13 @@ static void test_apart(void)
 
     for (long i = 0; good && i < 10; i++) {
         for (int times = 0; times < i % 3; times++)
-            aps_steps_advance_apart(steps, 1000, &position);
-        aps_steps_advance(steps, 1000, &position);
+            aps_steps_advance(steps, 1000, true, &position);
+        aps_steps_advance(steps, 1000, false, &position);
         good &= position.active && position.number == i && position.layer == -1;
     }
     ok(good, "none: calls that are numbered apart change no other's number");
     if (steps)
-        aps_steps_advance_apart(steps, 1000, &position);
+        aps_steps_advance(steps, 1000, true, &position);
     ok(steps && position.active && position.number == 9,
        "none: ... and are numbered themselves");
     aps_steps_destroy(steps);

@@ -151,7 +151,8 @@ static void test_stated(void)
         for (long round = 0; round < 40; round++) {
             shuffle(&step, &state);
             for (long i = 0; i < 3; i++) {
-                aps_steps_advance(trace.steps, step.counts[i], &trace.last);
+                aps_steps_advance(trace.steps, step.counts[i], false,
+                                  &trace.last);
                 passes &= !trace.last.desync;
                 if (round < rounds)
                     passes &= !trace.last.active;
@@ -165,7 +166,7 @@ static void test_stated(void)
         }
         ok(passes, "any: passes until the step is known");
         ok(by_layer, "any: then by layer, and steps end with the last one");
-        aps_steps_advance(trace.steps, 77, &trace.last);
+        aps_steps_advance(trace.steps, 77, false, &trace.last);
         ok(trace.last.active && trace.last.layer == -1 && !trace.last.desync,
            "any: a call of another size is active without a layer");
         aps_steps_destroy(trace.steps);
@@ -182,7 +183,7 @@ static void test_fused(void)
     bool passes = true, by_size = true;
 
     for (size_t i = 0; steps && i < 4096; i++) {
-        aps_steps_advance(steps, 1000 + i * i % 9973, &position);
+        aps_steps_advance(steps, 1000 + i * i % 9973, false, &position);
         if (i < 1024)
             passes &= !position.active && !position.desync;
         else
@@ -243,7 +244,7 @@ static void test_table(void)
         long layer;
         size_t count;
 
-        aps_steps_advance(steps, calls[i].count, &position);
+        aps_steps_advance(steps, calls[i].count, false, &position);
         aps_steps_segment(steps, &position, 0, calls[i].count, &layer, &count);
         if (!ok(position.active && !position.desync && position.segments == 1 &&
                     layer == calls[i].layer && position.step == calls[i].step &&
@@ -290,13 +291,13 @@ static void test_sizes(void)
     bool counted = steps;
 
     for (long i = 0; counted && i < 5; i++) {
-        aps_steps_advance(steps, 80, &position);
+        aps_steps_advance(steps, 80, false, &position);
         counted &= position.active && position.step == i;
     }
     ok(counted, "any: calls of no layer count as steps while none is known");
     for (int i = 0; counted && i < 3; i++)
-        aps_steps_advance(steps, 50, &position);
-    aps_steps_advance(steps, 80, &position);
+        aps_steps_advance(steps, 50, false, &position);
+    aps_steps_advance(steps, 80, false, &position);
     ok(position.layer == -1 && position.step == 3 && position.number == 5,
        "... then they are part of the step, and keep their numbers");
     aps_steps_destroy(steps);

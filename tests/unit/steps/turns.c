@@ -56,7 +56,7 @@ static void test_small_differ(void)
     for (size_t i = 0; steps && i < sizeof calls / sizeof *calls; i++) {
         size_t part;
 
-        aps_steps_advance(steps, calls[i], &position);
+        aps_steps_advance(steps, calls[i], false, &position);
         good &= position.active;
         if (i == 5)
             aps_steps_segment(steps, &position, 0, calls[i], &last, &part);
