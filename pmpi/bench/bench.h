@@ -78,11 +78,12 @@ struct aps_bench {
     int hosts;
     float *send;
     float *receive;
-    float *reference;             /* native FP32's sum */
-    uint16_t *codes;              /* `send` in 16 bits */
-    uint16_t *half;               /* sums of 16 bits */
-    unsigned char *other;         /* choice.cold MiB, and 1 more */
-    bool doubled;                 /* the values of `send` are doubled now */
+    float *reference;     /* native FP32's sum */
+    uint16_t *codes;      /* `send` in 16 bits */
+    uint16_t *half;       /* sums of 16 bits */
+    unsigned char *other; /* choice.cold MiB, and 1 more */
+    double pause;         /* seconds in which every rank touches it; 0: none */
+    bool doubled;         /* the values of `send` are doubled now */
     struct aps_recorded recorded; /* with --recorded */
     MPI_Op half_sum;
     struct aps_bench_variant variants[APS_BENCH_VARIANTS_MAX];
