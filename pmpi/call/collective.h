@@ -16,9 +16,7 @@
 #include "policy/policy.h"
 
 struct aps_collective {
-    enum aps_call_kind which; /* name of the collective in a policy */
-    enum aps_counted counted; /* index of its counters */
-    const char *name;         /* name of the MPI function */
+    enum aps_counted counted; /* its row of aps_counted_functions */
     const char *nonblocking;  /* name of the nonblocking MPI function */
     bool fuses;               /* nonblocking calls may share a batch (fuse.h) */
 
@@ -102,13 +100,19 @@ extern const struct aps_collective aps_collective_allgather;
 extern const struct aps_collective aps_collective_reduce;
 extern const struct aps_collective aps_collective_bcast;
 
+/* Returns the kind of call, as in a policy. */
+static inline enum aps_call_kind aps_call_kind_of(const struct aps_call *call)
+{
+    return aps_counted_functions[call->arguments.collective->counted].kind;
+}
+
 /* Returns MPI's name of the function that the program called; of a persistent
  * call, the one that made its request. */
 static inline const char *aps_call_function(const struct aps_call *call)
 {
     switch (call->arguments.form) {
     case APS_BLOCKING:
-        return call->arguments.collective->name;
+        return aps_counted_functions[call->arguments.collective->counted].name;
     case APS_NONBLOCKING:
         return call->arguments.collective->nonblocking;
     default:

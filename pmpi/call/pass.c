@@ -21,8 +21,7 @@ static int pass_begin_bounce(const struct aps_call *call,
                              struct aps_bounce *bounce,
                              struct aps_call_arguments *bounced)
 {
-    const bool gathers =
-        call->arguments.collective->which == APS_CALL_ALLGATHER;
+    const bool gathers = aps_call_kind_of(call) == APS_CALL_ALLGATHER;
     MPI_Count sent, received;
     int rc;
 

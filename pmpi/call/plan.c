@@ -82,8 +82,7 @@ static bool plan_lacks_tags(const struct aps_call *call)
 static void plan_drain(struct aps_call *call)
 {
     if (call->may_pass && call->context->queue &&
-        aps_policy_names(call->context->job->policy,
-                         call->arguments.collective->which))
+        aps_policy_names(call->context->job->policy, aps_call_kind_of(call)))
         aps_context_drain(call->context);
 }
 
@@ -161,8 +160,7 @@ static bool plan_probe(struct aps_call *call)
         return true;
     call->reason = APS_PASSED_OPERATION;
     return context->state == APS_CONTEXT_ACTIVE && plan_is_long(call) &&
-           aps_policy_names(context->job->policy,
-                            call->arguments.collective->which) &&
+           aps_policy_names(context->job->policy, aps_call_kind_of(call)) &&
            (call->may_pass ? aps_probe_agree(call) : aps_probe_start(call));
 }
 

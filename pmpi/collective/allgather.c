@@ -224,9 +224,7 @@ static int gather_run_unchanged(struct aps_call *call,
 }
 
 const struct aps_collective aps_collective_allgather = {
-    .which = APS_CALL_ALLGATHER,
     .counted = APS_COUNTED_ALLGATHER,
-    .name = "MPI_Allgather",
     .nonblocking = "MPI_Iallgather",
     .is_eligible = gather_is_eligible,
     .pass = gather_pass,

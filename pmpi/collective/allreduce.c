@@ -389,9 +389,7 @@ static void allreduce_count_elements(const struct aps_call_arguments *arguments,
 }
 
 const struct aps_collective aps_collective_allreduce = {
-    .which = APS_CALL_ALLREDUCE,
     .counted = APS_COUNTED_ALLREDUCE,
-    .name = "MPI_Allreduce",
     .nonblocking = "MPI_Iallreduce",
     .fuses = true,
     .is_eligible = allreduce_is_eligible,

@@ -177,9 +177,7 @@ static int bcast_run_unchanged(struct aps_call *call,
 }
 
 const struct aps_collective aps_collective_bcast = {
-    .which = APS_CALL_BCAST,
     .counted = APS_COUNTED_BCAST,
-    .name = "MPI_Bcast",
     .nonblocking = "MPI_Ibcast",
     .is_eligible = bcast_is_eligible,
     .pass = bcast_pass,

@@ -31,7 +31,7 @@ static void other_key(const struct aps_call *call, enum aps_element element,
                       size_t count, struct aps_plan_key *key)
 {
     *key = (struct aps_plan_key){
-        .call = call->arguments.collective->which,
+        .call = aps_call_kind_of(call),
         .element = element,
         .ranks = call->context->size,
         .layer = -1,
@@ -67,8 +67,8 @@ static bool other_advance(struct aps_call *call, enum aps_element element,
     aps_policy_resolve(policy, &key, &plan);
     if (!plan.rewrite)
         return false;
-    position->number = aps_other_state_number(
-        &context->other_collectives, call->arguments.collective->which, count);
+    position->number = aps_other_state_number(&context->other_collectives,
+                                              aps_call_kind_of(call), count);
     if (aps_policy_steps(policy)->kind == APS_STEPS_NONE)
         position->step = position->number;
     return true;
@@ -89,8 +89,7 @@ bool aps_other_number(struct aps_call *call)
     if (layer.count == 0 || layer.count < context->min_count)
         return false;
     call->reason = APS_PASSED_RULE;
-    if (!aps_policy_names(context->job->policy,
-                          call->arguments.collective->which))
+    if (!aps_policy_names(context->job->policy, aps_call_kind_of(call)))
         return false;
     aps_pcontrol_note_call(context->job, layer.count);
     if (aps_call_control(call).off) {
@@ -119,8 +118,7 @@ bool aps_other_prepare(struct aps_call *call, const struct aps_plan *plan)
         return false;
     rc = aps_other_state_prepare(&context->other_collectives,
                                  aps_comm_resources_vcomm(context->resources),
-                                 call->arguments.collective->which,
-                                 &plan->format);
+                                 aps_call_kind_of(call), &plan->format);
     return aps_context_fail(context, aps_call_function(call), rc) ==
            MPI_SUCCESS;
 }
@@ -138,10 +136,10 @@ struct aps_wire aps_other_wire(struct aps_call *call,
     aps_codec_init(&layer->plan.format, &wire.codec);
     aps_wire_draw(&layer->plan,
                   aps_comm_resources_vcomm(call->context->resources)->number,
-                  call->arguments.collective->which,
+                  aps_call_kind_of(call),
                   aps_reductions_number(
                       aps_comm_resources_reductions(call->context->resources),
-                      call->arguments.collective->which),
+                      aps_call_kind_of(call)),
                   &wire);
     if (layer->plan.accumulate != APS_ACCUMULATE_FP32)
         aps_codec_init(&layer->plan.sums, &wire.sums);

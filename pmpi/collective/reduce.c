@@ -92,9 +92,7 @@ static int reduce_reference(struct aps_call *call,
 }
 
 const struct aps_collective aps_collective_reduce = {
-    .which = APS_CALL_REDUCE,
     .counted = APS_COUNTED_REDUCE,
-    .name = "MPI_Reduce",
     .nonblocking = "MPI_Ireduce",
     .is_eligible = reduce_is_eligible,
     .pass = reduce_pass,

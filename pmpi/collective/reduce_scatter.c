@@ -184,9 +184,7 @@ static int scatter_reference(struct aps_call *call,
 }
 
 const struct aps_collective aps_collective_reduce_scatter = {
-    .which = APS_CALL_REDUCE_SCATTER,
     .counted = APS_COUNTED_REDUCE_SCATTER,
-    .name = "MPI_Reduce_scatter",
     .nonblocking = "MPI_Ireduce_scatter",
     .is_eligible = scatter_is_eligible,
     .pass = scatter_pass,
@@ -204,9 +202,7 @@ const struct aps_collective aps_collective_reduce_scatter = {
 };
 
 const struct aps_collective aps_collective_reduce_scatter_block = {
-    .which = APS_CALL_REDUCE_SCATTER,
     .counted = APS_COUNTED_REDUCE_SCATTER_BLOCK,
-    .name = "MPI_Reduce_scatter_block",
     .nonblocking = "MPI_Ireduce_scatter_block",
     .is_eligible = scatter_is_eligible_block,
     .pass = scatter_pass_block,

@@ -33,14 +33,6 @@ static void write_size(struct aps_json *json, const char *key, size_t size)
     aps_json_unsigned(json, key, size);
 }
 
-/* Writes first and last; last is null if the range has no end. */
-static void write_range(struct aps_json *json, const struct aps_range *range)
-{
-    aps_json_unsigned(json, "first", (uintmax_t)range->first);
-    aps_json_unsigned_or_null(json, "last", range->last != APS_RANGE_OPEN,
-                              (uintmax_t)range->last);
-}
-
 /* Writes the scope of a scale's state, and its treatment of an overflow; null
  * if the scale has no state. */
 static void write_state(struct aps_json *json, const struct aps_scale *scale,
@@ -260,7 +252,7 @@ static void write_span(struct writing *writing, size_t layer, int rule,
     const size_t bytes = aps_traffic_layer(policy, rule, layer);
 
     aps_json_open_object(json, NULL);
-    write_range(json, time);
+    aps_predictions_write_range(json, time);
     /* Index of the rule in `rules`. */
     aps_json_unsigned_or_null(json, "rule", rule >= 0, (uintmax_t)rule);
     if (small)
@@ -325,7 +317,7 @@ static void write_total(struct writing *writing, long span)
         wire += aps_traffic_layer(writing->policy, rule, layer);
     }
     aps_json_open_object(json, NULL);
-    write_range(json, &writing->schedule->spans[span]);
+    aps_predictions_write_range(json, &writing->schedule->spans[span]);
     write_size(json, "wire_bytes", wire);
     write_size(json, "fp32_bytes", native);
     if (aps_policy_fuse(writing->policy) > 0)

@@ -79,7 +79,8 @@ static void write_times(struct aps_json *json, const struct aps_predicted *one)
     aps_json_close_object(json);
 }
 
-static void write_range(struct aps_json *json, const struct aps_range *range)
+void aps_predictions_write_range(struct aps_json *json,
+                                 const struct aps_range *range)
 {
     aps_json_unsigned(json, "first", (uintmax_t)range->first);
     aps_json_unsigned_or_null(json, "last", range->last != APS_RANGE_OPEN,
@@ -116,7 +117,7 @@ static void write_span(struct aps_json *json, struct aps_cluster *cluster,
     struct aps_predicted all = {0};
 
     aps_json_open_object(json, NULL);
-    write_range(json, &schedule->spans[span]);
+    aps_predictions_write_range(json, &schedule->spans[span]);
     aps_json_open_array(json, "layers");
     for (size_t i = 0; i < schedule->layer_count; i++) {
         const size_t count = aps_policy_layers(policy)->list[i].count;

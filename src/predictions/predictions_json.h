@@ -11,6 +11,10 @@
 #include "policy/policy.h"
 #include "predictions/cluster.h"
 
+/* Writes the members first and last; last is null if the range has no end. */
+void aps_predictions_write_range(struct aps_json *json,
+                                 const struct aps_range *range);
+
 /* Writes the member `prediction`. */
 void aps_predictions_write(struct aps_json *json, struct aps_cluster *cluster,
                            const struct aps_policy *policy,
