@@ -7,6 +7,7 @@
 
 #include "collective/allreduce.h"
 
+#include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
 
@@ -276,6 +277,7 @@ static void allreduce_describe(const struct aps_call *call, long i,
     *layer = (struct aps_layer){
         .good = true,
         .number = position->number,
+        .turn = position->alone ? LONG_MIN + position->number : position->step,
         .generation = position->generation,
         .drops = aps_call_control(call).drops,
     };

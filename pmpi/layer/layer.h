@@ -15,8 +15,10 @@
 struct aps_layer {
     struct aps_plan_key key;
     struct aps_plan
-        plan;        /* resolved once; aps_layer_choose may change it later */
-    long number;     /* among layers like it, for samples */
+        plan;    /* resolved once; aps_layer_choose may change it later */
+    long number; /* among layers like it, for samples and random bits */
+    long
+        turn; /* its step; if it is one of its own, below all steps, in order */
     long generation; /* generation of the steps */
     long drops;      /* number of MPI_Pcontrol(4) before the call */
     int choice;      /* the chosen format of the rule (aps_layer_choice) */
@@ -58,7 +60,7 @@ aps_layer_key_of(const struct aps_layer *layer)
         .rule = layer->plan.rule,
         .choice = layer->choice,
         .epoch = layer->key.epoch,
-        .step = layer->key.step,
+        .step = layer->turn,
         .number = layer->number,
         .generation = layer->generation,
         .drops = layer->drops,

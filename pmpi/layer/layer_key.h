@@ -20,7 +20,7 @@ struct aps_layer_key {
     int choice; /* number of the chosen format among those of all rules; 0: the
                    rule has only one. A scale's state belongs to one format */
     long epoch;
-    long step;
+    long step;   /* struct aps_layer: turn */
     long number; /* of the call, for random bits: its step; without a layer, its
                     number in its class of counts */
     long

@@ -6,7 +6,7 @@
  *
  * A state belongs to one generation of the steps. That of a layer outlives a change of
  * its rule, and not one of its scale's parameters or its chosen format. The first call
- * of a rule copies the state of the rule that was used last, unless that was in this
+ * of a rule copies the latest state that a rule with an equal scale left in an earlier
  * step.
  */
 #ifndef APS_PMPI_LAYER_SCALE_STATES_H

@@ -236,7 +236,7 @@ static long period_needed_any(const struct aps_period *period, long p,
                               long lasted)
 {
     const bool whole = period->complete && lasted == period->seen;
-    const long most = (period->mask + 1) / p * p; /* in the history */
+    const long most = 3 * period->longest;
     long need = period->any ? STATED_CALLS : ANY_CALLS;
     long rounds = ANY_ROUNDS;
 

@@ -181,7 +181,7 @@ static void steps_advance_sizes(struct aps_steps *steps, size_t count,
         steps->cursor = 0;
         position->step = ++steps->step;
     }
-    position->active = steps->found = true;
+    position->active = true;
     position->segments = 1;
     position->layer = layer;
     if (++steps->cursor == steps->large) {
@@ -261,6 +261,18 @@ static void steps_watch(struct aps_steps *steps, size_t count,
     steps_found(steps);
 }
 
+/* True if layers of the known step have equal sizes. If it breaks they may change
+ * places, without a desync where all calls go by their size. */
+static bool steps_has_twins(const struct aps_steps *steps)
+{
+    bool twins = false;
+
+    for (long i = 1; i < aps_period_length(steps->period); i++)
+        twins |= aps_period_count(steps->period, i) ==
+                 aps_period_count(steps->period, i - 1);
+    return twins;
+}
+
 static void steps_advance_calls(struct aps_steps *steps, size_t count,
                                 struct aps_step_position *position)
 {
@@ -287,6 +299,7 @@ static void steps_advance_calls(struct aps_steps *steps, size_t count,
             return;
         }
         position->desync = true;
+        steps->generation += steps->config.any && steps_has_twins(steps);
         if (!aps_period_is_any(steps->period))
             position->expected = aps_period_count(steps->period, steps->cursor);
         steps_lose(steps, how);
@@ -304,10 +317,8 @@ static bool steps_go_by_size(struct aps_steps *steps)
            (steps->sizes || steps->found || ++steps->searched > SEARCHED_MAX);
 }
 
-/* Gives a call without a place a number of its own, which is its step as long as no
- * step is known. */
-static void steps_advance_class(const struct aps_steps *steps, size_t count,
-                                long *numbers,
+/* Gives a call without a place a number of its own. */
+static void steps_advance_class(size_t count, long *numbers,
                                 struct aps_step_position *position)
 {
     position->active = true;
@@ -315,8 +326,6 @@ static void steps_advance_class(const struct aps_steps *steps, size_t count,
     position->segments = 1;
     position->layer = -1;
     position->number = numbers[aps_sample_budget_class(count)]++;
-    if (!steps->found)
-        position->step = position->number;
 }
 
 void aps_steps_advance(struct aps_steps *steps, size_t count, bool apart,
@@ -328,7 +337,8 @@ void aps_steps_advance(struct aps_steps *steps, size_t count, bool apart,
     *position = (struct aps_step_position){.layer = -1, .wanted = -1};
     switch (steps->config.kind) {
     case APS_STEPS_NONE:
-        steps_advance_class(steps, count, numbers, position);
+        steps_advance_class(count, numbers, position);
+        position->step = position->number;
         break;
     case APS_STEPS_TABLE:
         if (steps->sizes)
@@ -344,14 +354,17 @@ void aps_steps_advance(struct aps_steps *steps, size_t count, bool apart,
     position->any = by_size || aps_steps_are_any(steps);
     position->ends = position->active && position->layer >= 0 &&
                      steps->cursor == steps->walk.begin;
-    steps->generation += position->desync;
+    position->alone =
+        !position->active &&
+        (steps->sizes ? steps->step + steps->cursor == 0 : !steps->active);
     if (!position->active && by_size)
-        steps_advance_class(steps, count, numbers, position);
+        steps_advance_class(count, numbers, position);
     else if (position->layer >= 0 || !position->active)
         position->number = position->step;
     position->layers = aps_steps_layers(steps);
     if (steps->config.per_epoch > 0)
         position->epoch = position->step / steps->config.per_epoch;
+    steps->generation += position->desync;
     position->generation = steps->generation;
     steps->now_step = position->step;
     steps->now_epoch = position->epoch;

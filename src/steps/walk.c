@@ -44,12 +44,14 @@ static long walk_tiles(const struct aps_walk *walk, long cursor, long end,
  * to be numbered, because calls of their own may have reduced those. *cursor
  * moves to the first layer of the call, or to the end if only small layers are
  * left. */
-static long walk_find(const struct aps_walk *walk, long *cursor, long end,
+static long walk_find(struct aps_walk *walk, long *cursor, long end,
                       size_t count)
 {
     for (; *cursor < end; ++*cursor) {
         long tiles = walk_tiles(walk, *cursor, end, count);
 
+        for (long i = *cursor; i < *cursor + tiles; i++)
+            walk->carried |= aps_walk_count(walk, i) < walk->min_count;
         if (tiles > 0 || aps_walk_count(walk, *cursor) >= walk->min_count)
             return tiles;
     }
@@ -60,6 +62,8 @@ long aps_walk_begin(struct aps_walk *walk, size_t count, long *cursor)
 {
     const long layers = (long)walk->layers->count;
     long begin = walk->begin;
+
+    walk->carried = false;
 
     do {
         const long end = walk_end(walk, begin);
@@ -76,10 +80,11 @@ long aps_walk_begin(struct aps_walk *walk, size_t count, long *cursor)
     return 0;
 }
 
-/* Returns the first layer from `i` on of min_count elements or more, or `end`. */
+/* Returns the first layer from `i` on that calls have carried, or `end`. */
 static long walk_skip(const struct aps_walk *walk, long i, long end)
 {
-    while (i < end && aps_walk_count(walk, i) < walk->min_count)
+    while (i < end && !walk->carried &&
+           aps_walk_count(walk, i) < walk->min_count)
         i++;
     return i;
 }
@@ -94,13 +99,16 @@ static long walk_change(struct aps_walk *walk, size_t count, long *cursor)
 
     for (; begin != walk->begin; begin = walk_end(walk, begin) % layers) {
         const long end = walk_end(walk, begin);
-        long same = walk_skip(walk, walk->begin, now), tiles;
+        long same = walk->begin, tiles;
 
-        *cursor = walk_skip(walk, begin, end);
-        while (same < now && *cursor < end &&
-               aps_walk_count(walk, *cursor) == aps_walk_count(walk, same)) {
-            same = walk_skip(walk, same + 1, now);
-            *cursor = walk_skip(walk, *cursor + 1, end);
+        *cursor = begin;
+        while ((same = walk_skip(walk, same, now)) < now) {
+            *cursor = walk_skip(walk, *cursor, end);
+            if (*cursor == end ||
+                aps_walk_count(walk, *cursor) != aps_walk_count(walk, same))
+                break;
+            same++;
+            ++*cursor;
         }
         if (same < now)
             continue;

@@ -18,6 +18,7 @@ struct aps_walk {
     bool backward;    /* the last layer is reduced first */
     bool first;       /* the first step, which has an order of its own */
     long begin;       /* first place of the network of the step */
+    bool carried;     /* a call of the step has carried such a small layer */
 };
 
 /* Returns the layer at a place in the order of the calls. `first`: of the first

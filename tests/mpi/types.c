@@ -275,12 +275,16 @@ static void test_reused(void)
 {
     static uint16_t in[COUNT], out[COUNT];
     struct type type = types[0];
+    MPI_Op first;
 
     type.mpi = two_bytes();
     MPI_Op_create(add_bf16, 0, &type.op);
+    first = type.op;
     make(ALLREDUCE, &type, in, out);
     MPI_Op_free(&type.op);
     MPI_Op_create(add_bf16, 1, &type.op);
+    if (type.op != first)
+        diag("the MPI gives the second operation another handle");
     test(&type, ALLREDUCE);
     MPI_Op_free(&type.op);
 }

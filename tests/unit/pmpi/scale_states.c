@@ -4,6 +4,7 @@
 
 #include "layer/scale_states.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,15 +91,17 @@ static void test_layers(void)
        "... and so have layers of no step");
     counted.count = 101;
     ok(call(&scale, &counted, &well) == START, "... of other counts");
+    counted.element = APS_ELEMENT_BF16;
+    ok(call(&scale, &counted, &well) == START, "... or types");
     layer_key = key_of(0, 1, 1, 7);
     ok(call(&scale, &layer_key, &well) == START - 2,
        "a layer's state is kept when another rule takes over");
     ok(call(&other, &layer_key, &well) == START,
        "... but not by another scale");
-    ok(call(&scale, &layer_key, &over) == START && held() == 4,
+    ok(call(&scale, &layer_key, &over) == START && held() == 5,
        "... which leaves nothing behind");
     layer_key.generation = 1;
-    ok(call(&scale, &layer_key, &well) == START && held() == 4,
+    ok(call(&scale, &layer_key, &well) == START && held() == 5,
        "a desync drops it");
     aps_scale_states_clear(&states);
     ok(held() == 0 && states.count == 0, "all are dropped");
@@ -140,19 +143,23 @@ static void test_model(void)
     aps_scale_states_clear(&states);
 }
 
-/* Calls without a layer in a step of layers. */
+/* Calls without a layer, while no step is known. */
 static void test_sizes(void)
 {
-    struct aps_layer layer = {.key.layer = -1, .key.step = 3, .count = 100};
+    const struct aps_scale scale = backoff(APS_SCOPE_MODEL, 100);
+    struct aps_layer layer = {.key.layer = -1, .count = 100, .turn = LONG_MIN};
     const struct aps_layer_key first = aps_layer_key_of(&layer);
     struct aps_layer_key next;
 
-    layer.number = 1;
+    layer.number++;
+    layer.turn++;
     next = aps_layer_key_of(&layer);
-    ok(first.step == 3 && next.step == 3,
-       "calls of no layer belong to the step");
+    ok(call(&scale, &first, &over) == START &&
+           call(&scale, &next, &well) == START - 1,
+       "a rule's state learns from calls that are alone");
     ok(aps_layer_key_number(&first) != aps_layer_key_number(&next),
-       "... and have random bits of their own");
+       "... which have random bits of their own");
+    aps_scale_states_clear(&states);
 }
 
 /* Tests formats that are chosen while the program runs. */

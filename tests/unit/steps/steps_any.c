@@ -256,30 +256,29 @@ static void test_table(void)
     aps_steps_destroy(steps);
 }
 
-/* A step that is broken ends the generation, although its calls go by size: layers of
- * one size may have changed places when it is found again. */
-static void test_broken(void)
+/* Returns how many generations end when a call is missing in a step of 100, 50 and
+ * `count`. */
+static long broken(size_t count)
 {
     static const struct aps_policy_steps config = {
         .kind = APS_STEPS_CALLS, .calls = 3, .any = true};
-    static const size_t calls[] = {100, 50, 50, 100, 50, 50, 100, 50,
-                                   100, 50, 50, 100, 50, 50, 100, 50};
+    struct pattern step = {3, {100, 50, count}};
     struct trace trace;
     long before;
 
     trace_begin(&trace, &config, NULL);
-    for (int i = 0; i < 7; i++)
-        trace_call(&trace, calls[i]);
+    trace_rounds(&trace, &step, 3);
     before = trace.last.generation;
-    for (int i = 7; i < 16; i++)
-        trace_call(&trace, calls[i]);
-    ok(trace.desyncs == 0 && trace.last.active && trace.last.layer >= 0 &&
-           trace.last.generation > before,
-       "any: a broken step ends the generation, without a desync");
+    trace_call(&trace, 100);
+    trace_call(&trace, 50);
+    trace_rounds(&trace, &step, 3);
+    ok(trace.desyncs == 0 && trace.last.active && trace.last.layer >= 0,
+       "any: a broken step is found again, without a desync");
     aps_steps_destroy(trace.steps);
+    return trace.last.generation - before;
 }
 
-/* Sizes of no layer, before any layer has come: each call is a step of its class. */
+/* Sizes of no layer, before any layer has come and then. */
 static void test_sizes(void)
 {
     static struct aps_layer_row rows[] = {{.name = "a", .count = 50}};
@@ -288,23 +287,24 @@ static void test_sizes(void)
                                                    .any = true};
     struct aps_steps *steps = aps_steps_create(&config, &table, 10);
     struct aps_step_position position;
-    bool counted = steps;
+    bool alone = steps;
 
-    for (long i = 0; counted && i < 5; i++) {
+    for (long i = 0; alone && i < 5; i++) {
         aps_steps_advance(steps, 80, false, &position);
-        counted &= position.active && position.step == i;
+        alone &= position.active && position.alone && position.number == i;
     }
-    ok(counted, "any: calls of no layer count as steps while none is known");
-    for (int i = 0; counted && i < 3; i++)
+    ok(alone, "any: calls of no layer are alone while no step is known");
+    for (int i = 0; alone && i < 3; i++)
         aps_steps_advance(steps, 50, false, &position);
     aps_steps_advance(steps, 80, false, &position);
-    ok(position.layer == -1 && position.step == 3 && position.number == 5,
+    ok(position.layer == -1 && !position.alone && position.step == 3 &&
+           position.number == 5,
        "... then they are part of the step, and keep their numbers");
     aps_steps_destroy(steps);
 }
 
-/* A step lost when it is as long as the history allows: 16 rounds are more. */
-static void test_long(void)
+/* Long steps, 16 rounds of which the history may not hold. */
+static void test_long(long length)
 {
     static const struct aps_policy_steps config = {.kind = APS_STEPS_AUTO,
                                                    .any = true};
@@ -312,22 +312,19 @@ static void test_long(void)
     struct trace trace;
     unsigned state = 1;
 
-    step.length = PATTERN_MAX;
+    step.length = length - 1;
     for (long i = 0; i < step.length; i++)
         step.counts[i] = (size_t)(1000 + i);
     trace_begin(&trace, &config, NULL);
-    for (int round = 0; round < 3; round++) {
-        shuffled_rounds(&trace, &step, 1, &state);
-        trace_call(&trace, 1); /* makes the step one call longer */
-    }
-    trace_call(&trace, 1000);
-    trace_call(&trace, 1000);
-    for (int round = 0; round < 18; round++) {
+    for (int round = 0; round < 25; round++) {
+        if (round == 3) /* breaks the step */
+            trace_call(&trace, 1000);
         shuffled_rounds(&trace, &step, 1, &state);
         trace_call(&trace, 1);
     }
-    ok(trace.last.active && trace.last.layer >= 0,
-       "any: a step of %ld calls is found again", step.length + 1);
+    ok(trace.last.active && trace.last.layer >= 0 &&
+           aps_steps_layers(trace.steps) == length,
+       "any: a step of %ld calls is found again", length);
     aps_steps_destroy(trace.steps);
 }
 
@@ -340,8 +337,11 @@ int main(void)
     test_fused();
     test_one_order();
     test_table();
-    test_broken();
+    ok(broken(20) == 0, "any: ... whose layers differ in their sizes");
+    ok(broken(50) == 1, "any: ... or end their generation, if two are equal");
     test_sizes();
-    test_long();
+    test_long(1000);
+    test_long(2000);
+    test_long(PATTERN_MAX + 1);
     return done_testing();
 }

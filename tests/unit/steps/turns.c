@@ -63,6 +63,12 @@ static void test_small_differ(void)
     }
     ok(good && last == 7,
        "networks: small layers, which no call carries, tell nothing apart");
+    aps_steps_advance(steps, 3000, false, &position);
+    aps_steps_advance(steps, 6000, false, &position);
+    aps_steps_advance(steps, 2010, false, &position);
+    aps_steps_advance(steps, 3000, false, &position);
+    aps_steps_advance(steps, 6000, false, &position);
+    ok(position.desync, "... but those that a call carries do");
     aps_steps_destroy(steps);
 }
 
