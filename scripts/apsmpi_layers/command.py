@@ -31,7 +31,7 @@ def parse_arguments(arguments):
                         default="forward",
                         help="order in which the program sums its layers "
                         "(default: forward); ddp: as DistributedDataParallel does")
-    parser.add_argument("--bucket-mb", type=float, default=25, metavar="N",
+    parser.add_argument("--bucket-mb", type=int, default=25, metavar="N",
                         help="bucket_cap_mb of DistributedDataParallel (default: 25)")
     parser.add_argument("--like", metavar="TABLE",
                         help="the rows in the order of the names in TABLE")

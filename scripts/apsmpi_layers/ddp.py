@@ -44,5 +44,5 @@ def calls_of(tensors, megabytes):
         count += tensor.count
         if 4 * count >= limit:
             calls.append(count)
-            limit, count = megabytes * 2 ** 20, 0
+            limit, count = megabytes << 20, 0
     return calls + [count] * (count > 0)

@@ -160,13 +160,12 @@ static void read_table(struct reading *reading)
     aps_networks_check(&reading->reader, key, &policy->steps, policy->layers,
                        policy->min_count);
     if (policy->layers->first && policy->steps.backward)
-        aps_reader_error(
-            &reading->reader,
-            reading->keys[KEY_STEPS] ? reading->keys[KEY_STEPS]
-                                     : reading->keys[KEY_ORDER],
-            "order: backward contradicts the column 'first' of the "
-            "table, whose rows are in the order of the calls; leave "
-            "'order' out");
+        aps_reader_warn(&reading->reader,
+                        reading->keys[KEY_STEPS] ? reading->keys[KEY_STEPS]
+                                                 : reading->keys[KEY_ORDER],
+                        "order: backward reverses the rows of a table with the "
+                        "column 'first'; the rows of apsmpi-layers --order ddp "
+                        "have the order of the calls already");
     if (policy->steps.calls > layers->count)
         aps_reader_error(
             &reading->reader, reading->keys[KEY_STEPS],

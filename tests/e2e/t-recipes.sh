@@ -97,6 +97,7 @@ fi
 # saved PROGRAM FILE NAMES: trains, saves, makes the table, and trains with it
 saved()
 {
+    rm -f "$2"
     python_job 2 APSMPI_DISCOVERY=off "$python" "$apps/$1" --epochs 1 \
         --save "$tmp/$2"
     check "$1: saves its weights" test -s "$2"

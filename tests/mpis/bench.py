@@ -41,8 +41,6 @@ def main():
         for count, times in sorted(table.items()):
             print(str(count).rjust(14) + "".join(
                 cell.rjust(11) for cell in cells(times)))
-    if len(tables) < len(mpis):
-        sys.exit("bench.py: some MPIs have no figures")
 
 
 main()

@@ -45,7 +45,11 @@ measured()
         export APSMPI_SUMMARY
         timeout -k 5 900 $launch -n 2 -genv LD_PRELOAD "$@"' "$tap" \
         "$build/.libs/libapsmpi.so" "$result" --csv "$result.csv" "$@" \
-        >"$result.log" 2>&1 || echo "bench.sh: $(tail -n 1 "$result.log")" >&2
+        >"$result.log" 2>&1 || {
+        echo "bench.sh: $(tail -n 1 "$result.log")" >&2
+        rm -f "$result.csv"
+        return 1
+    }
 }
 
 mkdir -p "$mpis"
@@ -53,8 +57,10 @@ sh "$top_srcdir/tests/bench/allreduce.sh" record || exit
 set -- --formats e4m3 --rows floor,types,copy --cold 8 --recorded "$records" \
     --sizes 1Ki,4Ki,16Ki,64Ki,128Ki,1Mi,4Mi,25.6Mi "$@"
 MPIS=${MPIS:-mpich-debian mpich-5 intel openmpi-5}
+status=0
 for mpi in $MPIS; do
-    (measured "$mpi" "$@")
+    (measured "$mpi" "$@") || status=1
 done
 # shellcheck disable=SC2086 # a list of words
-"$PYTHON3" "$top_srcdir/tests/mpis/bench.py" "$mpis" $MPIS
+"$PYTHON3" "$top_srcdir/tests/mpis/bench.py" "$mpis" $MPIS || status=1
+exit $status

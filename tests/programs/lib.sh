@@ -11,8 +11,7 @@ limit=${limit:-600}
 images=/usr/share/datasets/fashion-mnist
 OMP_NUM_THREADS=1
 OPENBLAS_NUM_THREADS=1
-GLOO_SOCKET_IFNAME=eth0 # of the hosts of apsmpi-lab
-export OMP_NUM_THREADS OPENBLAS_NUM_THREADS GLOO_SOCKET_IFNAME
+export OMP_NUM_THREADS OPENBLAS_NUM_THREADS
 
 # debian PACKAGE...: installs those that are missing, as root or with sudo
 debian()

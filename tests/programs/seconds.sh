@@ -18,7 +18,8 @@ once()
 {
     framework=$1 way=$2
     shift 2
-    timed "$top_srcdir/scripts/apsmpi-lab" --hosts 2 --rate "${RATE:-1gbit}" -- "$@" \
+    timed "$top_srcdir/scripts/apsmpi-lab" --hosts 2 --rate "${RATE:-1gbit}" -- \
+        -genv GLOO_SOCKET_IFNAME eth0 "$@" \
         --images 960 --batch 16 --epochs 1 --hidden "${HIDDEN:-2048}"
     seconds=$(sed -n 's/^seconds //p' out)
     [ -n "$seconds" ] || { tail -n 5 err; return; }

@@ -13,6 +13,7 @@ hook()
 
 check 'the hook is that of the manual' equal "$(hook "$program")" \
     "$(hook "$top_srcdir/pmpi/apsmpi-recipes.7")"
+check '... of seven lines' equal "$(hook "$program" | wc -l)" 7
 native 2 "$python" "$program" --save net.npz
 check 'native: learns' learned 70
 diag "PyTorch $(version torch), native: $(accuracy) %"
