@@ -4,10 +4,10 @@
  * functions are local, and have the same result on all ranks that make the same
  * calls.
  *
- * A state belongs to one generation of the steps. That of a layer outlives a change of
- * its rule, and not one of its scale's parameters or its chosen format. The first call
- * of a rule copies the latest state that a rule with an equal scale left in an earlier
- * step.
+ * A state belongs to one generation of the steps. The state of a layer outlives a
+ * change of its rule, and not one of its scale's parameters or its chosen format. The
+ * first call of a rule copies the latest state that a rule with an equal scale left in
+ * an earlier step.
  */
 #ifndef APS_PMPI_LAYER_SCALE_STATES_H
 #define APS_PMPI_LAYER_SCALE_STATES_H
@@ -19,9 +19,9 @@
 #include "layer/layer_key.h"
 #include "scale/scale.h"
 
-/* Maximum number of states of no layer. A program whose counts vary from call to call
- * (fused buffers without a layer table) would add states without end, so all
- * are dropped at this number, on all ranks at the same call. */
+/* Maximum number of states without a layer. A program whose counts vary from call to
+ * call (fused buffers without a layer table) would add states without end, so all are
+ * dropped at this number, on all ranks at the same call. */
 #define APS_SCALE_STATES_MAX 4096
 
 struct aps_scale_state {
@@ -42,7 +42,7 @@ struct aps_scale_state {
 #define APS_SCALE_STATE_BUCKETS (1 << APS_SCALE_STATE_BUCKET_BITS)
 struct aps_scale_states {
     struct aps_scale_state *buckets[APS_SCALE_STATE_BUCKETS];
-    int count; /* of no layer */
+    int count; /* states without a layer */
 };
 
 /* Local. Frees all states. */

@@ -262,7 +262,7 @@ static void steps_watch(struct aps_steps *steps, size_t count,
 }
 
 /* True if layers of the known step have equal sizes. If it breaks they may change
- * places, without a desync where all calls go by their size. */
+ * places, without a desync where calls without a layer are reduced by their size. */
 static bool steps_has_twins(const struct aps_steps *steps)
 {
     bool twins = false;
