@@ -192,22 +192,28 @@ static long period_stretch_any(const struct aps_period *period, long p)
     return lasted;
 }
 
-static long period_needed(const struct aps_period *period, long p)
+/* Returns `need`, or the demand if that is more; at most what the history holds. */
+static long period_bounded(const struct aps_period *period, long need)
 {
     const long most = 3 * period->longest;
-    long need = (period->stated ? 2 : 3) * p;
 
     if (need < period->demand)
         need = period->demand;
-    if (period->known && p < period->known->length &&
-        need < SHORTER_ROUNDS * period->known->length)
-        need = SHORTER_ROUNDS * period->known->length;
     return need < most || period->stated ? need : most;
 }
 
-/* Returns the smallest period that has lasted for long enough, or 0, and sets
- * `repeats`. If p has lasted for `lasted` counts, no q <= lasted - p is a
- * new period: both would have the period gcd(p, q) (Fine and Wilf). */
+static long period_needed(const struct aps_period *period, long p)
+{
+    long need = (period->stated ? 2 : 3) * p;
+
+    if (period->known && p < period->known->length &&
+        need < SHORTER_ROUNDS * period->known->length)
+        need = SHORTER_ROUNDS * period->known->length;
+    return period_bounded(period, need);
+}
+
+/* Returns the smallest period that has lasted long enough, or 0, and sets `repeats`. If
+ * p has lasted for `lasted` counts, no q <= lasted - p is new (Fine and Wilf). */
 static long period_shortest(struct aps_period *period, long *stretch)
 {
     long p = period->stated ? period->stated : 1, longest = 0;
@@ -236,9 +242,7 @@ static long period_needed_any(const struct aps_period *period, long p,
                               long lasted)
 {
     const bool whole = period->complete && lasted == period->seen;
-    const long most = 3 * period->longest;
-    long need = period->any ? STATED_CALLS : ANY_CALLS;
-    long rounds = ANY_ROUNDS;
+    long need = period->any ? STATED_CALLS : ANY_CALLS, rounds = ANY_ROUNDS;
 
     if (period->stated)
         return whole ? p : 2 * p;
@@ -246,9 +250,7 @@ static long period_needed_any(const struct aps_period *period, long p,
         rounds = period->any ? STATED_ROUNDS : ANY_ROUNDS_WHOLE;
     if (need < rounds * p)
         need = rounds * p;
-    if (need < period->demand)
-        need = period->demand;
-    return need < most ? need : most;
+    return period_bounded(period, need);
 }
 
 /* Returns the smallest period in any order that has lasted for long enough, or

@@ -359,7 +359,7 @@ void aps_steps_advance(struct aps_steps *steps, size_t count, bool apart,
         (steps->sizes ? steps->step + steps->cursor == 0 : !steps->active);
     if (!position->active && by_size)
         steps_advance_class(count, numbers, position);
-    else if (position->layer >= 0 || !position->active)
+    else
         position->number = position->step;
     position->layers = aps_steps_layers(steps);
     if (steps->config.per_epoch > 0)

@@ -39,7 +39,7 @@ struct aps_step_position {
     long epoch;
     long generation; /* number of breaks of the sequence so far; state from
                         another generation is invalid */
-    bool alone;      /* no step is known, and the call is one of its own */
+    bool alone;      /* no step is known: the call is a step of its own */
     long number;     /* its step; without a layer, its number in its class of
                         counts. For samples and random bits */
 };

@@ -64,7 +64,6 @@ long aps_walk_begin(struct aps_walk *walk, size_t count, long *cursor)
     long begin = walk->begin;
 
     walk->carried = false;
-
     do {
         const long end = walk_end(walk, begin);
         long tiles;
