@@ -100,11 +100,9 @@ node)
     run node-8 'one node, 8 ranks' "$launch -n 8" \
         --sizes 16Ki,256Ki --rows $few,copy "$@"
     ;;
-record)
+record | recorded)
     record residual --epochs 1 --examples 1280 --batch 32
-    ;;
-recorded)
-    record residual --epochs 1 --examples 1280 --batch 32
+    [ "$what" = recorded ] || exit 0
     run recorded-residual 'one node, 2 ranks, gradients of a residual network' \
         "$launch -n 2" --recorded "$records" --cold 8 "$@"
     record transformer --epochs 1 --examples 640

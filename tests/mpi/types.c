@@ -4,8 +4,9 @@
  * once with the same values in FP32, and gives the FP32 result, rounded once to the
  * type.
  * With the argument `own` the program brings its own operations and types of two bytes,
- * which the policy may probe; with `double` it sums doubles alone; with `mixed` its
- * operation adds on some ranks alone; with `reused` operations have one handle.
+ * which the policy may probe; with `double` it sums doubles alone.
+ * With `mixed` its operation adds on some ranks alone; with `reused` an operation has
+ * the handle of a freed one.
  */
 #include "config.h"
 
