@@ -18,7 +18,8 @@ struct aps_layer {
         plan;    /* resolved once; aps_layer_choose may change it later */
     long number; /* among layers like it, for samples and random bits */
     long
-        turn; /* its step; if it is one of its own, below all steps, in order */
+        turn; /* the step; or, if the call is a step of its own, a number that grows
+                    from call to call, and is below all steps */
     long generation; /* generation of the steps */
     long drops;      /* number of MPI_Pcontrol(4) before the call */
     int choice;      /* the chosen format of the rule (aps_layer_choice) */

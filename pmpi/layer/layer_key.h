@@ -20,9 +20,8 @@ struct aps_layer_key {
     int choice; /* number of the chosen format among those of all rules; 0: the
                    rule has only one. A scale's state belongs to one format */
     long epoch;
-    long step;   /* struct aps_layer: turn */
-    long number; /* of the call, for random bits: its step; without a layer, its
-                    number in its class of counts */
+    long step;   /* turn of the layer's call (struct aps_layer) */
+    long number; /* number of the call (struct aps_layer), for random bits */
     long
         generation; /* generation of the steps: after a desync a number may mean
                        another layer */
