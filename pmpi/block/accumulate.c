@@ -87,7 +87,7 @@ static bool accumulate_tell_codec(const struct aps_wire *wire, int count,
                                   const unsigned char *blocks, size_t stride,
                                   struct aps_summand summands[SUMMANDS])
 {
-    if (wire->accumulate != APS_ACCUMULATE_FP32 || count < 2 ||
+    if (wire->accumulate != APS_ACCUMULATE_FP32 || wire->fp64 || count < 2 ||
         count > SUMMANDS)
         return false;
     for (int i = 0; i < count; i++) {
@@ -98,6 +98,38 @@ static bool accumulate_tell_codec(const struct aps_wire *wire, int count,
             aps_block_scaling(wire, block, &summands[i].flags);
     }
     return true;
+}
+
+/* Number of values that are added in one unrolled step. */
+#define FP64_LANES 16
+_Static_assert(TILE % FP64_LANES == 0, "a tile is whole lanes");
+
+/* Sums values [begin, begin + n) of the blocks in FP64, and rounds the sums to
+ * FP32. */
+static void accumulate_tile_fp64(const struct aps_wire *wire, int count,
+                                 const unsigned char *blocks, size_t stride,
+                                 size_t begin, size_t n, float *sum)
+{
+    double total[TILE];
+    float values[TILE];
+
+    for (size_t k = 0; k < TILE; k++) {
+        total[k] = -0.0; /* plus x is x, also for -0 */
+        values[k] = 0;
+    }
+    for (int i = 0; i < count; i++) {
+        struct aps_block_copy copy;
+        const struct aps_block_part part = aps_block_part_of(
+            wire, blocks + (size_t)i * stride, begin, n, &copy);
+
+        aps_block_part_decode(wire, &part, n, values);
+        for (size_t at = 0; at < n; at += FP64_LANES) {
+            for (size_t k = at; k < at + FP64_LANES; k++)
+                total[k] += values[k];
+        }
+    }
+    for (size_t k = 0; k < n; k++)
+        sum[k] = (float)total[k];
 }
 
 /* Sums the blocks in one pass of the codec. Returns false, without a sum, if
@@ -184,6 +216,7 @@ void aps_accumulate(const struct aps_wire *wire, int count,
                     float *sum, struct aps_magnitude *magnitude)
 {
     const bool kahan = wire->accumulate == APS_ACCUMULATE_KAHAN;
+    const bool fp64 = wire->accumulate == APS_ACCUMULATE_FP32 && wire->fp64;
     const size_t most = aps_block_part_max(wire);
     const bool watch = magnitude && accumulate_hides_overflow(wire);
 
@@ -197,11 +230,14 @@ void aps_accumulate(const struct aps_wire *wire, int count,
         float carry[TILE]; /* carry of Kahan's sum, or sum of a chunk */
         struct aps_block_copy copy;
 
+        if (fp64)
+            accumulate_tile_fp64(wire, count, blocks, stride, begin, length,
+                                 tile);
         if (kahan) {
             memset(tile, 0, length * sizeof *tile);
             memset(carry, 0, length * sizeof *carry);
         }
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < count && !fp64; i++) {
             const struct aps_block_part part = aps_block_part_of(
                 wire, blocks + (size_t)i * stride, begin, length, &copy);
 

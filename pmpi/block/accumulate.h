@@ -14,14 +14,14 @@
  * in the order of i. v_i are the decoded values, and Q is the cast to the
  * format of sums at the block's scale:
  *
- *   fp32    s = v_0; s = s + v_i
+ *   fp32    s = v_0; s = s + v_i; in FP64, then rounded to FP32, if wire->fp64
  *   format  s = v_0; s = Q(s + v_i)
  *   chunks  of aps_wire.chunk blocks (with `format`): each chunk has its own
  *           sum, c = v_0; c = Q(c + v_i) over its blocks; s = c of the first
  *           chunk; s = Q(s + c) (Wang et al. 2018, chunk-based accumulation)
  *   kahan   s = c = 0; y = Q(v_i - c); t = Q(s + y); c = Q(Q(t - s) - y); s = t
  *
- * where + and - are FP32 operations (CPD's sums, in FP32 containers). With
+ * where other + and - are FP32 operations (CPD's sums, in FP32 containers). With
  * `format` and `kahan` all blocks have the same scale, or the format scales
  * parts of a block itself. The scale of NVFP4's whole pieces is, in Q, the
  * scale of 4096 sums.

@@ -46,6 +46,7 @@ struct aps_wire {
     bool records;     /* the scale keeps a state, so headers have records */
     bool over_is_inf; /* an overflow must not arrive as a number */
     enum aps_accumulate_kind accumulate;
+    bool fp64; /* sums by `fp32` are FP64 sums, each rounded once to FP32 */
     /* blocks of one chunk with sums in the format, as in the plan */
     int chunk;
     /* format of partial sums, unless they are FP32 */

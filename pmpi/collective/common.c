@@ -130,6 +130,7 @@ struct aps_wire aps_other_wire(struct aps_call *call,
         .memory = layer->memory,
         .scale = layer->plan.scale,
         .accumulate = layer->plan.accumulate,
+        .fp64 = aps_element_is_wide(layer->memory->element),
         .chunk = layer->plan.chunk,
     };
 

@@ -405,6 +405,7 @@ int aps_reductions_run(struct aps_reductions *reductions,
         return MPI_ERR_INTERN; /* preparation is missing on all ranks */
     aps_wire_of_plan(plan, reductions->vcomm->number, &wire);
     wire.memory = count == 1 ? vectors[0].memory : &aps_memory_host;
+    wire.fp64 = aps_element_is_wide(vectors[0].memory->element);
     wire.streams = aps_cache_passed(n * sizeof(float));
     rc = prepared->algorithm->ops->run(prepared->algorithm, plan, &wire, count,
                                        vectors, cost);

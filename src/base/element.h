@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Types of the elements that a program sums. Values of every type are converted to
- * FP32 where they are encoded, summed in FP32, and results are rounded once to the
- * program's type.
+ * FP32 where they are encoded, summed in FP32, those of double in FP64, and results are
+ * rounded once to the program's type.
  */
 #ifndef APS_BASE_ELEMENT_H
 #define APS_BASE_ELEMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,12 @@ static inline void *aps_element_at(enum aps_element element, const void *x,
                                    size_t i)
 {
     return (unsigned char *)(uintptr_t)x + i * aps_element_types[element].bytes;
+}
+
+/* True if elements of that many bytes are summed in FP64. */
+static inline bool aps_element_is_wide(size_t bytes)
+{
+    return bytes > sizeof(float);
 }
 
 /* Returns the type of that name, or APS_ELEMENT_NONE. */

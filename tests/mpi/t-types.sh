@@ -32,6 +32,22 @@ done <<END
 2 1 format: e4m3, compress: {topk: 0.1}, feedback: off
 END
 
+while read -r ranks settings; do
+    cat >"$tmp/policy.yaml" <<END
+version: 1
+rules:
+  - {types: double, format: e8m23, $settings}
+  - {types: double, format: e8m23, calls: [reduce, reduce_scatter]}
+END
+    run "doubles, $settings, $ranks ranks" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/types" fp64
+    says 'rewritten (100\.0 %' 3 'all sums of doubles were rewritten'
+done <<END
+3 scale: none
+4 scale: aps, reduce: gather
+3 reduce: hierarchical
+END
+
 policy 'format: e4m3, scale: aps'
 run 'without threads' 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
     -genv APSMPI_THREADS kept "$mpi/types" single

@@ -4,7 +4,8 @@
  * once with the same values in FP32, and gives the FP32 result, rounded once to the
  * type.
  * With the argument `own` the program brings its own operations and types of two bytes,
- * which the policy may probe; with `double` it sums doubles alone.
+ * which the policy may probe; with `double` it sums doubles alone, with `fp64` it
+ * compares their sums with those in FP64.
  * With `mixed` its operation adds on some ranks alone; with `reused` an operation has
  * the handle of a freed one.
  */
@@ -231,6 +232,47 @@ static void test(const struct type *type, enum how how)
            how_names[how]);
 }
 
+/* Contributions with all bits of FP32, of many binades; equal values cancel. */
+static float contribution(int of, int round, size_t i)
+{
+    uint32_t bits = (uint32_t)(i / 2 * 2654435761u) + (uint32_t)(of * 40503);
+
+    for (int turn = 0; turn < 3; turn++)
+        bits = (bits ^ bits >> 15) * 0x2c1b3c6du + (uint32_t)round;
+    return (i % 2 > 0 && of % 2 > 0 ? -1.0f : 1.0f) * (float)(bits >> 8 | 1) /
+           (float)(1 << (bits & 15));
+}
+
+/* For the format e8m23: ranks of one node add FP32 values in FP64, in rank order. */
+static void test_fp64(enum how how)
+{
+    static double in[COUNT], out[COUNT];
+    const size_t first = how == SCATTER ? (size_t)rank * (COUNT / size) : 0;
+    size_t wrong = 0, as_fp32 = 0;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        size_t n;
+
+        for (size_t i = 0; i < COUNT; i++)
+            in[i] = contribution(rank, round, i);
+        n = make(how, &types[2], in, out);
+        for (size_t i = 0; i < n; i++) {
+            float alone = -0.0f;
+            double sum = -0.0;
+
+            for (int k = 0; k < size; k++) {
+                sum += contribution(k, round, first + i);
+                alone += contribution(k, round, first + i);
+            }
+            wrong += out[i] != (float)sum;
+            as_fp32 += (float)sum == alone;
+        }
+        wrong += n > 0 && as_fp32 == n; /* FP32 would do */
+    }
+    ok_all(wrong == 0, "double, %s: the sum in FP64, rounded to FP32",
+           how_names[how]);
+}
+
 static void test_greatest(void)
 {
     uint16_t in[COUNT], out[COUNT];
@@ -293,6 +335,7 @@ static void test_reused(void)
 int main(int argc, char **argv)
 {
     const bool own = argc > 1 && strcmp(argv[1], "own") == 0;
+    const bool fp64 = argc > 1 && strcmp(argv[1], "fp64") == 0;
     const bool single = argc > 1 && strcmp(argv[1], "single") == 0;
     int level;
 
@@ -303,8 +346,10 @@ int main(int argc, char **argv)
     size = mpitap_size();
     if (argc > 1 && strcmp(argv[1], "mixed") == 0)
         make_mixed();
-    make_types(own, argc > 1 && strcmp(argv[1], "double") == 0);
-    for (size_t i = 0; i < TYPES; i++) {
+    make_types(own, fp64 || (argc > 1 && strcmp(argv[1], "double") == 0));
+    for (int how = 0; fp64 && how < GATHER; how++)
+        test_fp64((enum how)how);
+    for (size_t i = 0; i < TYPES && !fp64; i++) {
         for (int how = 0; how < HOWS; how++) {
             /* Without threads MPI may have to carry out nonblocking calls. */
             if (types[i].mpi == MPI_DATATYPE_NULL || (single && how == LATER))

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Round-off of sums of bf16 and fp16 on 256 simulated ranks, and on 2, 8 or 32 for
+# Round-off of sums of bf16, fp16 and double on 256 simulated ranks, and on 2, 8 or 32 for
 # SIM_RANKS. The rows are those of types.csv.
 . "${top_srcdir:-.}/tests/sim/simulate.sh"
 
@@ -11,11 +11,11 @@ sed '/^1\.\./d' "$tmp/out"
 others=$(sed -n '/^# [bf][fp]16 /{ s/^# //; s/, aps/-aps/; s/  */,/g; s/-/ /; p; }' \
     "$tmp/out" | grep -v -x -F -f "$top_srcdir/tests/sim/types.csv")
 if [ -z "$others" ]; then
-    echo "ok 9 - the errors are those of the manual"
+    echo "ok 11 - the errors are those of the manual"
 else
-    echo "not ok 9 - the errors are those of the manual"
+    echo "not ok 11 - the errors are those of the manual"
     printf '%s\n' "$others" | sed 's/^/# not in types.csv: /' >&2
     status=1
 fi
-echo 1..9
+echo 1..11
 exit $status
