@@ -1,29 +1,59 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the picture in README.md.
+"""Draws the picture in README.md from tables of `apsmpi bench` (make figure-speed).
 
-    python3 tests/bench/speed.py tests/bench/speed.csv >tests/bench/speed.svg
+    python3 tests/bench/speed.py table BENCH.csv... >tests/bench/speed.csv
+    python3 tests/bench/speed.py picture tests/bench/speed.csv >tests/bench/speed.svg
 
-Reads the speed-ups in the CSV file, a line a bar: network, floats, format,
-bits, and the lowest and the highest speed-up over runs. A bar ends at the
-highest; if the two differ its end, from the lowest on, is hatched. Needs only
-Python's standard library, and always draws the same bytes.
+A line of speed.csv is a bar: network, floats, format, bits, and native FP32's median
+time over the format's; `low` and `high` are the ratios of opposite quartiles, which the
+picture shows as a line in the bar. Needs only Python's standard library, and always
+draws the same bytes.
 """
 import csv
 import sys
 from html import escape
 
+BITS = {"e5m10": "16", "e4m3": "8", "e3m0": "4"}
 COLOURS = {"16": "#0072B2", "8": "#D55E00", "4": "#009E73"}
 WIDTH, LEFT, RIGHT, TOP = 720, 190, 70, 58
 BAR, GAP = 14, 12
 FONT = 'font-family="sans-serif" font-size="12" fill="#222222"'
 
 
+def network(row):
+    if row["hosts"] == "1":
+        return "one node, %s ranks" % row["ranks"]
+    return "%s hosts, %g Gbit/s" % (row["hosts"], float(row["wire_gbit"]))
+
+
+def lines(path):
+    """The lines of speed.csv for the rows of a bench."""
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    native = {row["count"]: row for row in rows if row["variant"] == "fp32"}
+    for row in rows:
+        if row["variant"] in BITS:
+            fp32 = native[row["count"]]
+            yield (network(row), "%g Mi" % round(int(row["count"]) / 2 ** 20, 1),
+                   row["variant"], BITS[row["variant"]]) + tuple(
+                       "%.3g" % (float(fp32[a]) / float(row[b])) for a, b in (
+                           ("median_usec", "median_usec"), ("q1_usec", "q3_usec"),
+                           ("q3_usec", "q1_usec")))
+
+
+def table(paths):
+    out = csv.writer(sys.stdout, lineterminator="\n")
+    out.writerow("network floats format bits times low high".split())
+    for path in paths:
+        out.writerows(lines(path))
+
+
 def read(path):
     """The lines of the file, grouped by network and floats, in order."""
     groups = {}
     with open(path, newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(l for l in file if not l.startswith("#")):
+        for row in csv.DictReader(file):
             groups.setdefault((row["network"], row["floats"]), []).append(row)
     return groups
 
@@ -32,10 +62,6 @@ def text(x, y, words, anchor="start", size=None):
     return '<text x="%g" y="%g" text-anchor="%s" %s>%s</text>' % (
         x, y, anchor, FONT if size is None else
         FONT.replace('"12"', '"%d"' % size), escape(words))
-
-
-def label(low, high):
-    return "%g" % high if low == high else "%g to %g" % (low, high)
 
 
 def draw(groups):
@@ -47,9 +73,6 @@ def draw(groups):
            'viewBox="0 0 %d %d">' % (WIDTH, bottom + 34, WIDTH, bottom + 34),
            '<title>MPI_Allreduce of floats: times faster than native FP32'
            '</title>',
-           '<defs><pattern id="range" width="4" height="4" '
-           'patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
-           '<rect width="2" height="4" fill="#ffffff"/></pattern></defs>',
            '<rect width="100%" height="100%" fill="#ffffff"/>',
            text(10, 20, "MPI_Allreduce of floats: times faster than native "
                 "FP32", size=14)]
@@ -71,17 +94,14 @@ def draw(groups):
         out.append(text(LEFT - 8, middle - 2, network, "end"))
         out.append(text(LEFT - 8, middle + 12, floats + " floats", "end"))
         for row in rows:
-            low, high = float(row["low"]), float(row["high"])
-            out.append('<rect x="%d" y="%g" width="%.1f" height="%d" '
-                       'fill="%s"/>' % (LEFT, y, high * scale, BAR - 2,
-                                        COLOURS[row["bits"]]))
-            if low != high:
-                out.append('<rect x="%.1f" y="%g" width="%.1f" height="%d" '
-                           'fill="url(#range)"/>' % (
-                               LEFT + low * scale, y, (high - low) * scale,
-                               BAR - 2))
-            out.append(text(round(LEFT + high * scale + 4, 1), y + 11,
-                            label(low, high), size=11))
+            times, low, high = (float(row[c]) for c in ("times", "low", "high"))
+            out.append('<rect x="%d" y="%g" width="%.1f" height="%d" fill="%s"/>' % (
+                LEFT, y, times * scale, BAR - 2, COLOURS[row["bits"]]))
+            out.append('<line x1="%.1f" y1="%g" x2="%.1f" y2="%g" stroke="#222222"/>'
+                       % (LEFT + low * scale, y + BAR / 2 - 1, LEFT + high * scale,
+                          y + BAR / 2 - 1))
+            out.append(text(round(LEFT + max(times, high) * scale + 4, 1), y + 11,
+                            "%g" % times, size=11))
             y += BAR
         y += GAP
     out.append('<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#222222" '
@@ -91,4 +111,7 @@ def draw(groups):
 
 
 if __name__ == "__main__":
-    sys.stdout.write(draw(read(sys.argv[1])))
+    if sys.argv[1] == "table":
+        table(sys.argv[2:])
+    else:
+        sys.stdout.write(draw(read(sys.argv[2])))

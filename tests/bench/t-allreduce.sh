@@ -113,6 +113,8 @@ check "the tensors are a case of three calls" \
     equal "$(cell calls e4m3 direct 2536)" 3
 check "one host has no wire" equal "$(cell wire_share e4m3 direct 4096)" ''
 check "the report reads it" "$PYTHON3" "$report" --bench figures.csv
+timed "$PYTHON3" "$top_srcdir/tests/bench/speed.py" table figures.csv
+check "README.md's picture can be made of it" has out '"one node, 2 ranks",0 Mi,e4m3,8,'
 
 # --- sums that are wrong: e3m0 where the bench expects e5m10's errors
 

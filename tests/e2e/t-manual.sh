@@ -84,7 +84,7 @@ at_most()
 }
 check 'README.md has at most 140 lines' at_most 140 "$readme"
 
-timed "$PYTHON3" "$top_srcdir/tests/bench/speed.py" \
+timed "$PYTHON3" "$top_srcdir/tests/bench/speed.py" picture \
     "$top_srcdir/tests/bench/speed.csv"
 check "README.md's picture is what its script draws" \
     cmp out "$top_srcdir/tests/bench/speed.svg"
