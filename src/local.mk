@@ -9,6 +9,7 @@ libkernels_la_SOURCES = \
 	src/float/float_decode.h src/float/float_sum.h \
 	src/blockwise/bfp.c src/blockwise/integer.c src/blockwise/levels.c \
 	src/blockwise/mx.c src/blockwise/nvfp4.c src/blockwise/sign.c \
+	src/codec/doubles.c src/codec/doubles.h \
 	src/compress/bracket.c src/compress/bracket.h \
 	src/compress/compressor_chunks.c src/compress/compressor_vote.c \
 	src/compress/vote.c src/compress/vote.h \

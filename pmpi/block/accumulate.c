@@ -9,6 +9,7 @@
 
 #include "base/cache.h"
 #include "block/tile.h"
+#include "codec/doubles.h"
 
 /* Largest number of elements that are summed at a time over all blocks. */
 #define TILE APS_BLOCK_PART
@@ -100,36 +101,28 @@ static bool accumulate_tell_codec(const struct aps_wire *wire, int count,
     return true;
 }
 
-/* Number of values that are added in one unrolled step. */
-#define FP64_LANES 16
-_Static_assert(TILE % FP64_LANES == 0, "a tile is whole lanes");
-
 /* Sums values [begin, begin + n) of the blocks in FP64, and rounds the sums to
  * FP32. */
 static void accumulate_tile_fp64(const struct aps_wire *wire, int count,
                                  const unsigned char *blocks, size_t stride,
                                  size_t begin, size_t n, float *sum)
 {
+    const enum aps_cpu cpu = aps_cpu_chosen();
     double total[TILE];
     float values[TILE];
 
-    for (size_t k = 0; k < TILE; k++) {
-        total[k] = -0.0; /* plus x is x, also for -0 */
-        values[k] = 0;
-    }
     for (int i = 0; i < count; i++) {
         struct aps_block_copy copy;
         const struct aps_block_part part = aps_block_part_of(
             wire, blocks + (size_t)i * stride, begin, n, &copy);
 
         aps_block_part_decode(wire, &part, n, values);
-        for (size_t at = 0; at < n; at += FP64_LANES) {
-            for (size_t k = at; k < at + FP64_LANES; k++)
-                total[k] += values[k];
-        }
+        if (i == 0)
+            aps_doubles_widen(values, n, cpu, total);
+        else
+            aps_doubles_add(values, n, cpu, total);
     }
-    for (size_t k = 0; k < n; k++)
-        sum[k] = (float)total[k];
+    aps_doubles_round(total, n, cpu, sum);
 }
 
 /* Sums the blocks in one pass of the codec. Returns false, without a sum, if

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/failures.h"
+#include "codec/doubles.h"
 #include "device/gpu_copies.h"
 #include "device/gpu_driver.h"
 #include "number/parse.h"
@@ -82,28 +83,20 @@ static const struct aps_scaling unscaled = {.factor = 1};
 static void relay_to_fp32(enum aps_element element, const void *raw, size_t n,
                           float *values)
 {
-    const double *doubles = raw;
-
-    if (element != APS_ELEMENT_DOUBLE) {
+    if (element == APS_ELEMENT_DOUBLE)
+        aps_doubles_round(raw, n, aps_cpu_chosen(), values);
+    else
         codecs[element].decode(&codecs[element], raw, n, unscaled, 0, values);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        values[i] = (float)doubles[i];
 }
 
 static void relay_from_fp32(enum aps_element element, const float *values,
                             size_t n, void *raw)
 {
-    double *doubles = raw;
-
-    if (element != APS_ELEMENT_DOUBLE) {
+    if (element == APS_ELEMENT_DOUBLE)
+        aps_doubles_widen(values, n, aps_cpu_chosen(), raw);
+    else
         (void)codecs[element].encode(&codecs[element], values, n, unscaled,
                                      NULL, raw);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        doubles[i] = values[i];
 }
 
 /* Converts x[n] to values[n]; zeros if the copy from the GPU fails. */

@@ -27,6 +27,7 @@ UNIT_TESTS = \
 	tests/unit/pmpi/elements \
 	tests/unit/pmpi/offline \
 	tests/unit/pmpi/offline_compressors \
+	tests/unit/codec/doubles \
 	tests/unit/codec/entropy \
 	tests/unit/base/error \
 	tests/unit/compress/feedback \
@@ -327,6 +328,7 @@ tests_unit_roundoff_log_faults_SOURCES = tests/unit/roundoff/log_faults.c \
 	tests/unit/roundoff/log_file.c tests/unit/roundoff/log_file.h
 tests_unit_roundoff_log_faults_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_roundoff_binades_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_codec_doubles_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_entropy_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_steps_sample_budget_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_base_utf8_CPPFLAGS = $(UNIT_CPPFLAGS)
