@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Elements of double beside FP32 values: conversions and sums, any alignment, the same
- * bits for every instruction set. cpu: aps_cpu_chosen(), tests use others.
+ * Conversions between doubles and FP32 values, and FP64 sums of FP32 values: any
+ * alignment, the same bits for every instruction set. cpu: aps_cpu_chosen(), tests use
+ * others.
  */
 #ifndef APS_CODEC_DOUBLES_H
 #define APS_CODEC_DOUBLES_H

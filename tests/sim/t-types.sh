@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Round-off of sums of bf16, fp16 and double on 256 simulated ranks, or on 2, 8 or 32 for
-# SIM_RANKS. The rows of the first two are those of types.csv.
+# Round-off of sums of bf16, fp16 and double on 256 simulated ranks, and on 2, 8 or 32
+# for SIM_RANKS. The rows of the 16-bit types are those of types.csv.
 . "${top_srcdir:-.}/tests/sim/simulate.sh"
 
 skip_without_simgrid
