@@ -12,6 +12,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/block_kernels.h"
+#include "cuda/convert.h"
 #include "cuda/decode.h"
 #include "cuda/encode.h"
 #include "cuda/warps.h"
@@ -179,6 +180,15 @@ static __global__ void __launch_bounds__(THREADS)
         aps_decode_element(&w, WAY, ADD, i);
 }
 
+static __global__ void __launch_bounds__(THREADS)
+    convert_kernel(const __grid_constant__ struct aps_convert_work w)
+{
+    const uint32_t stride = gridDim.x * THREADS;
+
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < w.n; i += stride)
+        aps_convert_element(&w, i);
+}
+
 /* --- launches ------------------------------------------------------------ */
 
 /* Index of a kernel in the table of the blocks that the device holds. */
@@ -187,7 +197,8 @@ enum {
     ENCODE,
     DECODE = ENCODE + APS_ENCODE_WAYS,
     DECODE_ADD = DECODE + APS_DECODE_WAYS,
-    KERNELS = DECODE_ADD + APS_DECODE_WAYS
+    CONVERT = DECODE_ADD + APS_DECODE_WAYS,
+    KERNELS
 };
 #define DEVICES 64
 
@@ -341,6 +352,18 @@ cudaError_t aps_cuda_kernel_decode(const struct aps_format *format,
     return error;
 }
 
+cudaError_t aps_cuda_kernel_convert(enum aps_element element, bool narrow,
+                                    const void *from, size_t n, void *to,
+                                    cudaStream_t stream)
+{
+    struct aps_convert_work w =
+        aps_convert_work_init(element, narrow, from, n, to);
+    void *arguments[] = {&w};
+
+    return launch(CONVERT, (const void *)convert_kernel, w.n, arguments,
+                  stream);
+}
+
 /* --- loading ------------------------------------------------------------- */
 
 static cudaError_t load(int kernel, const void *function)
@@ -362,5 +385,7 @@ cudaError_t aps_cuda_kernels_load(void)
         error = load(DECODE + way, decode_kernels[false][way]);
     for (int way = 0; way < APS_DECODE_WAYS && error == cudaSuccess; way++)
         error = load(DECODE_ADD + way, decode_kernels[true][way]);
+    if (error == cudaSuccess)
+        error = load(CONVERT, (const void *)convert_kernel);
     return error == cudaSuccess ? aps_cuda_kernels_load_blocks() : error;
 }

@@ -15,6 +15,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "base/element.h"
 #include "codec/codec.h"
 #include "cuda/threads.h"
 
@@ -57,6 +58,13 @@ cudaError_t aps_cuda_kernel_decode(const struct aps_format *format,
                                    const void *wire, size_t n,
                                    struct aps_scaling scaling, unsigned flags,
                                    bool add, float *x, cudaStream_t stream);
+
+/* Converts n elements of another type than FP32 to FP32, or, if `narrow`, FP32 to
+ * that type: rounded to nearest even, beyond fp16 to INF. n is at most
+ * APS_THREADS_MAX. */
+cudaError_t aps_cuda_kernel_convert(enum aps_element element, bool narrow,
+                                    const void *from, size_t n, void *to,
+                                    cudaStream_t stream);
 
 #ifdef __cplusplus
 }

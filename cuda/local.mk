@@ -13,7 +13,7 @@ libapsmpi_cuda_la_SOURCES = \
 	cuda/context.c cuda/context.h \
 	cuda/block_decode.h cuda/block_encode.h cuda/block_kernels.h \
 	cuda/block_values.h \
-	cuda/decode.h cuda/encode.h \
+	cuda/convert.h cuda/decode.h cuda/encode.h \
 	cuda/driver.c cuda/driver.h \
 	cuda/failure.c cuda/failure.h \
 	cuda/kernels.h \
@@ -40,7 +40,7 @@ libaps_cuda_la_SOURCES = \
 	cuda/api.c cuda/aps_cuda.h \
 	cuda/block_decode.h cuda/block_encode.h cuda/block_kernels.h \
 	cuda/block_values.h \
-	cuda/decode.h cuda/encode.h \
+	cuda/convert.h cuda/decode.h cuda/encode.h \
 	cuda/kernels.h \
 	cuda/sums.h cuda/sums_kernels.h \
 	cuda/threads.h cuda/warps.h
@@ -85,9 +85,9 @@ am__v_NVCC_1 =
 # Registers and memory of every kernel are kept, for a test.
 cuda_headers = cuda/aps_cuda.h cuda/block_decode.h cuda/block_encode.h \
 	cuda/block_kernels.h cuda/block_values.h \
-	cuda/decode.h cuda/encode.h \
+	cuda/convert.h cuda/decode.h cuda/encode.h \
 	cuda/kernels.h cuda/sums.h \
-	cuda/sums_kernels.h cuda/threads.h cuda/warps.h src/aps.h \
+	cuda/sums_kernels.h cuda/threads.h cuda/warps.h src/aps.h src/base/element.h \
 	src/blockwise/bfp.h src/blockwise/block_scale.h src/blockwise/fixed.h \
 	src/codec/codec.h src/kernel/ops.h \
 	src/kernel/kernel.h src/blockwise/mx.h src/blockwise/nvfp4.h \

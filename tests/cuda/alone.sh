@@ -44,7 +44,8 @@ cuda_flags="-std=c++20 -O3 -fmad=false -I$build -I$top/src -I$top
     -Xcompiler -fPIC,-fvisibility=hidden,-ffp-contract=off
     -Xcompiler -fno-exceptions,-fno-threadsafe-statics --threads 0"
 core=
-for file in "$top"/src/base/cpu.c "$top"/src/base/error.c \
+for file in "$top"/src/base/cpu.c "$top"/src/base/element.c \
+    "$top"/src/base/error.c \
     "$top"/src/base/failures.c "$top"/src/base/print.c \
     "$top"/src/number/*.c "$top"/src/codec/*.c; do
     name=$(basename "$file" .c)
@@ -58,8 +59,8 @@ for file in "$top"/src/base/cpu.c "$top"/src/base/error.c \
     core="$core $object"
 done
 plugin=
-for file in allocate allocations blocks context driver failure ipc plugin \
-    staged stream; do
+for file in allocate allocations blocks context driver failure ipc \
+    plugin staged stream; do
     object=$build/objects/cuda-$file.o
     cc $flags -c "$top/cuda/$file.c" -o "$object"
     plugin="$plugin $object"
@@ -83,6 +84,8 @@ cc $flags -o "$build/tests/cuda/work-device" "$top/tests/cuda/work.c" \
 cc $flags -o "$build/tests/cuda/work_blocks-device" \
     "$top/tests/cuda/work_blocks.c" "$top/tests/cuda/launch.c" \
     "$top/tests/tap/tap.c" $core $kernels $libs
+cc $flags -o "$build/tests/cuda/convert-device" "$top/tests/cuda/convert.c" \
+    "$top/tests/cuda/launch.c" "$top/tests/tap/tap.c" $core $kernels $libs
 cc $flags -o "$build/tests/cuda/sums-device" "$top/tests/cuda/sums.c" \
     "$top/tests/cuda/launch_sums.c" "$top/tests/tap/tap.c" $sums $core \
     $kernels $libs

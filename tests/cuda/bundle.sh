@@ -37,8 +37,8 @@ program()
 }
 
 program apsmpi tests/cuda/work-device tests/cuda/work_blocks-device \
-    tests/cuda/sums-device tests/cuda/device tests/cuda/bench \
-    tests/cuda/allreduce tests/mpi/device tests/apps/digits \
+    tests/cuda/sums-device tests/cuda/convert-device tests/cuda/device \
+    tests/cuda/bench tests/cuda/allreduce tests/mpi/device tests/apps/digits \
     tests/apps/digits-cuda tests/e2e/probe
 mkdir -p "$bundle/.libs" "$bundle/lib" "$bundle/bin"
 cp .libs/libapsmpi.so .libs/libapsmpi-cuda.so "$bundle/.libs/"

@@ -5,6 +5,7 @@
 
 #include "cuda/block_decode.h"
 #include "cuda/block_encode.h"
+#include "cuda/convert.h"
 #include "cuda/decode.h"
 #include "cuda/encode.h"
 #include "cuda/sums.h"
@@ -266,6 +267,16 @@ void emulate_decode(const struct aps_format *format, const void *wire, size_t n,
         FOR_EDGES (w, unit)
             aps_decode_edge(&w, add, unit);
     }
+}
+
+void emulate_convert(enum aps_element element, bool narrow, const void *from,
+                     size_t n, void *to)
+{
+    const struct aps_convert_work w =
+        aps_convert_work_init(element, narrow, from, n, to);
+
+    for (uint32_t i = 0; i < n; i++)
+        aps_convert_element(&w, i);
 }
 
 void emulate_cast_array(const struct aps_format *format, const float *x,

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/element.h"
 #include "codec/codec.h"
 
 #ifdef __cplusplus
@@ -40,6 +41,9 @@ void emulate_encode(const struct aps_format *format, const float *x, size_t n,
 void emulate_decode(const struct aps_format *format, const void *wire, size_t n,
                     struct aps_scaling scaling, unsigned flags, bool add,
                     float *x);
+
+void emulate_convert(enum aps_element element, bool narrow, const void *from,
+                     size_t n, void *to);
 
 /* The functions of cuda/aps_cuda.h, with valid arguments. */
 void emulate_cast_array(const struct aps_format *format, const float *x,

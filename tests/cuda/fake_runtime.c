@@ -345,3 +345,15 @@ cudaError_t aps_cuda_kernel_decode(const struct aps_format *format,
                                             .flags = flags,
                                             .add = add});
 }
+
+cudaError_t aps_cuda_kernel_convert(enum aps_element element, bool narrow,
+                                    const void *from, size_t n, void *to,
+                                    cudaStream_t stream)
+{
+    return start(stream, (struct fake_work){.kind = CONVERT,
+                                            .to = to,
+                                            .from = from,
+                                            .n = n,
+                                            .element = element,
+                                            .narrow = narrow});
+}

@@ -76,6 +76,9 @@ static void do_work(const struct fake_work *w)
         emulate_decode(&w->format, w->from, w->n, w->scaling, w->flags, w->add,
                        (void *)w->to);
         break;
+    case CONVERT:
+        emulate_convert(w->element, w->narrow, w->from, w->n, w->to);
+        break;
     }
     open_memory(false);
 }

@@ -37,7 +37,7 @@ struct fake_memory {
 
 /* Work of a stream. */
 struct fake_work {
-    enum { COPY, CLEAR, MAGNITUDE, ENCODE, DECODE } kind;
+    enum { COPY, CLEAR, MAGNITUDE, ENCODE, DECODE, CONVERT } kind;
     unsigned char *to;
     const unsigned char *from;
     size_t n;
@@ -49,6 +49,8 @@ struct fake_work {
     bool stats;
     unsigned flags;
     bool add;
+    enum aps_element element; /* of CONVERT */
+    bool narrow;
     struct aps_cuda_result *result;
     void *staged; /* to be freed */
     struct fake_work *next;

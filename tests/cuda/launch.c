@@ -169,3 +169,18 @@ void emulate_decode(const struct aps_format *format, const void *wire, size_t n,
     copy_out(&from, false);
     copy_out(&to, true);
 }
+
+void emulate_convert(enum aps_element element, bool narrow, const void *from,
+                     size_t n, void *to)
+{
+    const size_t bytes = aps_element_types[element].bytes;
+    struct copy in = copy_in(0, from, n * (narrow ? sizeof(float) : bytes));
+    struct copy out = copy_in(1, to, n * (narrow ? bytes : sizeof(float)));
+
+    must(aps_cuda_kernel_convert(element, narrow, in.device, n, out.device,
+                                 NULL),
+         "convert");
+    must(cudaDeviceSynchronize(), "convert");
+    copy_out(&in, false);
+    copy_out(&out, true);
+}

@@ -5,11 +5,12 @@ CUDA_TEST_CPPFLAGS = $(TEST_CPPFLAGS) -I$(top_srcdir)/tests \
 	-I$(top_srcdir)/tests/cuda
 cuda_emulation = tests/cuda/emulate.c tests/cuda/emulate.h \
 	cuda/block_decode.h cuda/block_encode.h cuda/block_values.h \
-	cuda/decode.h cuda/encode.h cuda/sums.h cuda/threads.h
+	cuda/convert.h cuda/decode.h cuda/encode.h cuda/sums.h cuda/threads.h
 EXTRA_DIST += tests/cuda/alone.sh tests/cuda/bench.cu tests/cuda/bundle.sh \
 	tests/cuda/emulate.cu tests/cuda/t-plugin.sh
 AM_TESTS_ENVIRONMENT += CUDA_SKIP='$(CUDA_SKIP)'; export CUDA_SKIP;
-cuda_tests = tests/cuda/work tests/cuda/work_blocks tests/cuda/sums
+cuda_tests = tests/cuda/work tests/cuda/work_blocks tests/cuda/sums \
+	tests/cuda/convert
 TESTS += tests/cuda/t-plugin.sh
 
 tests_cuda_work_SOURCES = tests/cuda/work.c $(cuda_emulation) \
@@ -26,6 +27,11 @@ tests_cuda_sums_SOURCES = tests/cuda/sums.c $(cuda_emulation)
 tests_cuda_sums_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_sums_LDADD = $(tests_cuda_work_LDADD)
 
+tests_cuda_convert_SOURCES = tests/cuda/convert.c $(cuda_emulation) \
+	tests/unit/common/wire.h
+tests_cuda_convert_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
+tests_cuda_convert_LDADD = $(tests_cuda_work_LDADD)
+
 # The kernels' work, compiled by nvcc for the host.
 tests_cuda_work_nvcc_SOURCES = tests/cuda/work.c tests/cuda/emulate.h
 tests_cuda_work_nvcc_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
@@ -38,6 +44,9 @@ tests_cuda_work_blocks_nvcc_LDADD = $(tests_cuda_work_nvcc_LDADD)
 tests_cuda_sums_nvcc_SOURCES = tests/cuda/sums.c tests/cuda/emulate.h
 tests_cuda_sums_nvcc_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_sums_nvcc_LDADD = $(tests_cuda_work_nvcc_LDADD)
+tests_cuda_convert_nvcc_SOURCES = tests/cuda/convert.c tests/cuda/emulate.h
+tests_cuda_convert_nvcc_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
+tests_cuda_convert_nvcc_LDADD = $(tests_cuda_work_nvcc_LDADD)
 tests_cuda_oracle_SOURCES = tests/cuda/oracle.c tests/cuda/emulate.h \
 	tests/unit/number/oracle.c tests/unit/number/oracle.h
 tests_cuda_oracle_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) -I$(top_srcdir)/tests/unit \
@@ -90,6 +99,10 @@ tests_cuda_sums_device_SOURCES = tests/cuda/sums.c tests/cuda/emulate.h \
 	tests/cuda/launch_sums.c
 tests_cuda_sums_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_sums_device_LDADD = libaps-cuda.la $(cuda_device_libs)
+tests_cuda_convert_device_SOURCES = tests/cuda/convert.c \
+	tests/cuda/emulate.h tests/cuda/launch.c
+tests_cuda_convert_device_CPPFLAGS = $(tests_cuda_work_device_CPPFLAGS)
+tests_cuda_convert_device_LDADD = $(tests_cuda_work_device_LDADD)
 tests_cuda_device_SOURCES = tests/cuda/device.c \
 	tests/cuda/device_help.c tests/cuda/device_help.h $(cuda_verbs)
 tests_cuda_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
@@ -109,6 +122,7 @@ tests_cuda_load_LDADD = -ldl
 if HAVE_CUDA
 cuda_tests += tests/cuda/constants tests/cuda/staging tests/cuda/blocks tests/cuda/blocks_failing \
 	tests/cuda/blocks_memory tests/cuda/steps tests/cuda/staged_steps \
+	tests/cuda/convert-nvcc tests/cuda/convert-device \
 	tests/cuda/work-nvcc \
 	tests/cuda/work_blocks-nvcc tests/cuda/sums-nvcc \
 	tests/cuda/work-device tests/cuda/work_blocks-device \
@@ -151,7 +165,7 @@ tests/cuda/allreduce: tests/cuda/allreduce.cu
 .PHONY: check-cuda check-cuda-programs
 check-cuda-programs: libapsmpi-cuda.la tests/cuda/work-device \
 	tests/cuda/work_blocks-device \
-	tests/cuda/sums-device tests/cuda/device tests/cuda/bench \
+	tests/cuda/sums-device tests/cuda/convert-device tests/cuda/device tests/cuda/bench \
 	tests/cuda/allreduce libapsmpi.la apsmpi tests/mpi/device \
 	tests/apps/digits tests/apps/digits-cuda tests/e2e/probe
 	@echo "$(MPIEXEC)" >check-cuda.mpi
