@@ -78,7 +78,7 @@ static cudaError_t blocks_find_max(struct block *b,
     cudaError_t error = cudaSuccess;
 
     if (blocks_share(b))
-        error = aps_staged_magnitude(lane, (const float *)(void *)b->x, b->n,
+        error = aps_staged_magnitude(lane, APS_ELEMENT_FLOAT, b->x, b->n,
                                      &magnitude);
     b->max = magnitude.max;
     return error;

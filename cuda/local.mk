@@ -14,6 +14,7 @@ libapsmpi_cuda_la_SOURCES = \
 	cuda/block_decode.h cuda/block_encode.h cuda/block_kernels.h \
 	cuda/block_values.h \
 	cuda/convert.h cuda/decode.h cuda/encode.h \
+	cuda/elements.c cuda/elements.h \
 	cuda/driver.c cuda/driver.h \
 	cuda/failure.c cuda/failure.h \
 	cuda/kernels.h \
@@ -57,7 +58,8 @@ libaps_cuda_la_DEPENDENCIES = libcore.la cuda/kernels.o \
 # its plugin.
 BUILT_SOURCES += cuda/plugin_identity.h
 CLEANFILES += cuda/plugin_identity.h
-plugin_identity_files = cuda/plugin.h src/aps.h src/codec/codec.h \
+plugin_identity_files = cuda/plugin.h src/aps.h src/base/element.h \
+	src/codec/codec.h \
 	src/codec/memory.h src/kernel/ops.h src/number/format.h
 cuda/plugin_identity.h: $(plugin_identity_files) config/identity.sh
 	$(AM_V_GEN)$(MKDIR_P) cuda && \

@@ -16,6 +16,7 @@
 #include "cuda/context.h"
 #include "cuda/failure.h"
 #include "cuda/allocate.h"
+#include "cuda/elements.h"
 #include "cuda/ipc.h"
 #include "cuda/staged.h"
 #include "cuda/staged_steps.h"
@@ -206,7 +207,8 @@ static void plugin_run(struct verb *verb)
 static cudaError_t plugin_staged_magnitude(struct verb *verb,
                                            struct aps_cuda_stream *lane)
 {
-    return aps_staged_magnitude(lane, verb->x, verb->n, &verb->magnitude);
+    return aps_staged_magnitude(lane, APS_ELEMENT_FLOAT, verb->x, verb->n,
+                                &verb->magnitude);
 }
 
 static void plugin_host_magnitude(struct verb *verb, float *x, size_t i,
@@ -240,9 +242,10 @@ static struct aps_magnitude plugin_cuda_magnitude(const void *x, size_t n)
 static cudaError_t plugin_staged_encode(struct verb *verb,
                                         struct aps_cuda_stream *lane)
 {
-    return aps_staged_encode(lane, &verb->codec->format, verb->x, verb->n,
-                             verb->scaling, &verb->options, verb->host,
-                             &verb->flags, verb->counts ? &verb->stats : NULL);
+    return aps_staged_encode(lane, &verb->codec->format, APS_ELEMENT_FLOAT,
+                             verb->x, verb->n, verb->scaling, &verb->options,
+                             verb->host, &verb->flags,
+                             verb->counts ? &verb->stats : NULL);
 }
 
 static unsigned char *plugin_wire_at(const struct verb *verb, size_t i)
@@ -301,7 +304,8 @@ static cudaError_t plugin_staged_decode(struct verb *verb,
                                         struct aps_cuda_stream *lane)
 {
     return aps_staged_decode(lane, &verb->codec->format, verb->host, verb->n,
-                             verb->scaling, verb->flags, verb->x);
+                             verb->scaling, verb->flags, APS_ELEMENT_FLOAT,
+                             verb->x);
 }
 
 static void plugin_host_decode(struct verb *verb, float *x, size_t i,
@@ -450,4 +454,5 @@ const struct aps_cuda_plugin aps_cuda_plugin = {
             .device = &device_memory,
             .failures = aps_cuda_failure_count,
         },
+    .elements = aps_cuda_elements_run,
 };

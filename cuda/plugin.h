@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/element.h"
 #include "codec/memory.h"
 #include "cuda/plugin_identity.h"
 
@@ -36,6 +37,17 @@ struct aps_cuda_sizes {
 typedef void (*aps_cuda_tell_fn)(int rank, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/*
+ * Encodes, decodes or measures elements of another type than FP32 in device or managed
+ * memory of any context, with the wire in host memory (struct aps_memory); converts
+ * them on the device. `stats` may be NULL. Returns 0, or -1 if x is in host memory, the
+ * format has no kernel, or the device failed, which a line reports: the caller then
+ * does the step itself.
+ */
+typedef int (*aps_cuda_elements_fn)(enum aps_element element,
+                                    struct aps_device_step *step,
+                                    struct aps_encode_stats *stats);
+
 struct aps_cuda_plugin {
     uint64_t identity; /* APS_CUDA_IDENTITY: a hash of the headers of the
                           interface (cuda/local.mk); if it differs from
@@ -54,6 +66,7 @@ struct aps_cuda_plugin {
 
     /* The verbs, for memory of any device and context, and managed memory. */
     struct aps_memory memory;
+    aps_cuda_elements_fn elements;
 };
 
 /* Its only symbol (APS_CUDA_SYMBOL). */

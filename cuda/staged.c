@@ -14,6 +14,7 @@
 struct transfer {
     struct aps_cuda_stream *lane;
     const struct aps_format *format; /* NULL: plain floats */
+    enum aps_element element;        /* type of x */
     struct aps_scaling scaling;
     struct aps_cast_options options; /* for encode */
     struct aps_encode_stats *stats;  /* NULL: not counted */
@@ -25,15 +26,32 @@ struct transfer {
     unsigned char *x;
 };
 
+/* Elements that are converted at a time, whose FP32 has the second half of a
+ * slot's piece. */
+#define CONVERTED (APS_CUDA_STREAM_BYTES / 2 / sizeof(float))
+
+/* Returns the values of a piece whose wire has the first half of a slot's piece:
+ * whole granules. */
+static size_t staged_converted_values(const struct aps_format *format)
+{
+    const struct aps_codec codec = {.format = *format};
+    const size_t granule = aps_codec_granule(&codec);
+    const size_t most = aps_codec_elements(&codec, APS_CUDA_STREAM_BYTES / 2);
+
+    return (most < CONVERTED ? most : CONVERTED) / granule * granule;
+}
+
 static struct transfer staged_transfer_init(struct aps_cuda_stream *lane,
                                             const struct aps_format *format,
-                                            size_t n)
+                                            enum aps_element element, size_t n)
 {
     return (struct transfer){
         .lane = lane,
         .format = format,
-        .piece = format ? aps_piece_values(format)
-                        : APS_CUDA_STREAM_BYTES / sizeof(float),
+        .element = element,
+        .piece = element != APS_ELEMENT_FLOAT ? staged_converted_values(format)
+                 : format                     ? aps_piece_values(format)
+                          : APS_CUDA_STREAM_BYTES / sizeof(float),
         .n = n,
     };
 }
@@ -74,15 +92,43 @@ static unsigned char *staged_piece_host(const struct transfer *t, size_t i)
            (t->format ? aps_piece_begin(t->format, at) : at * sizeof(float));
 }
 
-static float *staged_piece_x(const struct transfer *t, size_t i)
+static void *staged_piece_x(const struct transfer *t, size_t i)
 {
-    return (float *)(void *)(t->x + i * t->piece * sizeof(float));
+    return aps_element_at(t->element, t->x, i * t->piece);
 }
 
 static const struct aps_slot *staged_piece_slot(const struct transfer *t,
                                                 size_t i)
 {
     return &t->lane->slot[i % APS_CUDA_STREAM_SLOTS];
+}
+
+/* --- conversion ---------------------------------------------------------- */
+
+/* Returns the FP32 of x in the slot; x itself if that is FP32. */
+static float *staged_values(const struct aps_slot *slot,
+                            enum aps_element element, const void *x)
+{
+    return element == APS_ELEMENT_FLOAT
+               ? (float *)(uintptr_t)x
+               : (float *)(void *)(slot->device + APS_CUDA_STREAM_HEADER) +
+                     CONVERTED;
+}
+
+/* Starts the conversion of x[n] to its FP32 in the slot, or, if `narrow`, from there;
+ * nothing if x is FP32. */
+static cudaError_t staged_convert(const struct aps_slot *slot,
+                                  enum aps_element element, bool narrow,
+                                  void *x, size_t n)
+{
+    float *values = staged_values(slot, element, x);
+
+    if (element == APS_ELEMENT_FLOAT)
+        return cudaSuccess;
+    return narrow ? aps_cuda_kernel_convert(element, true, values, n, x,
+                                            slot->stream)
+                  : aps_cuda_kernel_convert(element, false, x, n, values,
+                                            slot->stream);
 }
 
 /* --- to the host --------------------------------------------------------- */
@@ -98,10 +144,14 @@ static cudaError_t staged_out_start(const struct transfer *t, size_t i)
         struct aps_cast_options here = t->options;
 
         here.offset += i * t->piece;
-        error = aps_cuda_kernel_encode(t->format, staged_piece_x(t, i),
-                                       staged_piece_values(t, i), t->scaling,
-                                       &here, t->max, t->stats != NULL, to,
-                                       aps_slot_result(slot), slot->stream);
+        error = staged_convert(slot, t->element, false, staged_piece_x(t, i),
+                               staged_piece_values(t, i));
+        if (error == cudaSuccess)
+            error = aps_cuda_kernel_encode(
+                t->format,
+                staged_values(slot, t->element, staged_piece_x(t, i)),
+                staged_piece_values(t, i), t->scaling, &here, t->max,
+                t->stats != NULL, to, aps_slot_result(slot), slot->stream);
         return error == cudaSuccess ? aps_slot_fetch(slot, bytes) : error;
     }
     error = cudaMemcpyAsync(slot->host + APS_CUDA_STREAM_HEADER,
@@ -163,7 +213,11 @@ static cudaError_t staged_in_start(const struct transfer *t, size_t i)
             error = aps_cuda_kernel_decode(
                 t->format, slot->device + APS_CUDA_STREAM_HEADER,
                 staged_piece_values(t, i), t->scaling, t->flags, false,
-                staged_piece_x(t, i), slot->stream);
+                staged_values(slot, t->element, staged_piece_x(t, i)),
+                slot->stream);
+        if (error == cudaSuccess)
+            error = staged_convert(slot, t->element, true, staged_piece_x(t, i),
+                                   staged_piece_values(t, i));
     } else {
         error = cudaMemcpyAsync(staged_piece_x(t, i),
                                 slot->host + APS_CUDA_STREAM_HEADER, bytes,
@@ -189,14 +243,25 @@ static cudaError_t staged_run_in(const struct transfer *t)
 
 /* --- verbs --------------------------------------------------------------- */
 
-cudaError_t aps_staged_magnitude(struct aps_cuda_stream *lane, const float *x,
+cudaError_t aps_staged_magnitude(struct aps_cuda_stream *lane,
+                                 enum aps_element element, const void *x,
                                  size_t n, struct aps_magnitude *magnitude)
 {
     const struct aps_slot *slot = &lane->slot[0];
     const struct aps_cuda_result *found = aps_slot_found(slot);
-    cudaError_t error =
-        aps_cuda_kernel_magnitude(x, n, aps_slot_result(slot), slot->stream);
+    const size_t piece = element == APS_ELEMENT_FLOAT ? n : CONVERTED;
+    cudaError_t error = cudaSuccess;
 
+    for (size_t i = 0; i < n && error == cudaSuccess; i += piece) {
+        const size_t count = n - i < piece ? n - i : piece;
+        void *at = aps_element_at(element, x, i);
+
+        error = staged_convert(slot, element, false, at, count);
+        if (error == cudaSuccess)
+            error = aps_cuda_kernel_magnitude(staged_values(slot, element, at),
+                                              count, aps_slot_result(slot),
+                                              slot->stream);
+    }
     if (error == cudaSuccess)
         error = aps_slot_fetch(slot, 0);
     if (error == cudaSuccess)
@@ -211,13 +276,14 @@ cudaError_t aps_staged_magnitude(struct aps_cuda_stream *lane, const float *x,
 }
 
 cudaError_t aps_staged_encode(struct aps_cuda_stream *lane,
-                              const struct aps_format *format, const float *x,
-                              size_t n, struct aps_scaling scaling,
+                              const struct aps_format *format,
+                              enum aps_element element, const void *x, size_t n,
+                              struct aps_scaling scaling,
                               const struct aps_cast_options *options,
                               void *wire, unsigned *flags,
                               struct aps_encode_stats *stats)
 {
-    struct transfer t = staged_transfer_init(lane, format, n);
+    struct transfer t = staged_transfer_init(lane, format, element, n);
     cudaError_t error = cudaSuccess;
     struct aps_magnitude magnitude;
 
@@ -228,7 +294,7 @@ cudaError_t aps_staged_encode(struct aps_cuda_stream *lane,
     t.host = wire;
     /* the scale that all pieces share, if there are several */
     if (format->piece_bytes > 0 && n > t.piece) {
-        error = aps_staged_magnitude(lane, x, n, &magnitude);
+        error = aps_staged_magnitude(lane, element, x, n, &magnitude);
         t.max = &magnitude.max;
     }
     if (error == cudaSuccess)
@@ -241,13 +307,13 @@ cudaError_t aps_staged_encode(struct aps_cuda_stream *lane,
 cudaError_t aps_staged_decode(struct aps_cuda_stream *lane,
                               const struct aps_format *format, const void *wire,
                               size_t n, struct aps_scaling scaling,
-                              unsigned flags, float *x)
+                              unsigned flags, enum aps_element element, void *x)
 {
-    struct transfer t = staged_transfer_init(lane, format, n);
+    struct transfer t = staged_transfer_init(lane, format, element, n);
 
     t.scaling = scaling;
     t.flags = flags;
-    t.x = (void *)x;
+    t.x = x;
     t.host = (unsigned char *)(uintptr_t)wire;
     return staged_run_in(&t);
 }
@@ -255,7 +321,7 @@ cudaError_t aps_staged_decode(struct aps_cuda_stream *lane,
 cudaError_t aps_staged_copy_out(struct aps_cuda_stream *lane, void *host,
                                 const float *x, size_t n)
 {
-    struct transfer t = staged_transfer_init(lane, NULL, n);
+    struct transfer t = staged_transfer_init(lane, NULL, APS_ELEMENT_FLOAT, n);
 
     t.x = (unsigned char *)(uintptr_t)x;
     t.host = host;
@@ -265,7 +331,7 @@ cudaError_t aps_staged_copy_out(struct aps_cuda_stream *lane, void *host,
 cudaError_t aps_staged_copy_in(struct aps_cuda_stream *lane, float *x,
                                const void *host, size_t n)
 {
-    struct transfer t = staged_transfer_init(lane, NULL, n);
+    struct transfer t = staged_transfer_init(lane, NULL, APS_ELEMENT_FLOAT, n);
 
     t.x = (void *)x;
     t.host = (unsigned char *)(uintptr_t)host;

@@ -222,15 +222,17 @@ static struct aps_layer *plan_reserve(struct aps_context *context, size_t count)
     return layers;
 }
 
-/* The plugin's kernels take FP32 alone. */
+/* Returns the backend for a call's elements. Opens the plugin, which the relay uses,
+ * too, at the first buffer in GPU memory. */
 static const struct aps_memory *plan_memory(const struct aps_call *call,
                                             enum aps_element element)
 {
-    if (element != APS_ELEMENT_FLOAT)
-        return aps_memory_relay(element);
-    return call->gpu.send || call->gpu.receive
-               ? aps_context_gpu_memory(call->context)
-               : &aps_memory_host;
+    const struct aps_memory *memory =
+        call->gpu.send || call->gpu.receive
+            ? aps_context_gpu_memory(call->context)
+            : &aps_memory_host;
+
+    return element == APS_ELEMENT_FLOAT ? memory : aps_memory_relay(element);
 }
 
 /* Applies `reduce: auto` to a layer whose format is known: settled classes get

@@ -108,10 +108,12 @@ static void device_open_plugin(void)
     plugin = device_load(named ? named : path);
     if (plugin && plugin->tell)
         *plugin->tell = aps_message;
-    if (plugin && plugin->open(cause, sizeof cause) == 0)
+    if (plugin && plugin->open(cause, sizeof cause) == 0) {
         backend = &plugin->memory;
-    else if (plugin)
+        aps_memory_relay_use(plugin->elements);
+    } else if (plugin) {
         snprintf(complaint, sizeof complaint, "%s", cause);
+    }
     atomic_store_explicit(&aps_device_backend, backend, memory_order_release);
 }
 

@@ -4,6 +4,7 @@
 #include "device/memory_relay.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,14 +195,37 @@ static bool relay_is_plain(enum aps_element element, const void *x)
     return element == APS_ELEMENT_FLOAT && !aps_gpu_driver_owns(x);
 }
 
+static _Atomic(aps_cuda_elements_fn) plugin; /* NULL: there is none */
+
+void aps_memory_relay_use(aps_cuda_elements_fn elements)
+{
+    atomic_store_explicit(&plugin, elements, memory_order_release);
+}
+
+/* Returns true if the plugin has done the step. */
+static bool relay_on_device(enum aps_element element,
+                            struct aps_device_step *step,
+                            struct aps_encode_stats *stats)
+{
+    const aps_cuda_elements_fn run =
+        atomic_load_explicit(&plugin, memory_order_acquire);
+
+    return run && element != APS_ELEMENT_FLOAT && step->n > 0 &&
+           aps_gpu_driver_owns(step->x) && run(element, step, stats) == 0;
+}
+
 static struct aps_magnitude relay_magnitude(enum aps_element element,
                                             const void *x, size_t n)
 {
+    struct aps_device_step step = {
+        .verb = APS_DEVICE_MAGNITUDE, .x = (void *)(uintptr_t)x, .n = n};
     struct aps_magnitude magnitude = {.max = 0, .finite = true};
     struct pieces pieces;
 
     if (relay_is_plain(element, x))
         return aps_memory_host.magnitude(x, n);
+    if (relay_on_device(element, &step, NULL))
+        return step.magnitude;
     pieces = relay_begin(element, x, n, NULL);
     while (relay_next(&pieces)) {
         const struct aps_magnitude part =
@@ -235,6 +259,12 @@ static unsigned relay_encode(enum aps_element element,
                              const struct aps_cast_options *options, void *wire,
                              struct aps_encode_stats *stats)
 {
+    struct aps_device_step step = {.verb = APS_DEVICE_ENCODE,
+                                   .codec = codec,
+                                   .x = (void *)(uintptr_t)x,
+                                   .n = n,
+                                   .wire = wire,
+                                   .scaling = scaling};
     struct aps_cast_options here = APS_CAST_OPTIONS_INIT;
     unsigned char *bytes = wire;
     struct pieces pieces;
@@ -246,6 +276,9 @@ static unsigned relay_encode(enum aps_element element,
                                             stats);
     if (options)
         here = *options;
+    step.options = here;
+    if (relay_on_device(element, &step, stats))
+        return step.flags;
     direct = codec->encode_elements && !stats &&
              here.rounding == APS_ROUND_NEAREST && !aps_gpu_driver_owns(x);
     pieces = relay_begin(element, x, n, codec);
@@ -269,6 +302,13 @@ static void relay_decode(enum aps_element element,
                          size_t n, struct aps_scaling scaling, unsigned flags,
                          void *x)
 {
+    struct aps_device_step step = {.verb = APS_DEVICE_DECODE,
+                                   .codec = codec,
+                                   .x = x,
+                                   .n = n,
+                                   .wire = (void *)(uintptr_t)wire,
+                                   .scaling = scaling,
+                                   .flags = flags};
     const unsigned char *bytes = wire;
     struct pieces pieces;
 
@@ -278,6 +318,8 @@ static void relay_decode(enum aps_element element,
     }
     if (codec->decode_elements && !aps_gpu_driver_owns(x) &&
         codec->decode_elements(codec, wire, n, scaling, flags, element, x))
+        return;
+    if (relay_on_device(element, &step, NULL))
         return;
     pieces = relay_begin(element, x, n, codec);
     while (relay_next(&pieces)) {

@@ -28,7 +28,7 @@ cat >"$build/config.h" <<END
 END
 mkdir -p "$build/cuda"
 sh "$top/config/identity.sh" "$top" APS_CUDA_IDENTITY cuda/plugin.h \
-    src/aps.h src/codec/codec.h src/codec/memory.h src/kernel/ops.h \
+    src/aps.h src/base/element.h src/codec/codec.h src/codec/memory.h src/kernel/ops.h \
     src/number/format.h >"$build/cuda/plugin_identity.h"
 root=$(cd "$(dirname "$nvcc")/.." && pwd)
 cudart=$(find -L "$root" -name libcudart_static.a 2>/dev/null | head -n 1)
@@ -59,7 +59,7 @@ for file in "$top"/src/base/cpu.c "$top"/src/base/element.c \
     core="$core $object"
 done
 plugin=
-for file in allocate allocations blocks context driver failure ipc \
+for file in allocate allocations blocks context driver elements failure ipc \
     plugin staged stream; do
     object=$build/objects/cuda-$file.o
     cc $flags -c "$top/cuda/$file.c" -o "$object"

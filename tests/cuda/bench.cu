@@ -315,14 +315,15 @@ int main(int argc, char **argv)
             if (aps_format_parse(name, &format, NULL) < 0)
                 return 1;
             row("encode", name, 4.0 * some, seconds([&] {
-                    must(aps_staged_encode(lane, &format, x, some, scaling,
-                                           &nearest, host, &flags, NULL),
+                    must(aps_staged_encode(lane, &format, APS_ELEMENT_FLOAT, x,
+                                           some, scaling, &nearest, host,
+                                           &flags, NULL),
                          "encode");
                 }),
                 4.0 * some / plain, 0);
             row("decode", name, 4.0 * some, seconds([&] {
                     must(aps_staged_decode(lane, &format, host, some, scaling,
-                                           flags, y),
+                                           flags, APS_ELEMENT_FLOAT, y),
                          "decode");
                 }),
                 4.0 * some / plain, 0);

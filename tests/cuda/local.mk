@@ -60,12 +60,17 @@ cuda_on_fake = tests/cuda/fake.c tests/cuda/fake.h \
 	tests/cuda/fake_state.c tests/cuda/fake_state.h \
 	tests/cuda/placed.c tests/cuda/placed.h $(cuda_verbs) $(cuda_emulation) \
 	cuda/blocks.c cuda/context.c cuda/failure.c cuda/allocations.c cuda/stream.c \
-	cuda/allocate.c cuda/plugin.c cuda/ipc.c cuda/staged.c \
+	cuda/allocate.c cuda/elements.c cuda/plugin.c cuda/ipc.c cuda/staged.c \
 	cuda/staged_steps.c cuda/steps.c
 tests_cuda_staging_SOURCES = tests/cuda/staging.c $(cuda_on_fake)
 tests_cuda_staging_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_staging_LDADD = tests/libtap.la libpolicy.la libcore.la \
 	$(LIBYAML_ARCHIVE) -lm -lpthread
+tests_cuda_elements_SOURCES = tests/cuda/elements.c $(cuda_on_fake) \
+	pmpi/device/memory_relay.c
+tests_cuda_elements_CPPFLAGS = $(tests_cuda_staging_CPPFLAGS) \
+	-I$(top_srcdir)/pmpi
+tests_cuda_elements_LDADD = $(tests_cuda_staging_LDADD)
 cuda_blocks = tests/cuda/blocks_help.c tests/cuda/blocks_help.h $(cuda_on_fake)
 tests_cuda_blocks_SOURCES = tests/cuda/blocks.c $(cuda_blocks)
 tests_cuda_blocks_CPPFLAGS = $(tests_cuda_staging_CPPFLAGS)
@@ -122,7 +127,7 @@ tests_cuda_load_LDADD = -ldl
 if HAVE_CUDA
 cuda_tests += tests/cuda/constants tests/cuda/staging tests/cuda/blocks tests/cuda/blocks_failing \
 	tests/cuda/blocks_memory tests/cuda/steps tests/cuda/staged_steps \
-	tests/cuda/convert-nvcc tests/cuda/convert-device \
+	tests/cuda/elements tests/cuda/convert-nvcc tests/cuda/convert-device \
 	tests/cuda/work-nvcc \
 	tests/cuda/work_blocks-nvcc tests/cuda/sums-nvcc \
 	tests/cuda/work-device tests/cuda/work_blocks-device \

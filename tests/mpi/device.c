@@ -13,6 +13,7 @@
  *   device captured    all-reduces and broadcasts while a stream is captured
  *   device waits [aware|...] how often all-reduces wait for the GPU
  *   device others      the other calls that may be rewritten
+ *   device types       all-reduces of other types than FP32
  *   device nonblocking MPI_Iallreduce and persistent ones
  *   device passed      calls of all kinds that go to an MPI which is not aware
  *   device log WHERE   some calls of all kinds, on `host` or `device` memory
@@ -174,6 +175,8 @@ static void run(const char *mode, const char *argument)
         run_waits(argument);
     else if (strcmp(mode, "others") == 0)
         run_others();
+    else if (strcmp(mode, "types") == 0)
+        run_types();
     else if (strcmp(mode, "nonblocking") == 0)
         run_nonblocking(true);
     else if (strcmp(mode, "passed") == 0)

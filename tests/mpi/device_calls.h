@@ -45,6 +45,9 @@ void run_waits(const char *how);
 
 void run_others(void);
 
+/* All-reduces doubles, and elements of 16 bits if MPI has them. */
+void run_types(void);
+
 void run_nonblocking(bool persistent);
 
 /* Nonblocking call i has its own part of the buffers, CALL_ROOM elements after

@@ -60,7 +60,8 @@ tests_mpi_device_SOURCES = tests/mpi/device.c tests/mpi/device_calls.h \
 	tests/mpi/device_buffers.c tests/mpi/device_buffers.h \
 	tests/mpi/device_failing.c tests/mpi/device_nonblocking.c \
 	tests/mpi/device_others.c tests/mpi/device_passed.c \
-	tests/mpi/device_sums.c tests/mpi/device_waits.c \
+	tests/mpi/device_sums.c tests/mpi/device_types.c \
+	tests/mpi/device_waits.c \
 	tests/standin/gpu.c tests/standin/gpu.h tests/standin/driver.h
 tests_mpi_device_CPPFLAGS = $(MPI_TEST_CPPFLAGS) -I$(top_srcdir)/tests/standin
 tests_mpi_device_LDADD = $(MPI_TEST_LDADD)

@@ -19,6 +19,10 @@ rules: [{calls: [reduce_scatter, allgather, reduce, bcast], format: e4m3, scale:
 END
 progress=calls
 can_be_driven || progress=thread
+cat >"$tmp/types.yaml" <<END
+version: 1
+rules: [{types: [bf16, fp16, double], format: e4m3, scale: aps}]
+END
 cat >"$tmp/nonblocking.yaml" <<END
 version: 1
 progress: $progress
@@ -27,7 +31,7 @@ rules: [{format: e4m3, scale: aps, reduce: direct}]
 END
 for ranks in 2 4; do
     for where in "$plugin" none; do
-        for mode in sums unsettled captured others nonblocking; do
+        for mode in sums unsettled captured others types nonblocking; do
             { [ "$where" = none ] || [ -e "$where" ]; } || continue
             policy=$tmp/$mode.yaml
             [ -e "$policy" ] || policy=$tmp/sums.yaml

@@ -321,6 +321,29 @@ why "no plugin at all" ".*libcuda.so.1 is not a plugin of apsmpi" \
 why "it does not open" "the driver is too old" -genv STANDIN_OPEN fail \
     -genv APSMPI_CUDA "$standin/plugin.so"
 
+# Elements of other types: encoded where they are, or after a copy.
+while read -r ranks reduce plugin; do
+    cat >"$tmp/types.yaml" <<YAML
+version: 1
+rules: [{types: [bf16, fp16, double], format: e4m3, scale: aps, reduce: $reduce}]
+YAML
+    device "types, $ranks ranks, $reduce, $plugin" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/types.yaml" -genv STANDIN_TELL 1 \
+        -genv APSMPI_CUDA "$standin/$plugin.so" "$mpi/device" types
+    if [ "$plugin" = plugin ]; then
+        says "^standin: .* and [1-9][0-9]* to the host" "$ranks" \
+            "types, $ranks ranks, $reduce: by the plugin"
+        says "$complaint" 0 "types, $ranks ranks, $reduce: without a word"
+    else
+        says "^apsmpi: MPI_COMM_WORLD: $complaint: .*/none.so: cannot open" 1 \
+            "types, $ranks ranks, $reduce: it says why"
+    fi
+done <<END
+2 hierarchical plugin
+3 direct plugin
+4 ring none
+END
+
 # Copies fail: that rank gets an error, and no rank hangs.
 for plugin in plugin none; do
     device "failing, $plugin" 3 -genv APSMPI_POLICY "$tmp/failing.yaml" \

@@ -16,7 +16,7 @@ check_LTLIBRARIES += \
 	tests/standin/plugin.la tests/standin/plugin-interface.la \
 	tests/standin/plugin-sizes.la tests/standin/plugin-version.la
 standin_plugin = tests/standin/plugin.c tests/standin/plugin_device.c \
-	tests/standin/plugin_state.h
+	tests/standin/plugin_elements.c tests/standin/plugin_state.h
 STANDIN_PLUGIN_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/standin
 STANDIN_PLUGIN_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 STANDIN_PLUGIN_LDFLAGS = $(STANDIN_LDFLAGS) -module -avoid-version

@@ -352,4 +352,5 @@ const struct aps_cuda_plugin aps_cuda_plugin = {
             .device = &plugin_device,
             .failures = failures,
         },
+    .elements = plugin_elements,
 };

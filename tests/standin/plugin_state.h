@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "codec/memory.h"
+#include "cuda/plugin.h"
 #include "driver.h"
 
 #define PLUGIN_HIDDEN __attribute__((visibility("hidden")))
@@ -43,5 +44,10 @@ PLUGIN_HIDDEN bool plugin_is_told(const char *name, const char *what);
 PLUGIN_HIDDEN bool plugin_is_told_here(const char *name, const char *what);
 
 extern PLUGIN_HIDDEN const struct aps_device_memory plugin_device;
+
+/* See aps_cuda_elements_fn. */
+PLUGIN_HIDDEN int plugin_elements(enum aps_element element,
+                                  struct aps_device_step *step,
+                                  struct aps_encode_stats *stats);
 
 #endif
