@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Work of one thread of the kernel that converts elements of bf16, fp16 and double
- * (base/element.h) to FP32 and back, one at a time and at any address. Results have
- * the bits of pmpi/device/memory_relay.c: they are rounded to nearest even, a NaN
- * becomes quiet.
+ * (base/element.h) to FP32 and back, one at a time. Results have the bits of
+ * pmpi/device/memory_relay.c: they are rounded to nearest even, a NaN becomes quiet.
  *
  * Read next: cuda/staged.c, which converts one piece at a time.
  */
@@ -73,26 +72,63 @@ APS_INLINE uint64_t aps_convert_to_double(uint32_t bits)
            (uint64_t)((bits & 0x7fffff) | APS_FLOAT_QUIET) << 29;
 }
 
+/* Load and store one element of 2 or 8 bytes, with one access if it lies at a multiple
+ * of its size. */
+APS_INLINE uint64_t aps_convert_load(const unsigned char *from, uint32_t bytes)
+{
+    uint64_t bits = 0;
+
+    if ((uintptr_t)from % bytes != 0) {
+        for (uint32_t k = 0; k < bytes; k++)
+            bits |= (uint64_t)from[k] << 8 * k;
+        return bits;
+    }
+#ifdef __CUDA_ARCH__
+    return bytes == 8 ? *(const uint64_t *)from : *(const uint16_t *)from;
+#else
+    memcpy(&bits, from, bytes);
+    return bits;
+#endif
+}
+
+APS_INLINE void aps_convert_store(unsigned char *to, uint32_t bytes,
+                                  uint64_t bits)
+{
+    if ((uintptr_t)to % bytes != 0) {
+        for (uint32_t k = 0; k < bytes; k++)
+            to[k] = (unsigned char)(bits >> 8 * k);
+        return;
+    }
+#ifdef __CUDA_ARCH__
+    if (bytes == 8)
+        *(uint64_t *)to = bits;
+    else
+        *(uint16_t *)to = (uint16_t)bits;
+#else
+    memcpy(to, &bits, bytes);
+#endif
+}
+
 APS_INLINE void aps_convert_element(const struct aps_convert_work *w,
                                     uint32_t i)
 {
-    uint64_t bits = 0;
+    const uint32_t bytes = w->bytes;
 
     if (w->narrow) {
         const uint32_t value = aps_threads_load_float(w->from, i);
 
-        bits = w->bytes == 8 ? aps_convert_to_double(value)
-                             : aps_cast_encode(&w->format, value, 0);
-        for (uint32_t k = 0; k < w->bytes; k++)
-            w->to[(size_t)i * w->bytes + k] = (unsigned char)(bits >> 8 * k);
-        return;
+        aps_convert_store(w->to + (size_t)i * bytes, bytes,
+                          bytes == 8 ? aps_convert_to_double(value)
+                                     : aps_cast_encode(&w->format, value, 0));
+    } else {
+        const uint64_t bits =
+            aps_convert_load(w->from + (size_t)i * bytes, bytes);
+
+        aps_threads_store_float(
+            w->to, i,
+            bytes == 8 ? aps_convert_from_double(bits)
+                       : aps_cast_decode(&w->format, (uint32_t)bits));
     }
-    for (uint32_t k = 0; k < w->bytes; k++)
-        bits |= (uint64_t)w->from[(size_t)i * w->bytes + k] << 8 * k;
-    aps_threads_store_float(w->to, i,
-                            w->bytes == 8
-                                ? aps_convert_from_double(bits)
-                                : aps_cast_decode(&w->format, (uint32_t)bits));
 }
 
 #endif
