@@ -47,11 +47,12 @@ core=
 for file in "$top"/src/base/cpu.c "$top"/src/base/element.c \
     "$top"/src/base/error.c \
     "$top"/src/base/failures.c "$top"/src/base/print.c \
-    "$top"/src/number/*.c "$top"/src/codec/*.c; do
+    "$top"/src/number/*.c "$top"/src/codec/*.c "$top"/src/kernel/*.c \
+    "$top"/src/float/*.c "$top"/src/blockwise/*.c; do
     name=$(basename "$file" .c)
     object=$build/objects/$(basename "$(dirname "$file")")-$name.o
     case $name in # as KERNEL_CFLAGS of configure
-    sum | gemm*_kernel | bfp | float | integer | mx | nvfp4)
+    sum | doubles | gemm_kernel | bfp | float | integer | levels | mx | nvfp4 | sign)
         kernel_flags='-O3 -fno-trapping-math -ffp-contract=off' ;;
     *) kernel_flags='' ;;
     esac
@@ -60,7 +61,7 @@ for file in "$top"/src/base/cpu.c "$top"/src/base/element.c \
 done
 plugin=
 for file in allocate allocations blocks context driver elements failure ipc \
-    plugin staged stream; do
+    plugin staged staged_steps steps stream; do
     object=$build/objects/cuda-$file.o
     cc $flags -c "$top/cuda/$file.c" -o "$object"
     plugin="$plugin $object"
