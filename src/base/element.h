@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Types of the elements that a program sums. Values of every type are converted to
- * FP32 where they are encoded, summed in FP32, those of double in FP64, and results are
- * rounded once to the program's type.
+ * FP32 where they are encoded, and summed in FP32; a rank adds those of double in FP64,
+ * and rounds the sum to FP32. Results are rounded once to the program's type.
  */
 #ifndef APS_BASE_ELEMENT_H
 #define APS_BASE_ELEMENT_H

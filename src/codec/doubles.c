@@ -3,9 +3,17 @@
 
 #include "codec/doubles.h"
 
+#include <math.h>
+
 #include "kernel/kernel.h"
 
 typedef double any_double __attribute__((aligned(1), may_alias));
+
+/* Makes a NaN canonical, as aps_kernel_canonical does. */
+APS_INLINE double doubles_canonical(double y)
+{
+    return y == y ? y : (double)NAN;
+}
 
 /* Every loop for every instruction set. */
 #define VARIANT(arg, CPU, name, target)                                        \
@@ -25,7 +33,7 @@ typedef double any_double __attribute__((aligned(1), may_alias));
                                           size_t n, any_double *restrict sum)  \
     {                                                                          \
         for (size_t i = 0; i < n; i++)                                         \
-            sum[i] += x[i];                                                    \
+            sum[i] = doubles_canonical(sum[i] + x[i]);                         \
     }
 
 APS_CPU_ROWS(VARIANT, )

@@ -17,7 +17,7 @@ void aps_doubles_round(const double *x, size_t n, enum aps_cpu cpu, float *y);
 /* y[n] = x[n], exactly. */
 void aps_doubles_widen(const float *x, size_t n, enum aps_cpu cpu, double *y);
 
-/* sum[n] += x[n], in FP64. */
+/* sum[n] += x[n], in FP64. A NaN becomes the positive canonical one. */
 void aps_doubles_add(const float *x, size_t n, enum aps_cpu cpu, double *sum);
 
 #endif

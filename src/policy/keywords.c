@@ -150,9 +150,9 @@ const struct aps_keywords aps_keywords_rounding = {.known = roundings,
                                                    .hints = rounding_hints};
 
 static const struct aps_hint accumulate_hints[] = {
-    {"fp64", "the widest sum is fp32"},
-    {"float64", "the widest sum is fp32"},
-    {"double", "the widest sum is fp32"},
+    {"fp64", "fp32 sums elements of double in FP64"},
+    {"float64", "fp32 sums elements of double in FP64"},
+    {"double", "fp32 sums elements of double in FP64"},
     {"bf16", "write accumulate: {format: bf16}"},
     {"fp16", "write accumulate: {format: fp16}"},
     {"tf32", "write accumulate: {format: tf32}"},

@@ -11,6 +11,7 @@
  */
 #include "config.h"
 
+#include <math.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -232,11 +233,14 @@ static void test(const struct type *type, enum how how)
            how_names[how]);
 }
 
-/* Contributions with all bits of FP32, of many binades; equal values cancel. */
+/* Contributions with all bits of FP32, of many binades; equal values cancel, and some
+ * are NaN of both signs. */
 static float contribution(int of, int round, size_t i)
 {
     uint32_t bits = (uint32_t)(i / 2 * 2654435761u) + (uint32_t)(of * 40503);
 
+    if (i % 1009 == 7)
+        return of == 0 ? NAN : -NAN;
     for (int turn = 0; turn < 3; turn++)
         bits = (bits ^ bits >> 15) * 0x2c1b3c6du + (uint32_t)round;
     return (i % 2 > 0 && of % 2 > 0 ? -1.0f : 1.0f) * (float)(bits >> 8 | 1) /
@@ -248,10 +252,11 @@ static void test_fp64(enum how how)
 {
     static double in[COUNT], out[COUNT];
     const size_t first = how == SCATTER ? (size_t)rank * (COUNT / size) : 0;
-    size_t wrong = 0, as_fp32 = 0;
+    const double canonical = NAN;
+    size_t wrong = 0;
 
     for (int round = 0; round < ROUNDS; round++) {
-        size_t n;
+        size_t n, as_fp32 = 0;
 
         for (size_t i = 0; i < COUNT; i++)
             in[i] = contribution(rank, round, i);
@@ -264,8 +269,9 @@ static void test_fp64(enum how how)
                 sum += contribution(k, round, first + i);
                 alone += contribution(k, round, first + i);
             }
-            wrong += out[i] != (float)sum;
-            as_fp32 += (float)sum == alone;
+            wrong += isnan(sum) ? memcmp(&out[i], &canonical, sizeof *out) != 0
+                                : out[i] != (float)sum;
+            as_fp32 += isnan(sum) || (float)sum == alone;
         }
         wrong += n > 0 && as_fp32 == n; /* FP32 would do */
     }

@@ -13,7 +13,7 @@
 #define N_MAX 1000
 
 static double x[N_MAX + 1], sums[N_MAX + 1];
-static float values[N_MAX + 1], floats[N_MAX + 1];
+static float values[N_MAX + 1];
 
 /* Bits of any value: also NaN, INF, subnormals, and values beyond FP32. */
 static void fill(size_t round)
@@ -29,48 +29,94 @@ static void fill(size_t round)
         values[i] = aps_float_from_bits(random_bits());
         sums[i] = i % 3 ? x[i] : values[i] * 0x1p-30;
     }
+    for (size_t i = 0; i < N_MAX; i += 100) /* two NaN */
+        sums[i] = values[i] = i % 200 ? NAN : -NAN;
 }
 
-static bool same(double a, double b)
+/* Arrays at an address that is `off` bytes off; the byte behind them is kept. */
+static unsigned char from[N_MAX * 8 + 2], to[N_MAX * 8 + 2];
+
+static bool left_alone(size_t bytes)
 {
-    return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0;
+    return to[bytes] == 0x77;
 }
 
-static bool agrees(enum aps_cpu cpu, size_t n, size_t off)
+static bool rounds(enum aps_cpu cpu, size_t n, size_t off)
 {
-    double wide[N_MAX + 1], added[N_MAX + 1];
     bool right = true;
 
-    floats[off + n] = added[off + n] = wide[off + n] = 77;
-    aps_doubles_round(x + off, n, cpu, floats + off);
-    aps_doubles_widen(values + off, n, cpu, wide + off);
-    memcpy(added + off, sums + off, n * sizeof *added);
-    aps_doubles_add(values + off, n, cpu, added + off);
-    for (size_t i = off; i < off + n; i++)
-        right &= same(floats[i], (float)x[i]) && same(wide[i], values[i]) &&
-                 same(added[i], sums[i] + values[i]);
-    return right && floats[off + n] == 77 && wide[off + n] == 77 &&
-           added[off + n] == 77;
+    memset(to, 0x77, sizeof to);
+    memcpy(from + off, x, n * sizeof *x);
+    aps_doubles_round((void *)(from + off), n, cpu, (void *)(to + off));
+    for (size_t i = 0; i < n; i++) {
+        const float wanted = (float)x[i];
+
+        right &=
+            memcmp(to + off + i * sizeof wanted, &wanted, sizeof wanted) == 0;
+    }
+    return right && left_alone(off + n * sizeof(float));
+}
+
+static bool widens(enum aps_cpu cpu, size_t n, size_t off)
+{
+    bool right = true;
+
+    memset(to, 0x77, sizeof to);
+    memcpy(from + off, values, n * sizeof *values);
+    aps_doubles_widen((void *)(from + off), n, cpu, (void *)(to + off));
+    for (size_t i = 0; i < n; i++) {
+        const double wanted = values[i];
+
+        right &=
+            memcmp(to + off + i * sizeof wanted, &wanted, sizeof wanted) == 0;
+    }
+    return right && left_alone(off + n * sizeof(double));
+}
+
+static bool adds(enum aps_cpu cpu, size_t n, size_t off)
+{
+    const uint64_t canonical = UINT64_C(0x7ff8) << 48;
+    bool right = true;
+
+    memset(to, 0x77, sizeof to);
+    memcpy(from + off, values, n * sizeof *values);
+    memcpy(to + off, sums, n * sizeof *sums);
+    aps_doubles_add((void *)(from + off), n, cpu, (void *)(to + off));
+    for (size_t i = 0; i < n; i++) {
+        double wanted = sums[i] + values[i];
+
+        if (isnan(wanted))
+            memcpy(&wanted, &canonical, sizeof wanted);
+        right &=
+            memcmp(to + off + i * sizeof wanted, &wanted, sizeof wanted) == 0;
+    }
+    return right && left_alone(off + n * sizeof(double));
 }
 
 int main(void)
 {
-    static const size_t sizes[] = {0, 1, 7, 15, 16, 17, 63, 64, 65, N_MAX - 1};
+    static const size_t sizes[] = {0, 1, 7, 15, 16, 17, 63, 64, 65, N_MAX};
 
-    for (int cpu = 0; cpu < APS_CPUS; cpu++) {
-        bool right = true;
+    for (int i = 0; i < APS_CPUS; i++) {
+        const enum aps_cpu cpu = (enum aps_cpu)i;
+        bool right[] = {true, true, true};
 
-        if (!aps_cpu_supported((enum aps_cpu)cpu)) {
-            skip(1, "this machine has no %s", aps_cpu_name((enum aps_cpu)cpu));
+        if (!aps_cpu_supported(cpu)) {
+            skip(3, "this machine has no %s", aps_cpu_name(cpu));
             continue;
         }
         for (size_t round = 0; round < 200; round++) {
             fill(round % 2);
-            for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-                right &= agrees((enum aps_cpu)cpu, sizes[i], round / 2 % 2);
+            for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+                right[0] &= rounds(cpu, sizes[k], round / 2 % 2);
+                right[1] &= widens(cpu, sizes[k], round / 2 % 2);
+                right[2] &= adds(cpu, sizes[k], round / 2 % 2);
+            }
         }
-        ok(right, "%s: doubles are rounded, made and added as C does it",
-           aps_cpu_name((enum aps_cpu)cpu));
+        ok(right[0], "%s: doubles are rounded as C does it", aps_cpu_name(cpu));
+        ok(right[1], "%s: floats become doubles", aps_cpu_name(cpu));
+        ok(right[2], "%s: sums are FP64 sums, a NaN is the canonical one",
+           aps_cpu_name(cpu));
     }
     return done_testing();
 }
