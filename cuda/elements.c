@@ -33,9 +33,18 @@ int aps_cuda_elements_run(enum aps_element element,
     struct aps_cuda_visit visit;
     cudaError_t error;
 
-    if ((step->codec && !aps_device_takes(&step->codec->format)) ||
-        aps_cuda_enter(step->x, &visit) != APS_CUDA_DEVICE)
+    if (step->codec && !aps_device_takes(&step->codec->format))
         return -1;
+    switch (aps_cuda_enter(step->x, &visit)) {
+    case APS_CUDA_HOST:
+        return -1;
+    case APS_CUDA_NOWHERE:
+        aps_cuda_detour_note(verbs[step->verb],
+                             aps_cuda_driver_error(visit.failed));
+        return -1;
+    case APS_CUDA_DEVICE:
+        break;
+    }
     lane = aps_cuda_lane_take(&visit, &error);
     if (lane) {
         error =
