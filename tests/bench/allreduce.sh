@@ -10,7 +10,7 @@
 #   allreduce.sh record                records the gradients of the first one
 #   allreduce.sh lab [OPTION...]       two and four hosts, 1 and 10 Gbit/s
 #   allreduce.sh speed [OPTION...]     the rows of README.md's picture, to
-#                                      tests/bench/speed.csv and speed.svg
+#                                      allreduce-speed.csv and .svg
 #
 # The options are the bench's own (apsmpi bench --help) and follow those below.
 # make bench-allreduce and make bench-lab set the environment; by hand, run
@@ -121,18 +121,21 @@ lab | speed)
     # The kernel has no netem, and the lab no switch of its own.
     "$lab" --hosts 2 --delay "$delay" -- sleep 0.2 || delay=
     if [ "$what" = speed ]; then
+        shift 2 # the formats above
         set -- --formats e5m10,e4m3,e3m0 --rows none "$@"
         on_hosts 2 1 1 --sizes 25.6Mi "$@"
         on_hosts 4 1 1 --sizes 25.6Mi "$@"
         delay=
         on_hosts 2 1 10 --sizes 25.6Mi "$@"
         run node-2 'one node, 2 ranks' "$launch -n 2" --sizes 1Mi,25.6Mi "$@"
+        [ $result -eq 0 ] || exit $result
         cd "$top_builddir/tests/bench"
-        "$PYTHON3" "$top_srcdir/tests/bench/speed.py" table \
-            allreduce-lab-2x1-1gbit.csv allreduce-lab-4x1-1gbit.csv \
-            allreduce-lab-2x1-10gbit.csv allreduce-node-2.csv >speed.csv
-        "$PYTHON3" "$top_srcdir/tests/bench/speed.py" picture speed.csv >speed.svg
-        exit $result
+        speed=$top_srcdir/tests/bench/speed.py
+        "$PYTHON3" "$speed" table allreduce-lab-2x1-1gbit.csv \
+            allreduce-lab-4x1-1gbit.csv allreduce-lab-2x1-10gbit.csv \
+            allreduce-node-2.csv >allreduce-speed.csv
+        "$PYTHON3" "$speed" picture allreduce-speed.csv >allreduce-speed.svg
+        exit
     fi
     set -- --sizes 64Ki,1Mi,4Mi,25.6Mi "$@"
     on_hosts 2 1 1 --rows pass,$few "$@"

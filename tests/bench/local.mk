@@ -69,7 +69,7 @@ EXTRA_DIST += tests/bench/allreduce.sh tests/bench/nonblocking.sh \
 	tests/bench/speed.csv tests/bench/speed.py tests/bench/speed.svg \
 	tests/e2e/data/bench.csv
 CLEANFILES += tests/bench/allreduce-*.csv tests/bench/allreduce-*.png \
-	tests/bench/recorded-* tests/bench/speed.csv tests/bench/speed.svg \
+	tests/bench/recorded-* tests/bench/allreduce-*.svg \
 	tests/bench/nonblocking-*.yaml \
 	tests/bench/nonblocking-*.txt tests/bench/short_lived.yaml \
 	tests/bench/polled-*.yaml tests/bench/polled-*.txt

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the picture in README.md from tables of `apsmpi bench` (make figure-speed).
+"""Draws the picture in README.md from tables of `apsmpi bench` (make bench-speed).
 
     python3 tests/bench/speed.py table BENCH.csv... >tests/bench/speed.csv
     python3 tests/bench/speed.py picture tests/bench/speed.csv >tests/bench/speed.svg
