@@ -114,7 +114,6 @@ libapsmpi_la_SOURCES = \
 	pmpi/queue/queue_thread.c pmpi/queue/queue_thread.h \
 	pmpi/queue/queue_pool.c pmpi/queue/queue_pool.h \
 	pmpi/queue/request.c pmpi/queue/request.h \
-	pmpi/queue/thread.c pmpi/queue/thread.h \
 	pmpi/message/vcomm.c pmpi/message/vcomm.h \
 	pmpi/message/wait.c pmpi/message/wait.h \
 	pmpi/block/accumulate.c pmpi/block/accumulate.h \

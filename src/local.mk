@@ -114,6 +114,7 @@ libpolicy_la_SOURCES = \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/plural.h \
 	src/base/quiet_write.c src/base/quiet_write.h \
+	src/base/thread.c src/base/thread.h \
 	src/base/real.c src/base/real.h \
 	src/base/options.c src/base/options.h \
 	src/base/switch.c src/base/switch.h \

@@ -11,7 +11,7 @@
 
 #include "base/message.h"
 #include "queue/queue.h"
-#include "queue/thread.h"
+#include "base/thread.h"
 
 /* Interval between two looks, to which the kernel adds about 50 us: most
  * collective calls end sooner. */

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "queue/queue_hold.h"
 #include "queue/queue_state.h"
-#include "queue/thread.h"
+#include "base/thread.h"
 #include "message/wait.h"
 
 /* Time that abandoned threads have to reach their next look at the queue. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "queue/thread.h"
+#include "base/thread.h"
 
 #include <link.h>
 #include <signal.h>

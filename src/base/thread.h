@@ -2,8 +2,8 @@
 /*
  * Threads that the library itself starts, in addition to those of the program.
  */
-#ifndef APS_PMPI_QUEUE_THREAD_H
-#define APS_PMPI_QUEUE_THREAD_H
+#ifndef APS_BASE_THREAD_H
+#define APS_BASE_THREAD_H
 
 #include <pthread.h>
 
