@@ -115,6 +115,8 @@ libpolicy_la_SOURCES = \
 	src/base/plural.h \
 	src/base/quiet_write.c src/base/quiet_write.h \
 	src/base/thread.c src/base/thread.h \
+	src/codec/workers.c src/codec/workers.h \
+	src/codec/divided.c src/codec/divided.h \
 	src/base/real.c src/base/real.h \
 	src/base/options.c src/base/options.h \
 	src/base/switch.c src/base/switch.h \

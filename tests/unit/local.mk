@@ -109,7 +109,8 @@ UNIT_TESTS = \
 	tests/unit/base/switch \
 	tests/unit/compress/ternary \
 	tests/unit/steps/discovery_types \
-	tests/unit/steps/tiling tests/unit/steps/turns tests/unit/compress/vote tests/unit/pmpi/within tests/unit/base/writable
+	tests/unit/steps/tiling tests/unit/steps/turns tests/unit/compress/vote tests/unit/pmpi/within tests/unit/base/writable \
+	tests/unit/codec/workers
 
 # Compressors.
 tests_unit_compress_chunks_SOURCES = tests/unit/compress/chunks.c tests/unit/common/rounded.h \
@@ -398,6 +399,8 @@ tests_unit_pmpi_slices_SOURCES = tests/unit/pmpi/slices.c \
 	pmpi/block/block.c pmpi/block/block.h \
 	pmpi/cut/chunk.c pmpi/cut/chunk.h pmpi/cut/redo.c pmpi/cut/redo.h
 tests_unit_pmpi_slices_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_codec_workers_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_codec_workers_LDADD = $(UNIT_LIBS) -lpthread
 tests_unit_pmpi_within_SOURCES = tests/unit/pmpi/within.c \
 	pmpi/block/block.c pmpi/block/block.h
 tests_unit_pmpi_within_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
