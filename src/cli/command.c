@@ -68,7 +68,7 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
     char layers[64] = "no layer table";
     const struct aps_policy_gemm *gemm = aps_policy_gemm(policy);
     char kind[64] = "not needed";
-    char products[APS_COMMAND_GEMM_MAX], fuse[32];
+    char products[APS_COMMAND_GEMM_MAX], fuse[32], threads[12] = "auto";
 
     if (table)
         snprintf(layers, sizeof layers, "%zu layer%s", table->count,
@@ -93,6 +93,10 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
     if (aps_policy_fuse(policy) > 0)
         append(buffer, size, "fuse",
                aps_size_format(aps_policy_fuse(policy), fuse, sizeof fuse));
+    if (aps_policy_threads(policy) != APS_THREADS_AUTO)
+        snprintf(threads, sizeof threads, "%d", aps_policy_threads(policy));
+    if (aps_policy_threads(policy) != 1)
+        append(buffer, size, "threads", threads);
     return buffer;
 }
 

@@ -365,6 +365,9 @@ void aps_explain_json(const struct aps_arguments *arguments, const char *path,
                       aps_command_summary(policy, summary, sizeof summary));
         write_size(json, "min_count", aps_policy_min_count(policy));
         aps_json_bool(json, "pcontrol", aps_policy_pcontrol(policy));
+        aps_json_unsigned_or_null(
+            json, "threads", aps_policy_threads(policy) != APS_THREADS_AUTO,
+            (uintmax_t)aps_policy_threads(policy));
         aps_json_open_array(json, "rules");
         for (size_t i = 0; i < aps_policy_rules(policy); i++)
             write_rule(&writing, (int)i);

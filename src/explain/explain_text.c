@@ -346,6 +346,7 @@ static void explain_layers(const struct aps_policy *policy,
     aps_scales_notes(policy, explanation.shown, stdout);
     aps_compressors_notes(policy, schedule, window, explanation.shown, stdout);
     aps_nonblocking_notes(policy, stdout);
+    aps_threads_note(policy, stdout);
     aps_others_print(policy, stdout);
     free(explanation.shown);
 }
@@ -398,6 +399,7 @@ static void explain_rules(const struct aps_policy *policy)
 {
     print_rules(policy);
     aps_nonblocking_notes(policy, stdout);
+    aps_threads_note(policy, stdout);
     aps_others_print(policy, stdout);
     printf("\nThe first rule that matches applies. Calls that no rule matches, "
            "and "

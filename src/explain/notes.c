@@ -203,6 +203,24 @@ static void note_fuse(const struct aps_policy *policy, FILE *stream)
     aps_command_note(note, stream);
 }
 
+void aps_threads_note(const struct aps_policy *policy, FILE *stream)
+{
+    const int threads = aps_policy_threads(policy);
+    char note[400], number[96] = "the cores of its binding, divided by the "
+                                 "ranks of its node that have this binding";
+
+    if (threads == 1)
+        return;
+    if (threads != APS_THREADS_AUTO)
+        snprintf(number, sizeof number, "%d", threads);
+    snprintf(note, sizeof note,
+             "threads: vectors in host memory of 16384 values and more are "
+             "encoded, summed and decoded by several threads of a rank at a "
+             "time: %s. The results do not depend on the number.",
+             number);
+    aps_command_note(note, stream);
+}
+
 void aps_nonblocking_notes(const struct aps_policy *policy, FILE *stream)
 {
     if (aps_policy_progress(policy) == APS_PROGRESS_THREAD)

@@ -35,4 +35,7 @@ size_t aps_nonblocking_groups(const struct aps_policy *policy,
  * defaults. */
 void aps_nonblocking_notes(const struct aps_policy *policy, FILE *stream);
 
+/* Prints a paragraph for `threads`, unless it is 1. */
+void aps_threads_note(const struct aps_policy *policy, FILE *stream);
+
 #endif

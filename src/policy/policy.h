@@ -301,6 +301,12 @@ enum aps_progress_kind aps_policy_progress(const struct aps_policy *);
  * form a batch; 0: each is reduced alone. */
 size_t aps_policy_fuse(const struct aps_policy *);
 
+/* Returns the number of threads of a rank that share long vectors, or
+ * APS_THREADS_AUTO: the cores of the rank's binding, divided among the ranks
+ * that have it. */
+#define APS_THREADS_AUTO 0
+int aps_policy_threads(const struct aps_policy *);
+
 /* True if MPI_Pcontrol switches the rewriting and marks epochs. */
 bool aps_policy_pcontrol(const struct aps_policy *);
 

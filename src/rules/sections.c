@@ -6,7 +6,9 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/switch.h"
+#include "codec/workers.h"
 #include "yaml/number.h"
 
 /* --- steps ---------------------------------------------------------------- */
@@ -201,4 +203,24 @@ void aps_policy_log_read(const struct aps_reader *reader,
         keep_file(reader, keys[0], log);
     else
         aps_reader_error(reader, key, "'log' has no 'file'");
+}
+
+/* --- threads -------------------------------------------------------------- */
+
+int aps_policy_threads_read(const struct aps_reader *reader,
+                            const struct aps_yaml_node *key)
+{
+    const char *text = key ? aps_read_text(reader, key) : NULL;
+    uintmax_t number = 1;
+
+    if (text && strcmp(text, "auto") == 0)
+        return APS_THREADS_AUTO;
+    if (text &&
+        (aps_digits_parse(text, strlen(text), APS_WORKERS_MAX, &number) < 0 ||
+         number == 0))
+        aps_reader_error(reader, key->value,
+                         "'%s' must be a whole number from 1 to %d, or auto, "
+                         "not '%.80s'",
+                         key->text, APS_WORKERS_MAX, text);
+    return (int)number;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sections `steps` and `log` of a policy.
+ * Sections `steps` and `log` of a policy, and its key `threads`.
  */
 #ifndef APS_RULES_SECTIONS_H
 #define APS_RULES_SECTIONS_H
@@ -31,5 +31,10 @@ void aps_networks_check(const struct aps_reader *reader,
 void aps_policy_log_read(const struct aps_reader *reader,
                          const struct aps_yaml_node *key,
                          struct aps_policy_log *log);
+
+/* Reads a number of threads or `auto` (APS_THREADS_AUTO). Reports errors. `key`
+ * may be NULL: returns 1. */
+int aps_policy_threads_read(const struct aps_reader *reader,
+                            const struct aps_yaml_node *key);
 
 #endif

@@ -15,6 +15,7 @@ struct aps_policy {
     size_t min_count;
     enum aps_progress_kind progress;
     size_t fuse;                  /* bytes, 0: off */
+    int threads;                  /* or APS_THREADS_AUTO */
     struct aps_layers *layers;    /* or NULL */
     struct aps_policy_gemm *gemm; /* NULL: no section */
     bool pcontrol;

@@ -40,6 +40,7 @@ enum top_key {
     KEY_ORDER,
     KEY_PROGRESS,
     KEY_FUSE,
+    KEY_THREADS,
     KEY_GEMM,
     KEY_PCONTROL,
     KEY_OPERATIONS,
@@ -49,9 +50,9 @@ enum top_key {
     KEYS
 };
 static const char *const known[] = {
-    "version",    "needs",  "steps",    "table", "layers", "log",
-    "min_count",  "order",  "progress", "fuse",  "gemm",   "pcontrol",
-    "operations", "shadow", "budget",   "rules", NULL};
+    "version",   "needs",      "steps",    "table",  "layers",  "log",
+    "min_count", "order",      "progress", "fuse",   "threads", "gemm",
+    "pcontrol",  "operations", "shadow",   "budget", "rules",   NULL};
 
 /* A policy during parsing. */
 struct reading {
@@ -423,6 +424,8 @@ static void read_root(struct reading *reading, const struct aps_yaml_node *root)
                         &reading->policy->log);
     read_min_count(reading);
     read_nonblocking(reading);
+    reading->policy->threads =
+        aps_policy_threads_read(&reading->reader, reading->keys[KEY_THREADS]);
     read_table(reading);
     read_gemm(reading);
     read_pcontrol(reading);

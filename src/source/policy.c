@@ -51,6 +51,11 @@ size_t aps_policy_fuse(const struct aps_policy *policy)
     return policy->fuse;
 }
 
+int aps_policy_threads(const struct aps_policy *policy)
+{
+    return policy->threads;
+}
+
 size_t aps_policy_min_count(const struct aps_policy *policy)
 {
     return policy->min_count;

@@ -485,6 +485,11 @@ sed '1a\
 pcontrol: off' rules.yaml >deaf.yaml
 apsmpi explain deaf.yaml
 has out '(pcontrol: off)' '... with what becomes of MPI_Pcontrol'
+sed '1a\
+threads: 4' rules.yaml >threads.yaml
+apsmpi explain threads.yaml
+has out 'threads: vectors in host memory' '... with the threads of a rank'
+has out ', threads: 4' '... in the first line, too'
 
 apsmpi explain kinds.yaml
 status 0 'a policy with every reduction'

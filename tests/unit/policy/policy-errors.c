@@ -93,6 +93,9 @@ static void test_bad_yaml(void)
     "1:7: 'fuse' must be a whole number of bytes, KiB, MiB or GiB, or off, "   \
     "not "
 
+#define NO_THREADS                                                             \
+    "1:10: 'threads' must be a whole number from 1 to 64, or auto, not "
+
 static void test_bad_top(void)
 {
     static const struct bad cases[] = {
@@ -199,6 +202,23 @@ static void test_bad_top(void)
         {"a size beyond numbers",
          "fuse: 99999999999999999999\n" TOP "  - format: e5m2\n",
          "1:7: 'fuse' is too large: 99999999999999999999; the most is 1 GiB"},
+        {"no thread", "threads: 0\n" TOP "  - format: e5m2\n",
+         NO_THREADS "'0'"},
+        {"a thread too many", "threads: 65\n" TOP "  - format: e5m2\n",
+         NO_THREADS "'65'"},
+        {"a negative number of threads",
+         "threads: -1\n" TOP "  - format: e5m2\n", NO_THREADS "'-1'"},
+        {"a fraction of threads", "threads: 1.5\n" TOP "  - format: e5m2\n",
+         NO_THREADS "'1.5'"},
+        {"threads with a unit", "threads: 1Ki\n" TOP "  - format: e5m2\n",
+         NO_THREADS "'1Ki'"},
+        {"threads in words", "threads: many\n" TOP "  - format: e5m2\n",
+         NO_THREADS "'many'"},
+        {"threads beyond numbers",
+         "threads: 99999999999999999999\n" TOP "  - format: e5m2\n",
+         NO_THREADS "'99999999999999999999'"},
+        {"a list of threads", "threads: [2]\n" TOP "  - format: e5m2\n",
+         "1:10: 'threads' must be a single value, not a list"},
         {"keys that are nearly right",
          "fuze: 4MiB\nprogres: calls\n" TOP "  - format: e5m2\n",
          "1:1: unknown key 'fuze'; did you mean 'fuse'?\n"

@@ -20,6 +20,7 @@ static const char sample[] =
     "min_count: 10\n"
     "progress: thread\n"
     "fuse: 4 MiB\n"
+    "threads: auto\n"
     "gemm: {format: {bf16: {}}, accumulate: {format: fp32, chunk: 64}, "
     "rounding: {stochastic: 3}}\n"
     "rules:\n"

@@ -47,6 +47,7 @@ static void test_defaults(void)
     ok(aps_policy_progress(policy) == APS_PROGRESS_CALLS &&
            aps_policy_fuse(policy) == 0,
        "the program drives nonblocking calls, each alone");
+    ok(aps_policy_threads(policy) == 1, "a rank has one thread");
     ok(aps_policy_rule_calls(policy, 0) == 1u << APS_CALL_ALLREDUCE,
        "the rule is for all-reduces");
     aps_policy_destroy(policy);
@@ -459,9 +460,28 @@ static void test_warnings(void)
     aps_policy_destroy(policy);
 }
 
+static void test_threads(void)
+{
+    static const char *const texts[] = {"1", "'2'", "64", "auto"};
+    static const int threads[] = {1, 2, 64, APS_THREADS_AUTO};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char text[200];
+        struct aps_policy *policy;
+
+        snprintf(text, sizeof text, "threads: %s\n" RULE "format: e5m2\n",
+                 texts[i]);
+        policy = parse(text, NULL);
+        ok(policy && aps_policy_threads(policy) == threads[i], "threads: %s",
+           texts[i]);
+        aps_policy_destroy(policy);
+    }
+}
+
 int main(void)
 {
     test_defaults();
+    test_threads();
     test_pcontrol();
     test_top();
     test_nonblocking();
