@@ -76,6 +76,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/entry/blocking.c pmpi/entry/blocking_table.h \
 	pmpi/entry/collectives.c \
 	pmpi/entry/control.c pmpi/entry/export.h \
+	pmpi/world/binding.c pmpi/world/binding.h \
 	pmpi/world/build.c pmpi/world/build.h \
 	pmpi/summary/chosen_formats.c pmpi/summary/chosen_formats.h \
 	pmpi/summary/final_policy.c pmpi/summary/final_policy.h \

@@ -9,7 +9,9 @@
 
 #include "base/cache.h"
 #include "block/tile.h"
+#include "codec/divided.h"
 #include "codec/doubles.h"
+#include "codec/workers.h"
 
 /* Largest number of elements that are summed at a time over all blocks. */
 #define TILE APS_BLOCK_PART
@@ -125,6 +127,52 @@ static void accumulate_tile_fp64(const struct aps_wire *wire, int count,
     aps_doubles_round(total, n, cpu, sum);
 }
 
+/* A pass over the elements of a sum, in parts (codec/workers.h). */
+struct sum_pass {
+    const struct aps_wire *wire;
+    int count;
+    const unsigned char *blocks;
+    size_t stride;
+    const struct aps_summand *summands;
+    float *sum;
+    bool measured; /* the tiles' magnitude is wanted */
+    struct aps_scaling scaling;
+    unsigned char *to; /* values of the encoded sum */
+    float *values;
+    atomic_bool failed;
+    struct aps_divided_magnitude magnitude;
+};
+
+/* Returns the summands of elements from `begin` on. */
+static const struct aps_summand *
+accumulate_summands_from(const struct sum_pass *pass, size_t begin,
+                         struct aps_summand summands[SUMMANDS])
+{
+    const size_t bytes = aps_codec_bytes(&pass->wire->codec, begin);
+
+    if (begin == 0)
+        return pass->summands;
+    for (int i = 0; i < pass->count; i++) {
+        summands[i] = pass->summands[i];
+        summands[i].wire = (const unsigned char *)summands[i].wire + bytes;
+    }
+    return summands;
+}
+
+static void accumulate_pass_by_codec(void *state, size_t begin, size_t n)
+{
+    struct sum_pass *pass = state;
+    const struct aps_codec *codec = &pass->wire->codec;
+    struct aps_summand summands[SUMMANDS];
+    struct aps_magnitude found;
+
+    if (codec->sum(codec, accumulate_summands_from(pass, begin, summands),
+                   pass->count, n, pass->sum + begin, &found))
+        aps_divided_magnitude_add(&pass->magnitude, found);
+    else
+        atomic_store(&pass->failed, true);
+}
+
 /* Sums the blocks in one pass of the codec. Returns false, without a sum, if
  * the codec cannot do that. */
 static bool accumulate_by_codec(const struct aps_wire *wire, int count,
@@ -134,15 +182,36 @@ static bool accumulate_by_codec(const struct aps_wire *wire, int count,
 {
     const struct aps_codec *codec = &wire->codec;
     struct aps_summand summands[SUMMANDS];
-    struct aps_magnitude found;
+    struct sum_pass pass = {
+        .wire = wire, .count = count, .summands = summands, .sum = sum};
 
     if (!codec->sum ||
-        !accumulate_tell_codec(wire, count, blocks, stride, summands) ||
-        !codec->sum(codec, summands, count, n, sum, &found))
+        !accumulate_tell_codec(wire, count, blocks, stride, summands))
+        return false;
+    aps_workers_pass(n, aps_divided_unit(codec), accumulate_pass_by_codec,
+                     &pass);
+    if (atomic_load(&pass.failed))
         return false;
     if (magnitude)
-        *magnitude = found;
+        *magnitude = aps_divided_magnitude_get(&pass.magnitude);
     return true;
+}
+
+static void accumulate_pass_encode(void *state, size_t begin, size_t n)
+{
+    struct sum_pass *pass = state;
+    const struct aps_codec *codec = &pass->wire->codec;
+    struct aps_summand summands[SUMMANDS];
+    struct aps_magnitude found = {0, true};
+
+    if (codec->sum_encode(
+            codec, accumulate_summands_from(pass, begin, summands), pass->count,
+            n, pass->scaling, pass->to + aps_codec_bytes(codec, begin),
+            pass->values ? pass->values + begin : NULL, pass->wire->streams,
+            &found.max))
+        aps_divided_magnitude_add(&pass->magnitude, found);
+    else
+        atomic_store(&pass->failed, true);
 }
 
 /* Sums and encodes a block in one pass, if its exponent does not depend on the sum and
@@ -158,14 +227,22 @@ static bool accumulate_encode_by_codec(const struct aps_wire *wire, int count,
     struct aps_summand summands[SUMMANDS];
     struct aps_magnitude magnitude = {0, true};
     struct aps_block_meta meta = aps_block_meta_of(wire, &sum, magnitude);
+    struct sum_pass pass = {.wire = wire,
+                            .count = count,
+                            .summands = summands,
+                            .scaling = meta.scaling,
+                            .to = to + aps_block_header_bytes(wire),
+                            .values = values};
 
     if (!codec->sum_encode || wire->rounding != APS_ROUND_NEAREST ||
         aps_scale_ops_of(&wire->scale)->per_block || !meta.scaling.bounded ||
-        !accumulate_tell_codec(wire, count, blocks, stride, summands) ||
-        !codec->sum_encode(codec, summands, count, sum.n, meta.scaling,
-                           to + aps_block_header_bytes(wire), values,
-                           wire->streams, &magnitude.max))
+        !accumulate_tell_codec(wire, count, blocks, stride, summands))
         return false;
+    aps_workers_pass(sum.n, aps_divided_unit(codec), accumulate_pass_encode,
+                     &pass);
+    if (atomic_load(&pass.failed))
+        return false;
+    magnitude = aps_divided_magnitude_get(&pass.magnitude);
     *before = aps_accumulate_record(wire, count, blocks, stride, magnitude);
     sum.sums = before;
     meta = aps_block_meta_of(wire, &sum, magnitude);
@@ -204,35 +281,35 @@ aps_accumulate_encode(const struct aps_wire *wire, int count,
     return before;
 }
 
-void aps_accumulate(const struct aps_wire *wire, int count,
-                    const unsigned char *blocks, size_t stride, size_t n,
-                    float *sum, struct aps_magnitude *magnitude)
+/* Sums elements [from, from + n) tile by tile. */
+static void accumulate_pass_by_tiles(void *state, size_t from, size_t n)
 {
+    struct sum_pass *pass = state;
+    const struct aps_wire *wire = pass->wire;
+    const int count = pass->count;
     const bool kahan = wire->accumulate == APS_ACCUMULATE_KAHAN;
     const bool fp64 = wire->accumulate == APS_ACCUMULATE_FP32 && wire->fp64;
-    const size_t most = aps_block_part_max(wire);
-    const bool watch = magnitude && accumulate_hides_overflow(wire);
+    const size_t most = aps_block_part_max(wire), end = from + n;
+    const bool watch = pass->measured && accumulate_hides_overflow(wire);
+    struct aps_magnitude magnitude = {0, true};
 
-    if (accumulate_by_codec(wire, count, blocks, stride, n, sum, magnitude))
-        return;
-    if (magnitude)
-        *magnitude = (struct aps_magnitude){0, true};
-    for (size_t begin = 0; begin < n; begin += most) {
-        const size_t length = n - begin < most ? n - begin : most;
-        float *const tile = sum + begin;
+    for (size_t begin = from; begin < end; begin += most) {
+        const size_t length = end - begin < most ? end - begin : most;
+        float *const tile = pass->sum + begin;
         float carry[TILE]; /* carry of Kahan's sum, or sum of a chunk */
         struct aps_block_copy copy;
 
         if (fp64)
-            accumulate_tile_fp64(wire, count, blocks, stride, begin, length,
-                                 tile);
+            accumulate_tile_fp64(wire, count, pass->blocks, pass->stride, begin,
+                                 length, tile);
         if (kahan) {
             memset(tile, 0, length * sizeof *tile);
             memset(carry, 0, length * sizeof *carry);
         }
         for (int i = 0; i < count && !fp64; i++) {
-            const struct aps_block_part part = aps_block_part_of(
-                wire, blocks + (size_t)i * stride, begin, length, &copy);
+            const struct aps_block_part part =
+                aps_block_part_of(wire, pass->blocks + (size_t)i * pass->stride,
+                                  begin, length, &copy);
 
             if (kahan)
                 accumulate_add_tile_kahan(wire, part, length, tile, carry);
@@ -243,13 +320,33 @@ void aps_accumulate(const struct aps_wire *wire, int count,
                 accumulate_add_tile(wire, i, part, length, tile);
             if (watch && wire->chunk > 0 && i >= wire->chunk &&
                 i % wire->chunk > 0)
-                aps_magnitude_add(carry, length, magnitude);
+                aps_magnitude_add(carry, length, &magnitude);
             if (watch && i > 0)
-                aps_magnitude_add(tile, length, magnitude);
+                aps_magnitude_add(tile, length, &magnitude);
         }
-        if (magnitude)
-            aps_magnitude_add(tile, length, magnitude);
+        if (pass->measured)
+            aps_magnitude_add(tile, length, &magnitude);
     }
+    aps_divided_magnitude_add(&pass->magnitude, magnitude);
+}
+
+void aps_accumulate(const struct aps_wire *wire, int count,
+                    const unsigned char *blocks, size_t stride, size_t n,
+                    float *sum, struct aps_magnitude *magnitude)
+{
+    struct sum_pass pass = {.wire = wire,
+                            .count = count,
+                            .blocks = blocks,
+                            .stride = stride,
+                            .sum = sum,
+                            .measured = magnitude != NULL};
+
+    if (accumulate_by_codec(wire, count, blocks, stride, n, sum, magnitude))
+        return;
+    aps_workers_pass(n, aps_block_part_max(wire), accumulate_pass_by_tiles,
+                     &pass);
+    if (magnitude)
+        *magnitude = aps_divided_magnitude_get(&pass.magnitude);
 }
 
 struct aps_scale_record aps_accumulate_record(const struct aps_wire *wire,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cache.h"
+#include "codec/divided.h"
 #include "number/draw.h"
 
 bool aps_wire_has_own_blocks(const struct aps_wire *wire)
@@ -70,7 +71,7 @@ struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
                                          const void *x, size_t n)
 {
     const unsigned long failures = wire->device ? memory->failures(NULL, 0) : 0;
-    const struct aps_magnitude magnitude = memory->magnitude(x, n);
+    const struct aps_magnitude magnitude = aps_divided_magnitude(memory, x, n);
 
     if (wire->device && memory->failures(NULL, 0) != failures)
         *wire->lost = true;
@@ -231,7 +232,7 @@ int aps_block_encode(const struct aps_wire *wire, const struct aps_block *block,
     const struct aps_magnitude magnitude =
         block->exact || !aps_wire_measures(wire)
             ? block->known
-            : block->memory->magnitude(block->x, block->n);
+            : aps_divided_magnitude(block->memory, block->x, block->n);
     const struct aps_block_meta meta =
         aps_block_meta_of(wire, block, magnitude);
     const struct aps_block_watch *watch = block->watch;
@@ -244,9 +245,10 @@ int aps_block_encode(const struct aps_wire *wire, const struct aps_block *block,
         unsigned char *values = to + aps_block_header_bytes(wire) +
                                 aps_codec_bytes(&wire->codec, begin);
 
-        flags |= block->memory->encode_stats(
-            &wire->codec, aps_memory_at(block->memory, block->x, begin), length,
-            meta.scaling, &options, values, NULL);
+        flags |=
+            aps_divided_encode(block->memory, &wire->codec,
+                               aps_memory_at(block->memory, block->x, begin),
+                               length, meta.scaling, &options, values);
         options.offset += length;
         if (watch)
             watch->see(watch->state, begin, length, values, meta.scaling);
@@ -274,8 +276,9 @@ void aps_block_decode(const struct aps_wire *wire,
     unsigned flags;
 
     scaling = aps_block_scaling(wire, block, &flags);
-    memory->decode(&wire->codec, block + aps_block_header_bytes(wire), n,
-                   scaling, flags, x);
+    aps_divided_decode(memory, &wire->codec,
+                       block + aps_block_header_bytes(wire), n, scaling, flags,
+                       x);
 }
 
 /* --- several blocks -------------------------------------------------------- */
@@ -374,7 +377,8 @@ void aps_blocks_decode(struct aps_blocks *blocks,
     if (!memory->run) {
         if (wire->streams && memory == &aps_memory_host)
             step.flags |= APS_DECODE_STREAM;
-        memory->decode(step.codec, step.wire, n, step.scaling, step.flags, x);
+        aps_divided_decode(memory, step.codec, step.wire, n, step.scaling,
+                           step.flags, x);
         return;
     }
     (void)blocks_push(blocks, memory, step);

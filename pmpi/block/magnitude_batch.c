@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "codec/divided.h"
+
 /* Measures the first arrays, as many as share a wait. `count` is at least 1.
  * Returns their number. */
 static size_t measure_some(struct aps_magnitude_query queries[], size_t count)
@@ -14,7 +16,8 @@ static size_t measure_some(struct aps_magnitude_query queries[], size_t count)
     size_t n = 0;
 
     if (!memory->run) {
-        queries[0].magnitude = memory->magnitude(queries[0].x, queries[0].n);
+        queries[0].magnitude =
+            aps_divided_magnitude(memory, queries[0].x, queries[0].n);
         return 1;
     }
     while (n < count && n < APS_MAGNITUDES_TOGETHER &&

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/message.h"
+#include "codec/workers.h"
 #include "queue/progress_thread.h"
 #include "queue/queue.h"
 #include "queue/queue_thread.h"
@@ -134,6 +135,7 @@ void aps_finish(const char *call, int rank, MPI_Comm comm, bool inside)
     }
     left = aps_queue_stop_threads();
     aps_progress_thread_stop();
+    aps_workers_stop();
     if (left > 0)
         aps_message(rank,
                     "%d progress threads of the library are still inside MPI: "

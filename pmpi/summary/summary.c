@@ -13,6 +13,7 @@
 #include "base/message.h"
 #include "base/plural.h"
 #include "base/print.h"
+#include "codec/workers.h"
 #include "summary/chosen_formats.h"
 #include "summary/summary_json.h"
 #include "job/thread_level.h"
@@ -426,6 +427,16 @@ static void summary_print_merged(const struct aps_job *job)
                          : "the step that was found is a single call");
 }
 
+static void summary_print_threads(const struct aps_job *job, int rank)
+{
+    const int threads = aps_workers_threads();
+
+    if (aps_policy_threads(job->policy) != 1)
+        aps_message(-1,
+                    "threads: rank %d divided long vectors over %d thread%s",
+                    rank, threads, aps_plural(threads));
+}
+
 static void summary_print_summary(const struct aps_job *job, int rank)
 {
     const unsigned long long calls = aps_counters_calls(&aps_counters);
@@ -444,6 +455,7 @@ static void summary_print_summary(const struct aps_job *job, int rank)
         calls == 0)
         summary_print_counters(APS_COUNTED_ALLREDUCE, "", rank);
     if (job->held == APS_HELD_GOOD) {
+        summary_print_threads(job, rank);
         summary_print_shadow(job);
         summary_print_formats(job);
         summary_print_merged(job);

@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "base/message.h"
 #include "base/quiet_write.h"
+#include "codec/workers.h"
 #include "summary/chosen_formats.h"
 #include "job/run.h"
 #include "job/thread_level.h"
@@ -210,6 +211,7 @@ static void summary_json_object(struct aps_json *json,
                   held ? aps_progress_name(aps_policy_progress(job->policy))
                        : NULL);
     aps_json_text(json, "thread_level", aps_thread_level_name());
+    aps_json_unsigned(json, "threads", (uintmax_t)aps_workers_threads());
     summary_json_shadow(json, held && aps_policy_shadows(job->policy));
     summary_json_formats(json, held ? job->policy : NULL);
     aps_json_open_array(json, "calls");

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "base/message.h"
+#include "codec/workers.h"
+#include "world/binding.h"
 #include "world/nodes.h"
 #include "native/error_text.h"
 #include "message/agree.h"
@@ -100,6 +102,21 @@ static void world_tell_failure(int rank, int rc)
                     aps_error_text(rc, text));
 }
 
+/* COLLECTIVE over world->comm. Sets the number of threads that share long
+ * vectors, as the ranks' policy says. */
+static void world_set_threads(const struct aps_hidden_comm *world)
+{
+    int threads;
+
+    if (world->agreed.outcome != APS_AGREED_POLICY)
+        return;
+    threads = aps_policy_threads(aps_job()->policy);
+    aps_workers_set(
+        threads == APS_THREADS_AUTO
+            ? aps_binding_threads(world->comm, world->nodes[world->vcomm.rank])
+            : threads);
+}
+
 int aps_hidden_comm_create(MPI_Comm comm, bool whole_job,
                            struct aps_hidden_comm **world)
 {
@@ -133,6 +150,7 @@ int aps_hidden_comm_create(MPI_Comm comm, bool whole_job,
         aps_hidden_comm_release(new);
         return rc;
     }
+    world_set_threads(new);
     *world = new;
     return MPI_SUCCESS;
 }

@@ -257,6 +257,10 @@ check_PROGRAMS += tests/mpi/freed
 tests_mpi_freed_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_freed_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/divided
+tests_mpi_divided_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_divided_LDADD = $(MPI_TEST_LDADD) -lpthread
+
 check_PROGRAMS += tests/mpi/idup_self
 tests_mpi_idup_self_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_idup_self_LDADD = $(MPI_TEST_LDADD)
@@ -339,6 +343,7 @@ mpi_tests = \
 	tests/mpi/t-compress.sh \
 	tests/mpi/t-desync.sh \
 	tests/mpi/t-device.sh \
+	tests/mpi/t-divided.sh \
 	tests/mpi/t-environment.sh \
 	tests/mpi/t-errors.sh \
 	tests/mpi/t-drawn.sh \

@@ -22,7 +22,8 @@ endif
 # and those in which the library starts one.
 if SANITIZED_THREADS
 sanitized_tests = \
-	tests/unit/number/format_get tests/unit/codec/workers \
+	tests/unit/number/format_get tests/unit/codec/workers tests/unit/pmpi/divided \
+	tests/mpi/t-divided.sh \
 	tests/mpi/t-adopt.sh tests/mpi/t-bcast.sh tests/mpi/t-dropped.sh \
 	tests/mpi/t-ended.sh tests/mpi/t-finish.sh tests/mpi/t-idup-self.sh \
 	tests/mpi/t-inject.sh tests/mpi/t-meanwhile.sh tests/mpi/t-nonblocking.sh \

@@ -110,7 +110,7 @@ UNIT_TESTS = \
 	tests/unit/compress/ternary \
 	tests/unit/steps/discovery_types \
 	tests/unit/steps/tiling tests/unit/steps/turns tests/unit/compress/vote tests/unit/pmpi/within tests/unit/base/writable \
-	tests/unit/codec/workers
+	tests/unit/codec/workers tests/unit/pmpi/divided
 
 # Compressors.
 tests_unit_compress_chunks_SOURCES = tests/unit/compress/chunks.c tests/unit/common/rounded.h \
@@ -401,6 +401,12 @@ tests_unit_pmpi_slices_SOURCES = tests/unit/pmpi/slices.c \
 tests_unit_pmpi_slices_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_codec_workers_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_workers_LDADD = $(UNIT_LIBS) -lpthread
+tests_unit_pmpi_divided_SOURCES = tests/unit/pmpi/divided.c \
+	tests/unit/common/formats.h tests/unit/common/rounded.h \
+	pmpi/block/accumulate.c pmpi/block/accumulate.h \
+	pmpi/block/block.c pmpi/block/block.h pmpi/block/tile.c pmpi/block/tile.h
+tests_unit_pmpi_divided_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_pmpi_divided_LDADD = $(UNIT_LIBS) -lpthread -lm
 tests_unit_pmpi_within_SOURCES = tests/unit/pmpi/within.c \
 	pmpi/block/block.c pmpi/block/block.h
 tests_unit_pmpi_within_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
