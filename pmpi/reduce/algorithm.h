@@ -48,6 +48,7 @@ struct aps_algorithm_params {
     const struct aps_vcomm *vcomm; /* not owned; outlives the object */
     struct aps_grouping grouping;
     enum aps_devices devices; /* the same on all ranks */
+    bool divides; /* some rank divides vectors over threads; the same on all */
     size_t longest; /* most elements of all vectors of a call together */
     size_t granule; /* largest granule of a format (aps_pipeline_granule) */
 };

@@ -40,11 +40,11 @@ struct aps_direct {
     int rank;
     int size;
     int outcome; /* outcome of the call in progress */
-    /* For `direct` alone: most bytes and most elements of a message, and
-     * whether messages are as long as for GPU memory. */
+    /* For `direct` alone: most bytes and most elements of a message, and the
+     * elements of messages that may be longer than others, or NULL. */
     size_t room;
     size_t elements;
-    bool is_long;
+    size_t (*longer)(const struct aps_codec *codec, int ranks);
     struct slot slots[APS_DIRECT_DEPTH];
     struct scratch host;
     struct aps_blocks waiting;
@@ -390,8 +390,8 @@ static void direct_stage_receive(void *state, size_t k)
 static size_t direct_message_elements(const struct aps_direct *direct,
                                       const struct aps_wire *wire)
 {
-    return direct->is_long && !aps_wire_has_own_blocks(wire)
-               ? aps_pipeline_elements_of_devices(&wire->codec, direct->size)
+    return direct->longer && !aps_wire_has_own_blocks(wire)
+               ? direct->longer(&wire->codec, direct->size)
                : aps_pipeline_elements(&wire->codec, direct->size);
 }
 
@@ -440,14 +440,16 @@ static void direct_destroy(struct aps_algorithm *algorithm)
 
 /* Local. Creates the reduction by itself, which also needs room for results.
  * Returns NULL if out of memory. */
-static struct aps_direct *direct_create_alone(const struct aps_vcomm *vcomm,
-                                              enum aps_devices devices,
-                                              size_t granule)
+static struct aps_direct *
+direct_create_alone(const struct aps_algorithm_params *params)
 {
+    const struct aps_vcomm *vcomm = params->vcomm;
     const int ranks = vcomm->size;
-    const bool is_long = devices == APS_DEVICES_AWARE;
-    const size_t room = is_long ? aps_pipeline_room_of_devices(ranks, granule)
-                                : aps_pipeline_room(ranks, granule);
+    const bool devices = params->devices == APS_DEVICES_AWARE;
+    const size_t room =
+        devices           ? aps_pipeline_room_of_devices(ranks, params->granule)
+        : params->divides ? aps_pipeline_room_of_threads(ranks, params->granule)
+                          : aps_pipeline_room(ranks, params->granule);
     const size_t bytes = aps_block_stride_bytes(room);
     const size_t elements = aps_codec_elements_max(room);
     struct aps_direct *direct = aps_direct_create(vcomm, elements, bytes);
@@ -455,7 +457,9 @@ static struct aps_direct *direct_create_alone(const struct aps_vcomm *vcomm,
     if (direct) {
         direct->room = room;
         direct->elements = elements;
-        direct->is_long = is_long;
+        direct->longer = devices           ? aps_pipeline_elements_of_devices
+                         : params->divides ? aps_pipeline_elements_of_threads
+                                           : NULL;
     }
     for (int i = 0; i < APS_DIRECT_DEPTH && direct; i++) {
         direct->host.blocks[i].results = malloc(bytes * (size_t)ranks);
@@ -473,8 +477,7 @@ int aps_direct_algorithm(const struct aps_algorithm_params *params,
 {
     static const struct aps_algorithm_ops ops = {.run = direct_run,
                                                  .destroy = direct_destroy};
-    struct aps_direct *direct =
-        direct_create_alone(params->vcomm, params->devices, params->granule);
+    struct aps_direct *direct = direct_create_alone(params);
 
     (void)cause;
     (void)size;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/cache.h"
+#include "codec/workers.h"
 #include "device/device.h"
 #include "message/agree.h"
 #include "block/plan_wire.h"
@@ -139,16 +140,19 @@ reduction_find(const struct aps_reductions *reductions,
 }
 
 /* COLLECTIVE over vcomm. Agrees whether GPUs are expected, and whether MPI is
- * CUDA-aware, on all ranks. Returns an MPI error code. */
-static int reduction_agree_devices(const struct aps_vcomm *vcomm,
-                                   enum aps_devices *devices)
+ * CUDA-aware, on all ranks, and whether any rank divides vectors. Returns an
+ * MPI error code. */
+static int reduction_agree(const struct aps_vcomm *vcomm,
+                           enum aps_devices *devices, bool *divides)
 {
-    int lacks[2] = {!aps_device_is_expected(), !aps_device_mpi_is_aware()};
-    const int rc = aps_agree_max(vcomm, 2, lacks);
+    int lacks[3] = {!aps_device_is_expected(), !aps_device_mpi_is_aware(),
+                    aps_workers_threads() > 1};
+    const int rc = aps_agree_max(vcomm, 3, lacks);
 
     *devices = lacks[0]   ? APS_DEVICES_NONE
                : lacks[1] ? APS_DEVICES_EXPECTED
                           : APS_DEVICES_AWARE;
+    *divides = lacks[2];
     return rc;
 }
 
@@ -161,7 +165,8 @@ static int reduction_make(struct aps_reductions *reductions,
     const struct aps_vcomm *vcomm = reductions->vcomm;
     const struct row row = reduction_row_of(plan->reduce);
     enum aps_devices devices;
-    int rc = reduction_agree_devices(vcomm, &devices);
+    bool divides;
+    int rc = reduction_agree(vcomm, &devices, &divides);
     const size_t longest = row.sized && devices == APS_DEVICES_NONE
                                ? reduction_size_of(n)
                                : SIZE_MAX;
@@ -172,6 +177,7 @@ static int reduction_make(struct aps_reductions *reductions,
                      .test_nodes = reductions->test_nodes,
                      .test_cyclic = reductions->test_cyclic},
         .devices = devices,
+        .divides = divides,
         .longest = longest,
         .granule = aps_pipeline_granule(&plan->format),
     };

@@ -18,12 +18,16 @@ size_t aps_pipeline_elements(const struct aps_codec *codec, int ranks);
 size_t aps_pipeline_elements_fp32(const struct aps_codec *codec, int ranks);
 size_t aps_pipeline_elements_of_devices(const struct aps_codec *codec,
                                         int ranks);
+/* Messages of ranks that divide them over threads: longer than others. */
+size_t aps_pipeline_elements_of_threads(const struct aps_codec *codec,
+                                        int ranks);
 
 /* Capacity of scratch: the bytes of the values of such a message for every
  * codec whose granule is at most `granule` elements; and the elements of the
  * codec that has most. */
 size_t aps_pipeline_room(int ranks, size_t granule);
 size_t aps_pipeline_room_of_devices(int ranks, size_t granule);
+size_t aps_pipeline_room_of_threads(int ranks, size_t granule);
 size_t aps_pipeline_elements_max(int ranks, size_t granule);
 
 /* Returns the `granule` with which scratch has room for this format: one of a
