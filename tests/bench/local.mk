@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Benches print ratios from one run; no test asserts a time.
 bench_programs = tests/bench/compress \
-	tests/bench/correlated tests/bench/gemm
+	tests/bench/correlated tests/bench/gemm tests/bench/threads
 EXTRA_PROGRAMS = $(bench_programs)
 CLEANFILES += $(EXTRA_PROGRAMS)
 check_PROGRAMS += tests/bench/codec
@@ -21,6 +21,10 @@ tests_bench_correlated_SOURCES = tests/bench/correlated.c \
 tests_bench_correlated_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_bench_correlated_LDADD = libcore.la -lm
 tests_bench_gemm_LDADD = libcore.la
+tests_bench_threads_SOURCES = tests/bench/threads.c \
+	pmpi/block/accumulate.c pmpi/block/block.c pmpi/block/tile.c
+tests_bench_threads_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_bench_threads_LDADD = libpolicy.la libcore.la -lpthread -lm
 
 TESTS += tests/bench/t-allreduce.sh
 dist_check_SCRIPTS += tests/bench/t-allreduce.sh
