@@ -136,7 +136,8 @@ static void test_bad_rules(void)
          "4:17: unknown accumulate 'khan'; did you mean 'kahan'?"},
         {"an accumulation unlike any",
          RULE "format: e5m2\n    accumulate: fp64\n",
-         "4:17: unknown accumulate 'fp64'; fp32 sums elements of double in FP64"},
+         "4:17: unknown accumulate 'fp64'; fp32 sums elements of double in "
+         "FP64"},
         {"aps-tight where sums are cast",
          RULE "format: e5m2\n    accumulate: format\n    scale: aps-tight\n",
          "5:5: scale aps-tight cannot be combined with accumulate: format "

@@ -42,7 +42,7 @@ static void test_small_differ(void)
     };
     static const struct aps_layers networks = {.count = 8, .list = rows};
     static const struct aps_policy_steps config = {.kind = APS_STEPS_TABLE};
-    static const size_t calls[] = {2000, 3000, 5000, 2000, 3000, 6000, 2000};
+    static const size_t sizes[] = {2000, 3000, 5000, 2000, 3000, 6000, 2000};
     struct aps_step_position position;
     struct aps_steps *steps;
     long last = -1;
@@ -53,13 +53,13 @@ static void test_small_differ(void)
         rows[i].end = rows[i].begin + 4;
     }
     steps = aps_steps_create(&config, &networks, 1024);
-    for (size_t i = 0; steps && i < sizeof calls / sizeof *calls; i++) {
+    for (size_t i = 0; steps && i < sizeof sizes / sizeof *sizes; i++) {
         size_t part;
 
-        aps_steps_advance(steps, calls[i], false, &position);
+        aps_steps_advance(steps, sizes[i], false, &position);
         good &= position.active;
         if (i == 5)
-            aps_steps_segment(steps, &position, 0, calls[i], &last, &part);
+            aps_steps_segment(steps, &position, 0, sizes[i], &last, &part);
     }
     ok(good && last == 7,
        "networks: small layers, which no call carries, tell nothing apart");
