@@ -403,6 +403,7 @@ unsigned long aps_memory_relay_failures(char *cause, size_t size)
         .encode = NAME##_encode,                                               \
         .encode_stats = NAME##_encode_stats,                                   \
         .decode = NAME##_decode,                                               \
+        .whole = aps_gpu_driver_owns,                                          \
         .copy_out = NAME##_copy_out,                                           \
         .copy_in = NAME##_copy_in,                                             \
         .failures = aps_memory_relay_failures,                                 \

@@ -49,9 +49,10 @@ struct divided {
     atomic_uint markers;
 };
 
-static bool divided_is(const struct aps_memory *memory, size_t n)
+static bool divided_is(const struct aps_memory *memory, const void *x, size_t n)
 {
-    return !memory->run && aps_workers_divide(n);
+    return aps_workers_divide(n) && !memory->run &&
+           !(memory->whole && memory->whole(x));
 }
 
 static void divided_measure(void *state, size_t begin, size_t n)
@@ -68,7 +69,7 @@ struct aps_magnitude aps_divided_magnitude(const struct aps_memory *memory,
 {
     struct divided of = {.memory = memory, .x = x};
 
-    if (!divided_is(memory, n))
+    if (!divided_is(memory, x, n))
         return memory->magnitude(x, n);
     aps_workers_pass(n, UNIT, divided_measure, &of);
     return aps_divided_magnitude_get(&of.magnitude);
@@ -99,7 +100,7 @@ unsigned aps_divided_encode(const struct aps_memory *memory,
                          .scaling = scaling,
                          .options = options};
 
-    if (!divided_is(memory, n))
+    if (!divided_is(memory, x, n))
         return memory->encode_stats(codec, x, n, scaling, options, wire, NULL);
     aps_workers_pass(n, aps_divided_unit(codec), divided_encode, &of);
     return atomic_load(&of.markers);
@@ -126,7 +127,7 @@ void aps_divided_decode(const struct aps_memory *memory,
                          .scaling = scaling,
                          .flags = flags};
 
-    if (divided_is(memory, n))
+    if (divided_is(memory, x, n))
         aps_workers_pass(n, aps_divided_unit(codec), divided_decode, &of);
     else
         memory->decode(codec, wire, n, scaling, flags, x);

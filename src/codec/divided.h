@@ -2,8 +2,8 @@
 /*
  * Verbs of memory and of codecs over long vectors in parts, which the worker
  * threads share (codec/workers.h). Bytes, values and flags are those of the verb
- * itself. Memory with the verb `run`, and formats with a scale of the whole
- * block, are not divided.
+ * itself. GPU memory, and formats with a scale of the whole block, are not
+ * divided.
  */
 #ifndef APS_CODEC_DIVIDED_H
 #define APS_CODEC_DIVIDED_H

@@ -153,6 +153,10 @@ struct aps_memory {
      */
     void (*run)(struct aps_device_step steps[], size_t count);
 
+    /* Returns true if one thread must make the whole of a verb on x: x is in a
+     * GPU's memory. May be NULL: it never is, or `run` says it. */
+    bool (*whole)(const void *x);
+
     /* Copy to and from host memory, where the n values are FP32. */
     void (*copy_out)(float *host, const void *x, size_t n);
     void (*copy_in)(void *x, const float *host, size_t n);

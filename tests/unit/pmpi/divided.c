@@ -152,6 +152,47 @@ static bool any_format_at(int i, struct aps_format *format)
            aps_format_parse(blocks_of[i - first], format, NULL) == 0;
 }
 
+static int encodes;
+
+static unsigned encode_once(const struct aps_codec *codec, const void *x,
+                            size_t n, struct aps_scaling scaling,
+                            const struct aps_cast_options *options, void *wire,
+                            struct aps_encode_stats *stats)
+{
+    encodes++;
+    return aps_memory_host.encode_stats(codec, x, n, scaling, options, wire,
+                                        stats);
+}
+
+static bool is_whole(const void *x)
+{
+    return x == inputs[1];
+}
+
+/* A memory says which addresses are not divided. */
+static void test_whole(void)
+{
+    static unsigned char wire[N];
+    const struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
+    const struct aps_scaling scaling = {.factor = 1};
+    struct aps_memory memory = aps_memory_host;
+    struct aps_format format;
+    struct aps_codec codec;
+
+    memory.encode_stats = encode_once;
+    memory.whole = is_whole;
+    (void)aps_format_parse("e4m3", &format, NULL);
+    aps_codec_init(&format, &codec);
+    fill(0);
+    aps_workers_set(1);
+    (void)aps_divided_encode(&memory, &codec, inputs[0], N, scaling, &options,
+                             wire);
+    aps_workers_set(2);
+    (void)aps_divided_encode(&memory, &codec, inputs[1], N, scaling, &options,
+                             wire);
+    ok(encodes == 2, "GPU memory is not divided");
+}
+
 int main(void)
 {
     static const int threads[] = {2, 3, 5};
@@ -164,6 +205,7 @@ int main(void)
     for (int i = 0; any_format_at(i, &format); i++) {
         struct aps_wire wire = {.memory = &aps_memory_host,
                                 .seed = 3,
+                                .fp64 = i % 4 == 1,
                                 .records = i % 2 == 0 && !format.self_scaled};
         bool same = true;
 
@@ -182,6 +224,7 @@ int main(void)
         }
         ok(same, "%s: several threads give the bits of one", format.name);
     }
+    test_whole();
     free(one);
     free(many);
     aps_workers_stop();
