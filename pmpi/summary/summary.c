@@ -432,8 +432,7 @@ static void summary_print_threads(const struct aps_job *job, int rank)
     const int threads = aps_workers_threads();
 
     if (aps_policy_threads(job->policy) != 1)
-        aps_message(-1,
-                    "threads: rank %d divided long vectors over %d thread%s",
+        aps_message(-1, "threads: rank %d has %d thread%s for long slices",
                     rank, threads, aps_plural(threads));
 }
 

@@ -103,18 +103,20 @@ static void world_tell_failure(int rank, int rc)
 }
 
 /* COLLECTIVE over world->comm. Sets the number of threads that share long
- * vectors, as the ranks' policy says. */
-static void world_set_threads(const struct aps_hidden_comm *world)
+ * vectors, as the ranks' policy says. Only the whole job knows which ranks have
+ * the same binding. */
+static void world_set_threads(const struct aps_hidden_comm *world,
+                              bool whole_job)
 {
-    int threads;
+    const int threads = world->agreed.outcome == APS_AGREED_POLICY
+                            ? aps_policy_threads(aps_job()->policy)
+                            : 1;
 
-    if (world->agreed.outcome != APS_AGREED_POLICY)
-        return;
-    threads = aps_policy_threads(aps_job()->policy);
-    aps_workers_set(
-        threads == APS_THREADS_AUTO
-            ? aps_binding_threads(world->comm, world->nodes[world->vcomm.rank])
-            : threads);
+    if (threads != APS_THREADS_AUTO)
+        aps_workers_set(threads);
+    else if (whole_job)
+        aps_workers_set(
+            aps_binding_threads(world->comm, world->nodes[world->vcomm.rank]));
 }
 
 int aps_hidden_comm_create(MPI_Comm comm, bool whole_job,
@@ -150,7 +152,7 @@ int aps_hidden_comm_create(MPI_Comm comm, bool whole_job,
         aps_hidden_comm_release(new);
         return rc;
     }
-    world_set_threads(new);
+    world_set_threads(new, whole_job);
     *world = new;
     return MPI_SUCCESS;
 }

@@ -35,12 +35,16 @@ static size_t thread_stack_bytes(void)
 int aps_thread_start(pthread_t *thread, void *(*run)(void *argument),
                      void *argument)
 {
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     pthread_attr_t attributes;
     sigset_t all, theirs;
     int rc;
 
-    /* A thread starts with the mask of the thread that creates it. */
+    /* A thread starts with the mask of the thread that creates it. Signals of
+     * its own faults reach the program's handlers. */
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&all, faults[i]);
     pthread_sigmask(SIG_SETMASK, &all, &theirs);
     rc = pthread_attr_init(&attributes);
     if (rc == 0) {

@@ -151,6 +151,7 @@ static void workers_forget(void)
     worker_count = 0;
     atomic_store(&pass.ticket, 0);
     atomic_store(&asleep, false);
+    atomic_store(&ending, false);
     pthread_mutex_init(&lock, NULL);
     pthread_cond_init(&called, NULL);
     atomic_flag_clear(&busy);
@@ -161,26 +162,33 @@ static void workers_watch_forks(void)
     (void)pthread_atfork(NULL, NULL, workers_forget);
 }
 
-/* Starts the workers that are missing. */
-static void workers_start(void)
+/* Starts the workers that are missing. Returns false if the system lacks a
+ * thread; then fewer threads share passes. */
+static bool workers_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     if (worker_count + 1 >= atomic_load(&threads))
-        return;
+        return true;
     pthread_once(&once, workers_watch_forks);
     while (worker_count + 1 < atomic_load(&threads)) {
         if (aps_thread_start(&workers[worker_count], worker_run, NULL) < 0) {
             atomic_store(&threads, worker_count + 1);
-            aps_message(-1,
-                        "cannot start a worker thread: long vectors are "
-                        "divided over %d thread%s of this process; check the "
-                        "limit on threads",
-                        worker_count + 1, aps_plural(worker_count + 1));
-            return;
+            return false;
         }
         worker_count++;
     }
+    return true;
+}
+
+static void workers_complain(void)
+{
+    const int count = aps_workers_threads();
+
+    aps_message(-1,
+                "cannot start a worker thread: long vectors are divided over "
+                "%d thread%s of this process; check the limit on threads",
+                count, aps_plural(count));
 }
 
 /* Makes a pass of several parts, with the workers. */
@@ -189,7 +197,6 @@ static void workers_share(size_t n, size_t length, size_t parts,
 {
     const uint64_t number = (atomic_load(&pass.ticket) >> 32) + 1;
 
-    workers_start();
     atomic_store_explicit(&pass.function, function, memory_order_relaxed);
     atomic_store_explicit(&pass.state, state, memory_order_relaxed);
     atomic_store_explicit(&pass.n, n, memory_order_relaxed);
@@ -215,17 +222,21 @@ bool aps_workers_divide(size_t n)
 void aps_workers_pass(size_t n, size_t unit, aps_pass_fn function, void *state)
 {
     size_t parts, length;
+    bool complete;
 
     if (!aps_workers_divide(n) || n <= unit ||
         atomic_flag_test_and_set_explicit(&busy, memory_order_acquire)) {
         function(state, 0, n);
         return;
     }
+    complete = workers_start();
     parts = aps_size_min(n / PART_MIN,
                          (size_t)atomic_load(&threads) * PARTS_OF_THREAD);
-    length = (n / parts + unit - 1) / unit * unit;
+    length = ((n - 1) / parts / unit + 1) * unit;
     workers_share(n, length, (n + length - 1) / length, function, state);
     atomic_flag_clear_explicit(&busy, memory_order_release);
+    if (!complete)
+        workers_complain();
 }
 
 void aps_workers_set(int count)

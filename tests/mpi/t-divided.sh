@@ -56,13 +56,12 @@ for nodes in 1 3; do
             -genv APSMPI_POLICY "$tmp/policy.yaml" \
             -genv APSMPI_TEST_NODES $nodes "$mpi/divided"
         same "threads $threads, nodes $nodes"
-        says "^apsmpi: threads: rank 0 divided long vectors over $threads " \
+        says "^apsmpi: threads: rank 0 has $threads " \
             $((threads > 1)) "threads $threads, nodes $nodes: the summary's line"
     done
 done
 
-# Rank 0 is bound to a core of its own, and has one thread; two other ranks
-# share the cores that there are.
+# Rank 0 is bound to one core, and has one thread; the other rank has all cores.
 if command -v taskset >/dev/null && [ "$(nproc)" -gt 1 ]; then
     write_policy auto >"$tmp/policy.yaml"
     core=$(taskset -pc $$ | sed 's/.*: *\([0-9]*\).*/\1/')
@@ -75,7 +74,7 @@ END
     run "threads auto" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
         -genv APSMPI_TEST_NODES 1 sh "$tmp/bound.sh" "$mpi/divided"
     mv "$tmp/stdout" "$tmp/auto"
-    says '^apsmpi: threads: rank 0 divided long vectors over 1 thread$' 1 \
+    says '^apsmpi: threads: rank 0 has 1 thread for long slices$' 1 \
         "threads auto: a rank on one core has one thread"
     write_policy 1 >"$tmp/policy.yaml"
     run "two ranks" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
