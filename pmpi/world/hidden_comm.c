@@ -108,10 +108,11 @@ static void world_tell_failure(int rank, int rc)
 static void world_set_threads(const struct aps_hidden_comm *world,
                               bool whole_job)
 {
-    const int threads = world->agreed.outcome == APS_AGREED_POLICY
-                            ? aps_policy_threads(aps_job()->policy)
-                            : 1;
+    int threads;
 
+    if (world->agreed.outcome != APS_AGREED_POLICY)
+        return;
+    threads = aps_policy_threads(aps_job()->policy);
     if (threads != APS_THREADS_AUTO)
         aps_workers_set(threads);
     else if (whole_job)
