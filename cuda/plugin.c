@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory backend. A verb uses the device's kernels; if that fails (no
- * memory left on the device, code for another one), and in formats that they do
- * not support, it transfers the floats through the host in pieces, with the
- * host's backend; the verb fails only if that fails, too.
+ * The memory backend. A verb uses the device's kernels. If that fails (no memory
+ * left on the device, code for another one), and in formats that they do not
+ * support, it transfers the floats through the host in pieces, with the host's
+ * backend. The verb fails only if that fails, too.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures the round-off of sums of gradients of 16 and 64 bits: types GRADIENTS.
+ * Measures the round-off where gradients of 16 and 64 bits are summed: types GRADIENTS.
  *
  * The native sum rounds each addition to the type, in the order of the simulator's
  * all-reduce (that of MPICH: recursive doubling). Prints the table as comments, and as
