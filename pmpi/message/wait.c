@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "message/fiber.h"
 #include "message/vcomm.h"
 
@@ -145,15 +146,6 @@ void aps_wait_set_ranks(int ranks, int cores)
 {
     if (ranks > cores)
         atomic_store_explicit(&crowded, 1, memory_order_relaxed);
-}
-
-static inline void wait_pause_core(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
 }
 
 /* MPICH declares the statuses as an array, and its MPI_STATUSES_IGNORE is the
@@ -374,7 +366,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
     for (int i = 0; i < spins; i++) {
         if (wait_reached(count, target, &now))
             return;
-        wait_pause_core();
+        aps_thread_relax();
     }
     if (!late)
         aps_wait_poll(comm);

@@ -145,14 +145,14 @@ reduction_find(const struct aps_reductions *reductions,
 static int reduction_agree(const struct aps_vcomm *vcomm,
                            enum aps_devices *devices, bool *divides)
 {
-    int lacks[3] = {!aps_device_is_expected(), !aps_device_mpi_is_aware(),
-                    aps_workers_threads() > 1};
-    const int rc = aps_agree_max(vcomm, 3, lacks);
+    int any[3] = {!aps_device_is_expected(), !aps_device_mpi_is_aware(),
+                  aps_workers_threads() > 1};
+    const int rc = aps_agree_max(vcomm, 3, any);
 
-    *devices = lacks[0]   ? APS_DEVICES_NONE
-               : lacks[1] ? APS_DEVICES_EXPECTED
-                          : APS_DEVICES_AWARE;
-    *divides = lacks[2];
+    *devices = any[0]   ? APS_DEVICES_NONE
+               : any[1] ? APS_DEVICES_EXPECTED
+                        : APS_DEVICES_AWARE;
+    *divides = any[2];
     return rc;
 }
 

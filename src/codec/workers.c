@@ -56,13 +56,6 @@ static struct {
     _Alignas(APS_CACHE_LINE) atomic_uint complete; /* parts */
 } pass;
 
-static inline void relax(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
-
 static bool workers_have_parts(void)
 {
     return (uint32_t)atomic_load(&pass.ticket) > 0;
@@ -98,7 +91,7 @@ static bool worker_spins(void)
         for (int i = 0; i < 16; i++) {
             if (workers_have_parts())
                 return true;
-            relax();
+            aps_thread_relax();
         }
     } while (aps_clock_ns(CLOCK_MONOTONIC) - begin < SPIN_NS);
     return false;
@@ -207,7 +200,7 @@ static void workers_share(size_t n, size_t length, size_t parts,
     function(state, 0, length);
     workers_make_parts();
     for (int looks = 0; atomic_load(&pass.complete) < parts - 1;) {
-        relax();
+        aps_thread_relax();
         if (++looks % LOOKS == 0)
             sched_yield();
     }
