@@ -16,9 +16,6 @@
 #include "base/size_min.h"
 #include "base/thread.h"
 
-/* Least elements of a part, which take about a microsecond. */
-#define PART_MIN ((size_t)8192)
-
 /* Parts of a pass for each thread: a thread that comes late, or that has lost
  * its core, gets fewer of them. */
 #define PARTS_OF_THREAD 2
@@ -208,7 +205,7 @@ static void workers_share(size_t n, size_t length, size_t parts,
 
 bool aps_workers_divide(size_t n)
 {
-    return n / PART_MIN > 1 &&
+    return n / APS_WORKERS_PART_MIN > 1 &&
            atomic_load_explicit(&threads, memory_order_relaxed) > 1;
 }
 
@@ -223,7 +220,7 @@ void aps_workers_pass(size_t n, size_t unit, aps_pass_fn function, void *state)
         return;
     }
     complete = workers_start();
-    parts = aps_size_min(n / PART_MIN,
+    parts = aps_size_min(n / APS_WORKERS_PART_MIN,
                          (size_t)atomic_load(&threads) * PARTS_OF_THREAD);
     length = ((n - 1) / parts / unit + 1) * unit;
     workers_share(n, length, (n + length - 1) / length, function, state);

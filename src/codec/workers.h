@@ -25,6 +25,9 @@ void aps_workers_set(int threads);
  * child. */
 int aps_workers_threads(void);
 
+/* Least elements of a part, which take about a microsecond. */
+#define APS_WORKERS_PART_MIN ((size_t)8192)
+
 /* True if a pass over n elements may have several parts. */
 bool aps_workers_divide(size_t n);
 

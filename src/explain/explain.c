@@ -29,6 +29,8 @@ static int explain(const struct aps_arguments *arguments,
     struct aps_range window = {0, 0};
     int status = APS_EXIT_OK;
 
+    if (cluster)
+        cluster->threads = aps_policy_threads(policy);
     if (!aps_policy_layers(policy) && (epochs || each_layer || type))
         return aps_problems_fail(arguments, APS_EXIT_FAILURE,
                                  "%s needs a layer table in the policy",

@@ -41,11 +41,12 @@ static void add_across(const struct aps_predicted_call *call, int groups,
     const double far = owned * (groups - 1) - near;
     const double part = slice / owners;
     const double bytes = aps_predict_block(call->plan, part);
+    const struct aps_predicted_call shared = aps_predict_shared(call, part);
 
-    offer->work += slice * call->rates.encode;
+    offer->work += slice * shared.rates.encode;
     aps_stage_send(offer, machine, bytes, far, near);
     turn->work +=
-        aps_predict_sum(call, groups, part) + part * call->rates.encode;
+        aps_predict_sum(&shared, groups, part) + part * shared.rates.encode;
     aps_stage_send(turn, machine, bytes, far, near);
 }
 
@@ -53,31 +54,33 @@ struct aps_prediction
 aps_predict_hierarchical(const struct aps_predicted_call *call)
 {
     const struct aps_machine *machine = call->machine;
-    const struct aps_codec_rates *rates = &call->rates;
     const bool exact = call->plan->node == APS_NODE_FP32;
     const int k = call->group;
     const int groups = aps_machine_ranks(machine) / k;
     enum { CONTRIBUTE, SUM, OFFER, TURN, COLLECT, STAGES };
     struct aps_stage stages[STAGES] = {{0}};
     struct aps_prediction all, agreement = {0, APS_BOUND_LATENCY};
+    struct aps_predicted_call shared;
+    const struct aps_codec_rates *rates = &shared.rates;
     double n, slice, chunks, floats, search = 0;
 
     if (k == 1)
         return aps_predict_direct(call);
     chunks = aps_predict_chunks(call, group_chunk(call->plan, k, groups), &n);
     slice = n / aps_predict_owners(call->plan, n, k);
+    shared = aps_predict_shared(call, slice);
     floats = sizeof(float) * machine->copy;
     stages[CONTRIBUTE].work = exact ? n * floats : n * rates->encode;
     stages[SUM].work = exact ? slice * (floats + (k - 1) * machine->add)
-                             : aps_predict_sum(call, k, slice);
+                             : aps_predict_sum(&shared, k, slice);
     if (groups > 1)
         add_across(call, groups, slice, &stages[OFFER], &stages[TURN]);
     else
         stages[SUM].work += slice * (exact ? floats : rates->encode);
     stages[COLLECT].work = n * (exact && groups == 1 ? floats : rates->decode);
-    stages[CONTRIBUTE].work += machine->mark + aps_predict_memory(call, n);
+    stages[CONTRIBUTE].work += machine->mark + aps_predict_memory(&shared, n);
     stages[SUM].work += machine->mark;
-    stages[COLLECT].work += machine->mark + aps_predict_memory(call, n);
+    stages[COLLECT].work += machine->mark + aps_predict_memory(&shared, n);
     if (groups > 1 && aps_scale_ops_of(&call->plan->scale)->agreed) {
         /* Agreement on the sums, for each chunk, while other chunks are
          * summed. */
@@ -88,8 +91,7 @@ aps_predict_hierarchical(const struct aps_predicted_call *call)
         stages[OFFER].latency += agreement.seconds;
     }
     if (!exact && aps_scale_ops_of(&call->plan->scale)->agreed)
-        search = (double)call->count * rates->magnitude + machine->mark +
-                 aps_predict_memory(call, (double)call->count);
+        search = aps_predict_search(call) + machine->mark;
     all = aps_stages_run(stages, STAGES, chunks,
                          aps_link_ahead(&machine->between, search));
     all.seconds += search;

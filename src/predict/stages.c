@@ -5,9 +5,14 @@
 
 #include <math.h>
 
+#include "codec/workers.h"
 #include "kernel/ops.h"
 #include "wire/pipeline_sizes.h"
 #include "wire/buffer_depth.h"
+
+/* Seconds in which threads that spin begin a pass and the last one ends it, by
+ * tests/bench/threads. */
+#define PASS 2e-6
 
 /* Size of a block's header; see pmpi/block/block.h. */
 #define HEADER 4
@@ -111,23 +116,49 @@ struct aps_prediction
 aps_predict_exponents(const struct aps_predicted_call *call, int ranks,
                       int per_host)
 {
+    const struct aps_stage search = {.work = aps_predict_search(call)};
     struct aps_prediction all = {0, APS_BOUND_LATENCY};
-    struct aps_stage search = {0};
 
     if (call->plan->format.self_scaled ||
         !aps_scale_ops_of(&call->plan->scale)->agreed)
         return all;
-    search.work = (double)call->count * call->rates.magnitude +
-                  aps_predict_memory(call, (double)call->count);
     return aps_prediction_add(
         aps_stages_run(&search, 1, 1, 0),
         aps_predict_agreement(call->machine, ranks, per_host));
 }
 
+struct aps_predicted_call
+aps_predict_shared(const struct aps_predicted_call *call, double n)
+{
+    const double threads =
+        fmin(call->threads, floor(n / (double)APS_WORKERS_PART_MIN));
+    struct aps_predicted_call shared = *call;
+    struct aps_codec_rates *rates = &shared.rates;
+
+    if (threads <= 1)
+        return shared;
+    shared.sharing = threads;
+    rates->magnitude = rates->magnitude / threads + PASS / n;
+    rates->encode = rates->encode / threads + PASS / n;
+    rates->decode = rates->decode / threads + PASS / n;
+    rates->add /= threads;
+    rates->round /= threads;
+    return shared;
+}
+
+double aps_predict_search(const struct aps_predicted_call *call)
+{
+    const double n = (double)call->count;
+    const struct aps_predicted_call shared = aps_predict_shared(call, n);
+
+    return n * shared.rates.magnitude + aps_predict_memory(&shared, n);
+}
+
 double aps_predict_memory(const struct aps_predicted_call *call, double n)
 {
     return n * sizeof(float) *
-           aps_machine_memory(call->machine, (double)call->count);
+           aps_machine_memory(call->machine, (double)call->count) /
+           fmax(call->sharing, 1);
 }
 
 double aps_predict_block(const struct aps_plan *plan, double n)

@@ -47,6 +47,17 @@ struct aps_prediction
 aps_predict_exponents(const struct aps_predicted_call *call, int ranks,
                       int per_host);
 
+/*
+ * Returns the call with the rates of passes over n values each, which the
+ * threads of a rank share (codec/workers.h). The memory is as fast for each of
+ * them.
+ */
+struct aps_predicted_call
+aps_predict_shared(const struct aps_predicted_call *call, double n);
+
+/* Returns the core seconds of the search for the call's greatest value. */
+double aps_predict_search(const struct aps_predicted_call *call);
+
 /* Returns the core seconds of reading or writing n values of the program's
  * vectors once, beyond those in caches. */
 double aps_predict_memory(const struct aps_predicted_call *call, double n);

@@ -298,6 +298,15 @@ void aps_cluster_print(const struct aps_cluster *cluster)
              machine->hosts, aps_plural((size_t)machine->hosts),
              machine->ranks_per_host,
              aps_plural((size_t)machine->ranks_per_host), rate, latency);
+    if (cluster->threads > 1)
+        snprintf(note + strlen(note), sizeof note - strlen(note),
+                 "%d threads share long slices of a rank, each on a core of "
+                 "its own. ",
+                 cluster->threads);
+    if (cluster->threads == APS_THREADS_AUTO)
+        snprintf(note + strlen(note), sizeof note - strlen(note),
+                 "A rank has one thread here, since only the job knows its "
+                 "binding (threads: auto). ");
     if (cluster->file)
         snprintf(note + strlen(note), sizeof note - strlen(note),
                  "All other costs were measured (%s, %d host%s, %d rank%s "

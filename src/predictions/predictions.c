@@ -17,6 +17,7 @@ static struct aps_predicted_call call_of(struct aps_cluster *cluster,
         .plan = plan,
         .rates = *aps_cluster_rates(cluster, &plan->format),
         .count = count,
+        .threads = cluster->threads,
         .group = group > 0 ? group : aps_predict_group(&cluster->machine, plan),
     };
 }

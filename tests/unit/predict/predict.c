@@ -70,6 +70,49 @@ static void is_near(double got, double wanted, double part, const char *name)
         diag("got %g, wanted %g", got, wanted);
 }
 
+/* Only work on values counts: one nanosecond for each value and pass. */
+static double work_of(const struct aps_plan *plan, size_t count, int group,
+                      int threads)
+{
+    const struct aps_machine machine = rate_alone(2, group, 1e18);
+    const struct aps_predicted_call call = {
+        .machine = &machine,
+        .plan = plan,
+        .rates = {1e-9, 1e-9, 1e-9, 1e-9, 1e-9},
+        .count = count,
+        .group = group,
+        .threads = threads};
+
+    return aps_predict(&call).seconds;
+}
+
+/*
+ * Two ranks. A rank searches n values, encodes n, decodes and adds and encodes n
+ * / 2, and decodes n: 4.5 n. Up to two threads share a slice of 16384 values, up
+ * to four a slice of 32768, and up to eight one of 65536. A pass takes 2 us more.
+ */
+static void test_threads(void)
+{
+    struct aps_plan plan = plan_of(APS_REDUCE_DIRECT, "e4m3");
+    const double n = 131072, p = 2e-6;
+
+    plan.scale.kind = APS_SCALE_APS;
+    is_near(work_of(&plan, 131072, 1, 1), 4.5e-9 * n, 1e-6, "one thread");
+    is_near(work_of(&plan, 131072, 1, 0), 4.5e-9 * n, 1e-6, "none: one thread");
+    is_near(work_of(&plan, 131072, 1, 2), 4.5e-9 * n / 2 + 7 * p, 1e-6,
+            "direct, two threads: half the time, and seven passes");
+    is_near(work_of(&plan, 131072, 1, 8), 4.5e-9 * n / 8 + 7 * p, 1e-6,
+            "direct, eight threads");
+    is_near(work_of(&plan, 131072, 1, 64),
+            1e-9 * n * (1 / 16. + 3.5 / 8) + 7 * p, 1e-6,
+            "direct, 64 threads: a part has 8192 values");
+    is_near(work_of(&plan, 16384, 1, 2), 1e-9 * 16384 * (.5 + 3.5) + p, 1e-6,
+            "direct: slices of 8192 values are not divided");
+    plan.rounding = APS_ROUND_STOCHASTIC;
+    is_near(work_of(&plan, 131072, 1, 2), 4.5e-9 * n / 2 + 25 * p, 1e-6,
+            "random rounding: messages of 16 Ki values, two parts each");
+}
+
 static void test_native(void)
 {
     const struct aps_machine slow = latency_alone(8, 1);
@@ -429,5 +472,6 @@ int main(void)
     test_owners();
     test_auto();
     test_groups();
+    test_threads();
     return done_testing();
 }
