@@ -26,8 +26,7 @@ struct aps_cluster {
     bool rate_given;  /* by an option */
     bool latency_given;
     double crowd; /* ranks per core */
-    int threads;  /* of each rank: those of the policy; APS_THREADS_AUTO
-                    counts as 1 */
+    int threads;  /* threads of a rank; APS_THREADS_AUTO counts as 1 */
     struct aps_clocked *clocked;       /* NULL before the first measurement */
     size_t counts[APS_CLUSTER_COUNTS]; /* for policies without a layer table */
     int count_count;

@@ -12,7 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/size_min.h"
 #include "codec/codec.h"
+#include "codec/workers.h"
 #include "ports.h"
 
 /* The linker's names of the wrapped functions. */
@@ -20,6 +22,8 @@ void __wrap_aps_codec_init(const struct aps_format *format,
                            struct aps_codec *codec);
 void __real_aps_codec_init(const struct aps_format *format,
                            struct aps_codec *codec);
+void __wrap_aps_workers_pass(size_t n, size_t unit, aps_pass_fn pass,
+                             void *state);
 struct aps_magnitude __wrap_aps_magnitude_of(const float *x, size_t n);
 struct aps_magnitude __real_aps_magnitude_of(const float *x, size_t n);
 int __wrap_PMPI_Isend(const void *bytes, int count, MPI_Datatype type, int to,
@@ -81,9 +85,37 @@ static void take(double seconds)
     local = model_clock() + seconds;
 }
 
+static bool shared;     /* threads share the pass under way */
+static double together; /* core time of that pass on all threads */
+
 void model_spend(size_t n, double rate)
 {
-    take((double)(n * sizeof(float)) / rate);
+    const double seconds = (double)(n * sizeof(float)) / rate;
+
+    if (shared) {
+        together += seconds;
+    } else {
+        take(seconds);
+        settle_if_far();
+    }
+}
+
+/* The threads of a pass take equal times. */
+void __wrap_aps_workers_pass(size_t n, size_t unit, aps_pass_fn pass,
+                             void *state)
+{
+    const size_t threads =
+        aps_size_min(n / APS_WORKERS_PART_MIN, (size_t)aps_workers_threads());
+
+    if (shared || !aps_workers_divide(n) || n <= unit) {
+        pass(state, 0, n);
+        return;
+    }
+    shared = true;
+    together = 0;
+    pass(state, 0, n);
+    shared = false;
+    take(together / (double)threads + MODEL_PASS);
     settle_if_far();
 }
 

@@ -55,6 +55,9 @@
 #define MODEL_TERNARY_PACK 19e9
 #define MODEL_TERNARY_DECODE 8.1e9
 
+/* Seconds in which the threads of a rank begin a pass together and end it. */
+#define MODEL_PASS 2e-6
+
 /* Seconds of a rank's own time for every message that it sends or receives. */
 #define MODEL_MESSAGE 0.5e-6
 

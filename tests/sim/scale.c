@@ -2,12 +2,12 @@
 /*
  * Simulated time over size:
  *
- *     scale GRADIENTS GBIT [--model] COUNT...
+ *     scale GRADIENTS GBIT [--model] [--threads N] COUNT...
  *
- * A row for each count: a native ring in FP32, and each reduction in 8 bits, on
- * the network of ports.h. Prints a table as comments, and as TAP that all ranks
- * hold the same bits. With --model nothing is computed, and arrays share
- * memory: then only the times are meaningful.
+ * Each rank has N (1) threads. A row for each count: a native ring in FP32, and each
+ * reduction in 8 bits, on the network of ports.h. Prints a table as comments, and as
+ * TAP that all ranks hold the same bits. With --model nothing is computed, and arrays
+ * share memory: then only the times are meaningful.
  */
 #include "config.h"
 
@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/workers.h"
 #include "model.h"
 #include "mpitap.h"
 #include "plans.h"
@@ -82,6 +83,10 @@ int main(int argc, char **argv)
     mpitap_begin();
     model_computes = argc <= first || strcmp(argv[first], "--model") != 0;
     first += model_computes ? 0 : 1;
+    if (argc > first + 1 && strcmp(argv[first], "--threads") == 0) {
+        aps_workers_set(atoi(argv[first + 1]));
+        first += 2;
+    }
     if (argc <= first)
         PMPI_Abort(MPI_COMM_WORLD, 2);
     for (int i = first; i < argc; i++) {

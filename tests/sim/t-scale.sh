@@ -3,7 +3,8 @@
 # Time over size on 256 simulated ranks, on the network of ports.h: the
 # reductions give the same bits on all ranks, and a simulation that computes
 # nothing gives the same times. The reduction that apsmpi explain expects
-# `reduce: auto` to take is the fastest, or at most a tenth slower.
+# `reduce: auto` to take is the fastest, or at most a tenth slower. Threads of
+# ranks save the time that explain predicts.
 . "${top_srcdir:-.}/tests/sim/simulate.sh"
 
 skip_without_simgrid
@@ -20,12 +21,13 @@ verdict()
     echo "$verdict $count - $name"
 }
 
-# run NODES RANKS [--model] COUNT...: leaves $tmp/tap, and the rows as $tmp/rows
+# run NODES RANKS GBIT [--model] [--threads N] COUNT...: leaves $tmp/tap, and the
+# rows as $tmp/rows
 run()
 {
-    nodes=$1 ranks=$2
-    shift 2
-    (over_size "$nodes" "$ranks" 10 "$@") >"$tmp/tap" || {
+    nodes=$1 ranks=$2 gbit=$3
+    shift 3
+    (over_size "$nodes" "$ranks" "$gbit" "$@") >"$tmp/tap" || {
         cat "$tmp/tap"
         echo "Bail out! no simulation of $nodes hosts with $ranks ranks"
         exit 1
@@ -56,21 +58,43 @@ is_fast()
     }'
 }
 
+# is_predicted FLOATS MS: explain's time of direct with four threads is near MS
+is_predicted()
+{
+    printf 'version: 1\nthreads: 4\n%s\n' \
+        'rules: [{format: e5m2, scale: aps, reduce: direct}]' >"$tmp/threads.yaml"
+    "$top_builddir/apsmpi" explain "$tmp/threads.yaml" --measured "$machine" \
+        --hosts 16 --ranks-per-host 1 --rate 100gbit --counts "$1" --json |
+        sed 's/.*"counts":\[{[^}]*"seconds":\([0-9.e-]*\).*/\1/' |
+        awk -v ms="$2" '{ off = 1e3 * $1 / ms; exit !(off > 0.85 && off < 1.15) }'
+}
+
 # shellcheck disable=SC2086
-run 4 8 $counts
+run 4 8 10 $counts
 cp "$tmp/rows" "$tmp/computed"
 verdict 'the same bits on all ranks' sh -c '! grep -q "^not ok" "$1"' sh "$tmp/tap"
 # shellcheck disable=SC2086
-run 4 8 --model $counts
+run 4 8 10 --model $counts
 verdict 'where nothing is computed: the same times' cmp "$tmp/computed" "$tmp/rows"
 verdict 'there are times' test -s "$tmp/rows"
 # shellcheck disable=SC2086
-run 32 8 --model $counts
+run 32 8 10 --model $counts
 while read -r row; do
     floats=${row%% *}
     name=$(chosen 32 8 "$floats")
     verdict "256 ranks, $floats floats: explain's choice ($name) is fast" \
         is_fast "$row" "$name"
+done <"$tmp/rows"
+# Threads share the slices of messages: 262144 values of 16 ranks have short slices.
+run 16 1 100 --threads 4 262144 524288
+verdict 'four threads: the same bits on all ranks' \
+    sh -c '! grep -q "^not ok" "$1"' sh "$tmp/tap"
+cp "$tmp/rows" "$tmp/computed"
+run 16 1 100 --model --threads 4 262144 524288
+verdict '... where nothing is computed: the same times' \
+    cmp "$tmp/computed" "$tmp/rows"
+while read -r floats _ seconds _; do
+    verdict "... $floats floats: as explain predicts" is_predicted "$floats" "$seconds"
 done <"$tmp/rows"
 echo "1..$count"
 exit $result

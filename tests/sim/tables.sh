@@ -3,7 +3,7 @@
 # make sim: the tables of tests/sim/README.md, on 256 simulated ranks.
 #
 # COUNT is the number of values of the times (default 256 Ki). TABLES names some
-# of them: roundoff, times, scale, compressors. Leaves the times of compressors
+# of them: roundoff, times, scale, threads, compressors. Leaves the times of compressors
 # as tests/sim/compressors.csv in the build directory.
 . "${top_srcdir:-.}/tests/sim/simulate.sh"
 . "${top_srcdir:-.}/tests/sim/compressors.sh"
@@ -33,10 +33,11 @@ wanted()
     esac
 }
 
-# scale HOSTS RANKS GBIT COUNT...
+# scale HOSTS RANKS GBIT [--threads N] COUNT...
 scale()
 {
     title="Time over size, hosts and ranks of each: $1 $2, $3 Gbit/s:"
+    [ "$4" != --threads ] || title="$title threads: $5"
     hosts=$1 ranks=$2 gbit=$3
     shift 3
     echo "$title"
@@ -94,6 +95,11 @@ resnet50=$(cd "$top_srcdir" && pwd)/config/layers/resnet50-layers.csv
         scale 256 1 $gbit 1024 16384 262144 4194304
         scale 128 8 $gbit 16384 1048576
         scale 1024 1 $gbit 16384 1048576
+    done
+    for gbit in 100 400; do
+        for threads in 1 2 4 8; do
+            ! wanted threads || scale 16 1 $gbit --threads $threads 4194304 26843546
+        done
     done
     for shape in '256 1' '32 8'; do
         wanted compressors || continue
