@@ -188,8 +188,8 @@ static bool accumulate_by_codec(const struct aps_wire *wire, int count,
     if (!codec->sum ||
         !accumulate_tell_codec(wire, count, blocks, stride, summands))
         return false;
-    aps_workers_pass(n, aps_divided_unit(codec), accumulate_pass_by_codec,
-                     &pass);
+    aps_workers_pass(n, count, aps_divided_unit(codec),
+                     accumulate_pass_by_codec, &pass);
     if (atomic_load(&pass.failed))
         return false;
     if (magnitude)
@@ -238,8 +238,8 @@ static bool accumulate_encode_by_codec(const struct aps_wire *wire, int count,
         aps_scale_ops_of(&wire->scale)->per_block || !meta.scaling.bounded ||
         !accumulate_tell_codec(wire, count, blocks, stride, summands))
         return false;
-    aps_workers_pass(sum.n, aps_divided_unit(codec), accumulate_pass_encode,
-                     &pass);
+    aps_workers_pass(sum.n, count, aps_divided_unit(codec),
+                     accumulate_pass_encode, &pass);
     if (atomic_load(&pass.failed))
         return false;
     magnitude = aps_divided_magnitude_get(&pass.magnitude);
@@ -343,8 +343,8 @@ void aps_accumulate(const struct aps_wire *wire, int count,
 
     if (accumulate_by_codec(wire, count, blocks, stride, n, sum, magnitude))
         return;
-    aps_workers_pass(n, aps_block_part_max(wire), accumulate_pass_by_tiles,
-                     &pass);
+    aps_workers_pass(n, count, aps_block_part_max(wire),
+                     accumulate_pass_by_tiles, &pass);
     if (magnitude)
         *magnitude = aps_divided_magnitude_get(&pass.magnitude);
 }

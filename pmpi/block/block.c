@@ -9,6 +9,7 @@
 
 #include "base/cache.h"
 #include "codec/divided.h"
+#include "codec/workers.h"
 #include "number/draw.h"
 
 bool aps_wire_has_own_blocks(const struct aps_wire *wire)
@@ -288,6 +289,7 @@ void aps_blocks_begin(struct aps_blocks *blocks, const struct aps_wire *wire,
 {
     blocks->wire = wire;
     blocks->cost = cost;
+    blocks->shared = false;
     blocks->count = 0;
 }
 
@@ -311,7 +313,7 @@ void aps_blocks_encode(struct aps_blocks *blocks, const struct aps_block *block,
     const struct aps_wire *wire = blocks->wire;
     size_t i;
 
-    if (!block->memory->run) {
+    if (!block->memory->run && !blocks->shared) {
         aps_cost_note(blocks->cost, aps_block_encode(wire, block, to));
         return;
     }
@@ -363,6 +365,13 @@ static void blocks_run_encodes(struct aps_blocks *blocks)
     }
 }
 
+static void blocks_decode_step(const struct aps_memory *memory,
+                               const struct aps_device_step *step)
+{
+    aps_divided_decode(memory, step->codec, step->wire, step->n, step->scaling,
+                       step->flags, step->x);
+}
+
 void aps_blocks_decode(struct aps_blocks *blocks,
                        const struct aps_memory *memory,
                        const unsigned char *block, size_t n, void *x)
@@ -374,14 +383,12 @@ void aps_blocks_decode(struct aps_blocks *blocks,
     step.wire =
         (unsigned char *)(uintptr_t)block + aps_block_header_bytes(wire);
     step.scaling = aps_block_scaling(wire, block, &step.flags);
-    if (!memory->run) {
-        if (wire->streams && memory == &aps_memory_host)
-            step.flags |= APS_DECODE_STREAM;
-        aps_divided_decode(memory, step.codec, step.wire, n, step.scaling,
-                           step.flags, x);
-        return;
-    }
-    (void)blocks_push(blocks, memory, step);
+    if (!memory->run && wire->streams && memory == &aps_memory_host)
+        step.flags |= APS_DECODE_STREAM;
+    if (memory->run || blocks->shared)
+        (void)blocks_push(blocks, memory, step);
+    else
+        blocks_decode_step(memory, &step);
 }
 
 void aps_blocks_decode_slices(struct aps_blocks *blocks,
@@ -401,9 +408,37 @@ void aps_blocks_decode_slices(struct aps_blocks *blocks,
     }
 }
 
+/* Carries out queued steps [begin, begin + n), whose values the host reads. The
+ * exponents of encodes go to their scalings. */
+static void blocks_make(void *state, size_t begin, size_t n)
+{
+    struct aps_blocks *blocks = state;
+
+    for (size_t i = begin; i < begin + n; i++) {
+        struct aps_device_step *step = &blocks->steps[i];
+
+        if (step->verb == APS_DEVICE_ENCODE)
+            step->scaling.exponent = aps_block_encode(
+                blocks->wire, &blocks->values[i], blocks->to[i]);
+        else
+            blocks_decode_step(blocks->memory, step);
+    }
+}
+
+/* The threads of this rank share the queued steps. */
+static void blocks_share(struct aps_blocks *blocks)
+{
+    aps_workers_list(blocks->count, blocks_make, blocks);
+    for (size_t i = 0;
+         i < blocks->count && blocks->steps[0].verb == APS_DEVICE_ENCODE; i++)
+        aps_cost_note(blocks->cost, blocks->steps[i].scaling.exponent);
+}
+
 void aps_blocks_run(struct aps_blocks *blocks)
 {
-    if (blocks->count > 0 && blocks->steps[0].verb == APS_DEVICE_ENCODE)
+    if (blocks->count > 0 && !blocks->memory->run)
+        blocks_share(blocks);
+    else if (blocks->count > 0 && blocks->steps[0].verb == APS_DEVICE_ENCODE)
         blocks_run_encodes(blocks);
     else if (blocks->count > 0)
         blocks->memory->run(blocks->steps, blocks->count);

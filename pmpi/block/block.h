@@ -207,13 +207,15 @@ void aps_block_decode(const struct aps_wire *wire,
 /*
  * Blocks in host memory that are encoded together, or decoded together. Blocks
  * whose values lie in a GPU's memory share one wait (struct aps_memory: run).
- * If the memory has no such verb, like host memory, each block is done at once.
+ * If the memory has no such verb, like host memory, each block is done at once,
+ * unless `shared`: then the threads of a rank share the blocks of a run.
  * aps_blocks_run does all queued blocks, and runs when *blocks is full, too.
  * Values and bytes must stay until then.
  */
 struct aps_blocks {
     const struct aps_wire *wire;
     struct aps_cost *cost; /* counts the encoded blocks */
+    bool shared;           /* set after aps_blocks_begin */
     /* number of queued blocks, which have one verb and one memory */
     size_t count;
     struct aps_device_step steps[APS_DEVICE_STEPS];

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "codec/workers.h"
+
 /* Blocks of one message begin at multiples of this number of bytes, because
  * their headers are read and written as integers. */
 #define BLOCK_UNIT 4
@@ -269,6 +271,7 @@ void aps_chunk_decode(const struct aps_chunk *chunk,
                       struct aps_blocks *blocks)
 {
     aps_blocks_begin(blocks, wire, NULL);
+    blocks->shared = aps_workers_prefer_list((size_t)parts, chunk->elements);
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
         const unsigned char *from = chunk->blocks + piece->offset;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "block/accumulate.h"
+#include "codec/workers.h"
 #include "reduce/direct_devices.h"
 #include "cut/exponent.h"
 #include "cut/exchange.h"
@@ -246,13 +247,17 @@ int aps_direct_send_contributions(struct aps_direct *direct,
         &direct_scratch_of(direct, wire)->blocks[turn];
     const struct shape shape = {chunk, wire, direct->size};
     const size_t stride = aps_chunk_scratch_stride(chunk);
-    const bool together = !wire->device && aps_chunk_waits_for_gpu(chunk);
+    const bool shared =
+        aps_workers_prefer_list((size_t)direct->size, chunk->elements);
+    const bool together =
+        !wire->device && (shared || aps_chunk_waits_for_gpu(chunk));
 
     aps_exchange_receive_alike(&slot->contributions, blocks->incoming, stride,
                                direct_slice_bytes(&shape, direct->rank));
     aps_exchange_receive(&slot->results, chunk->blocks, chunk->stride,
                          direct_slice_bytes, &shape);
     aps_blocks_begin(&direct->waiting, wire, cost);
+    direct->waiting.shared = shared;
     if (wire->device && direct->outcome == MPI_SUCCESS)
         aps_direct_devices_encode(direct->steps, wire, chunk, blocks->outgoing,
                                   blocks->incoming, cost);

@@ -71,7 +71,7 @@ struct aps_magnitude aps_divided_magnitude(const struct aps_memory *memory,
 
     if (!divided_is(memory, x, n))
         return memory->magnitude(x, n);
-    aps_workers_pass(n, UNIT, divided_measure, &of);
+    aps_workers_pass(n, 1, UNIT, divided_measure, &of);
     return aps_divided_magnitude_get(&of.magnitude);
 }
 
@@ -102,7 +102,7 @@ unsigned aps_divided_encode(const struct aps_memory *memory,
 
     if (!divided_is(memory, x, n))
         return memory->encode_stats(codec, x, n, scaling, options, wire, NULL);
-    aps_workers_pass(n, aps_divided_unit(codec), divided_encode, &of);
+    aps_workers_pass(n, 1, aps_divided_unit(codec), divided_encode, &of);
     return atomic_load(&of.markers);
 }
 
@@ -128,7 +128,7 @@ void aps_divided_decode(const struct aps_memory *memory,
                          .flags = flags};
 
     if (divided_is(memory, x, n))
-        aps_workers_pass(n, aps_divided_unit(codec), divided_decode, &of);
+        aps_workers_pass(n, 1, aps_divided_unit(codec), divided_decode, &of);
     else
         memory->decode(codec, wire, n, scaling, flags, x);
 }

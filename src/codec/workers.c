@@ -209,24 +209,44 @@ bool aps_workers_divide(size_t n)
            atomic_load_explicit(&threads, memory_order_relaxed) > 1;
 }
 
-void aps_workers_pass(size_t n, size_t unit, aps_pass_fn function, void *state)
+bool aps_workers_prefer_list(size_t count, size_t n)
+{
+    return count > 1 && n < APS_WORKERS_PASS_MIN &&
+           aps_workers_divide(count * n);
+}
+
+/* Makes elements [0, n) in at most `most` parts, which begin at multiples of
+ * `unit`. */
+static void workers_divide(size_t n, size_t most, size_t unit,
+                           aps_pass_fn function, void *state)
 {
     size_t parts, length;
     bool complete;
 
-    if (!aps_workers_divide(n) || n <= unit ||
+    if (n <= unit || most <= 1 || atomic_load(&threads) <= 1 ||
         atomic_flag_test_and_set_explicit(&busy, memory_order_acquire)) {
         function(state, 0, n);
         return;
     }
     complete = workers_start();
-    parts = aps_size_min(n / APS_WORKERS_PART_MIN,
-                         (size_t)atomic_load(&threads) * PARTS_OF_THREAD);
+    parts = aps_size_min(most, (size_t)atomic_load(&threads) * PARTS_OF_THREAD);
     length = ((n - 1) / parts / unit + 1) * unit;
     workers_share(n, length, (n + length - 1) / length, function, state);
     atomic_flag_clear_explicit(&busy, memory_order_release);
     if (!complete)
         workers_complain();
+}
+
+void aps_workers_pass(size_t n, int arrays, size_t unit, aps_pass_fn function,
+                      void *state)
+{
+    workers_divide(n, n * (size_t)arrays / APS_WORKERS_PART_MIN, unit, function,
+                   state);
+}
+
+void aps_workers_list(size_t count, aps_pass_fn function, void *state)
+{
+    workers_divide(count, count, 1, function, state);
 }
 
 void aps_workers_set(int count)

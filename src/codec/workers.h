@@ -25,19 +25,30 @@ void aps_workers_set(int threads);
  * child. */
 int aps_workers_threads(void);
 
-/* Least elements of a part, which take about a microsecond. */
-#define APS_WORKERS_PART_MIN ((size_t)8192)
+/* Least elements of a part, which take some microseconds, as long as it takes the
+ * threads to meet; and those of a pass that threads rather share than a list. */
+#define APS_WORKERS_PART_MIN ((size_t)16384)
+#define APS_WORKERS_PASS_MIN ((size_t)65536)
 
 /* True if a pass over n elements may have several parts. */
 bool aps_workers_divide(size_t n);
+
+/* True if the threads had better share a list of `count` passes over n elements
+ * each (aps_workers_list) than each of them. */
+bool aps_workers_prefer_list(size_t count, size_t n);
 
 /* Makes a part of a pass: elements [begin, begin + n). Parts are made at the
  * same time, in the library's floating-point environment (base/fpenv.h). */
 typedef void (*aps_pass_fn)(void *state, size_t begin, size_t n);
 
-/* Makes a pass over [0, n), in parts that begin at multiples of `unit`
- * elements; in a single part if n is small. Returns after all parts. */
-void aps_workers_pass(size_t n, size_t unit, aps_pass_fn pass, void *state);
+/* Makes a pass over [0, n) of `arrays` arrays, in parts that begin at multiples of
+ * `unit` elements; in a single part if there are few elements. Returns after all
+ * parts. */
+void aps_workers_pass(size_t n, int arrays, size_t unit, aps_pass_fn pass,
+                      void *state);
+
+/* Makes items [0, count) of a list, each by one thread. Returns after all. */
+void aps_workers_list(size_t count, aps_pass_fn items, void *state);
 
 /* Ends the workers, after the pass that they are in. The next pass starts them
  * again. */

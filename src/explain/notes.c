@@ -214,9 +214,10 @@ void aps_threads_note(const struct aps_policy *policy, FILE *stream)
     if (threads != APS_THREADS_AUTO)
         snprintf(number, sizeof number, "%d", threads);
     snprintf(note, sizeof note,
-             "threads: slices of messages in host memory of 16384 values and "
-             "more are encoded, summed and decoded by several threads of a "
-             "rank at a time: %s. The results do not depend on the number.",
+             "threads: slices of messages in host memory are encoded, summed "
+             "and decoded by several threads of a rank at a time: %s. A thread "
+             "gets 16384 values or more. The results do not depend on the "
+             "number.",
              number);
     aps_command_note(note, stream);
 }

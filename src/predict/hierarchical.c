@@ -41,7 +41,7 @@ static void add_across(const struct aps_predicted_call *call, int groups,
     const double far = owned * (groups - 1) - near;
     const double part = slice / owners;
     const double bytes = aps_predict_block(call->plan, part);
-    const struct aps_predicted_call shared = aps_predict_shared(call, part);
+    const struct aps_predicted_call shared = aps_predict_shared(call, 1, part);
 
     offer->work += slice * shared.rates.encode;
     aps_stage_send(offer, machine, bytes, far, near);
@@ -68,7 +68,7 @@ aps_predict_hierarchical(const struct aps_predicted_call *call)
         return aps_predict_direct(call);
     chunks = aps_predict_chunks(call, group_chunk(call->plan, k, groups), &n);
     slice = n / aps_predict_owners(call->plan, n, k);
-    shared = aps_predict_shared(call, slice);
+    shared = aps_predict_shared(call, 1, slice);
     floats = sizeof(float) * machine->copy;
     stages[CONTRIBUTE].work = exact ? n * floats : n * rates->encode;
     stages[SUM].work = exact ? slice * (floats + (k - 1) * machine->add)

@@ -128,19 +128,23 @@ aps_predict_exponents(const struct aps_predicted_call *call, int ranks,
 }
 
 struct aps_predicted_call
-aps_predict_shared(const struct aps_predicted_call *call, double n)
+aps_predict_shared(const struct aps_predicted_call *call, double count,
+                   double n)
 {
-    const double threads =
-        fmin(call->threads, floor(n / (double)APS_WORKERS_PART_MIN));
+    const double part = (double)APS_WORKERS_PART_MIN;
+    const bool list = count > 1 && n < (double)APS_WORKERS_PASS_MIN &&
+                      floor(count * n / part) > 1;
+    const double threads = fmin(call->threads, list ? count : floor(n / part));
+    const double together = list ? count * n : n; /* values of a pass */
     struct aps_predicted_call shared = *call;
     struct aps_codec_rates *rates = &shared.rates;
 
     if (threads <= 1)
         return shared;
     shared.sharing = threads;
-    rates->magnitude = rates->magnitude / threads + PASS / n;
-    rates->encode = rates->encode / threads + PASS / n;
-    rates->decode = rates->decode / threads + PASS / n;
+    rates->magnitude = rates->magnitude / threads + PASS / together;
+    rates->encode = rates->encode / threads + PASS / together;
+    rates->decode = rates->decode / threads + PASS / together;
     rates->add /= threads;
     rates->round /= threads;
     return shared;
@@ -149,7 +153,7 @@ aps_predict_shared(const struct aps_predicted_call *call, double n)
 double aps_predict_search(const struct aps_predicted_call *call)
 {
     const double n = (double)call->count;
-    const struct aps_predicted_call shared = aps_predict_shared(call, n);
+    const struct aps_predicted_call shared = aps_predict_shared(call, 1, n);
 
     return n * shared.rates.magnitude + aps_predict_memory(&shared, n);
 }

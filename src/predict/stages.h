@@ -48,12 +48,13 @@ aps_predict_exponents(const struct aps_predicted_call *call, int ranks,
                       int per_host);
 
 /*
- * Returns the call with the rates of passes over n values each, which the
- * threads of a rank share (codec/workers.h). The memory is as fast for each of
- * them.
+ * Returns the call with the rates of `count` passes over n values each, one after
+ * the other, which the threads of a rank share (codec/workers.h): each of them, or
+ * all as a list. The memory is as fast for each thread.
  */
 struct aps_predicted_call
-aps_predict_shared(const struct aps_predicted_call *call, double n);
+aps_predict_shared(const struct aps_predicted_call *call, double count,
+                   double n);
 
 /* Returns the core seconds of the search for the call's greatest value. */
 double aps_predict_search(const struct aps_predicted_call *call);

@@ -12,7 +12,7 @@ static struct aps_predicted_call call_of(struct aps_cluster *cluster,
                                          const struct aps_plan *plan,
                                          size_t count, int group)
 {
-    return (struct aps_predicted_call){
+    struct aps_predicted_call call = {
         .machine = &cluster->machine,
         .plan = plan,
         .rates = *aps_cluster_rates(cluster, &plan->format),
@@ -20,6 +20,11 @@ static struct aps_predicted_call call_of(struct aps_cluster *cluster,
         .threads = cluster->threads,
         .group = group > 0 ? group : aps_predict_group(&cluster->machine, plan),
     };
+
+    /* Each block is searched before it is encoded. */
+    if (aps_scale_ops_of(&plan->scale)->per_block)
+        call.rates.encode += call.rates.magnitude;
+    return call;
 }
 
 struct aps_predicted aps_predicted_of(struct aps_cluster *cluster,

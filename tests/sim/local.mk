@@ -91,7 +91,7 @@ EXTRA_DIST += $(sim_headers) \
 
 # Functions for which model.c is between the reductions and their callees.
 SIM_WRAP = -Wl,--wrap=aps_codec_init,--wrap=aps_magnitude_of \
-	-Wl,--wrap=aps_workers_pass \
+	-Wl,--wrap=aps_workers_pass,--wrap=aps_workers_list \
 	-Wl,--wrap=PMPI_Isend,--wrap=PMPI_Irecv,--wrap=PMPI_Test \
 	-Wl,--wrap=PMPI_Iallreduce,--wrap=PMPI_Ibcast \
 	-Wl,--wrap=smpi_clock_gettime,--wrap=smpi_getpid \

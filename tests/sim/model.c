@@ -22,8 +22,9 @@ void __wrap_aps_codec_init(const struct aps_format *format,
                            struct aps_codec *codec);
 void __real_aps_codec_init(const struct aps_format *format,
                            struct aps_codec *codec);
-void __wrap_aps_workers_pass(size_t n, size_t unit, aps_pass_fn pass,
-                             void *state);
+void __wrap_aps_workers_pass(size_t n, int arrays, size_t unit,
+                             aps_pass_fn pass, void *state);
+void __wrap_aps_workers_list(size_t count, aps_pass_fn items, void *state);
 struct aps_magnitude __wrap_aps_magnitude_of(const float *x, size_t n);
 struct aps_magnitude __real_aps_magnitude_of(const float *x, size_t n);
 int __wrap_PMPI_Isend(const void *bytes, int count, MPI_Datatype type, int to,
@@ -100,14 +101,13 @@ void model_spend(size_t n, double rate)
     }
 }
 
-/* The threads of a pass take equal times. */
-void __wrap_aps_workers_pass(size_t n, size_t unit, aps_pass_fn pass,
-                             void *state)
+/* The threads of a pass take equal times, in at most `parts` parts. */
+static void pass_together(size_t n, size_t parts, size_t unit, aps_pass_fn pass,
+                          void *state)
 {
-    const size_t threads =
-        aps_size_min(n / APS_WORKERS_PART_MIN, (size_t)aps_workers_threads());
+    const size_t threads = aps_size_min(parts, (size_t)aps_workers_threads());
 
-    if (shared || !aps_workers_divide(n) || n <= unit) {
+    if (shared || threads <= 1 || n <= unit) {
         pass(state, 0, n);
         return;
     }
@@ -117,6 +117,18 @@ void __wrap_aps_workers_pass(size_t n, size_t unit, aps_pass_fn pass,
     shared = false;
     take(together / (double)threads + MODEL_PASS);
     settle_if_far();
+}
+
+void __wrap_aps_workers_pass(size_t n, int arrays, size_t unit,
+                             aps_pass_fn pass, void *state)
+{
+    pass_together(n, n * (size_t)arrays / APS_WORKERS_PART_MIN, unit, pass,
+                  state);
+}
+
+void __wrap_aps_workers_list(size_t count, aps_pass_fn items, void *state)
+{
+    pass_together(count, count, 1, items, state);
 }
 
 /* Returns the codec without the model, of the format that was requested last. */

@@ -2,12 +2,13 @@
 /*
  * Simulated time over size:
  *
- *     scale GRADIENTS GBIT [--model] [--threads N] COUNT...
+ *     scale GRADIENTS GBIT [--model] [--tight] [--threads N] COUNT...
  *
  * Each rank has N (1) threads. A row for each count: a native ring in FP32, and each
  * reduction in 8 bits, on the network of ports.h. Prints a table as comments, and as
  * TAP that all ranks hold the same bits. With --model nothing is computed, and arrays
- * share memory: then only the times are meaningful.
+ * share memory: then only the times are meaningful. The scale is aps, or with --tight
+ * that of each block.
  */
 #include "config.h"
 
@@ -26,6 +27,7 @@
 enum { DIRECT, HIERARCHICAL, RING, KINDS };
 
 static float *in, *out; /* [count] */
+static enum aps_scale_kind scale = APS_SCALE_APS;
 
 /* COLLECTIVE. Returns the seconds from the start of the last rank to the end of
  * the last rank; without a plan of a native ring. */
@@ -48,16 +50,16 @@ static double time_once(struct aps_reductions *reductions,
 /* COLLECTIVE. */
 static void measure(struct aps_reductions *reductions, size_t count)
 {
-    const struct aps_plan plans[KINDS] = {[DIRECT] = plan_direct(),
-                                          [HIERARCHICAL] = plan_hierarchical(),
-                                          [RING] =
-                                              plan_ring(APS_ACCUMULATE_FORMAT)};
+    struct aps_plan plans[KINDS] = {[DIRECT] = plan_direct(),
+                                    [HIERARCHICAL] = plan_hierarchical(),
+                                    [RING] = plan_ring(APS_ACCUMULATE_FORMAT)};
     const double native = time_once(reductions, NULL, count);
     double seconds[KINDS];
 
     for (int i = 0; i < KINDS; i++) {
         char name[64];
 
+        plans[i].scale.kind = scale;
         plan_prepare(reductions, &plans[i]);
         seconds[i] = time_once(reductions, &plans[i], count);
         ok_all(!model_computes || same_on_all(out, count * sizeof *out),
@@ -81,12 +83,13 @@ int main(int argc, char **argv)
 
     MPI_Init(&argc, &argv);
     mpitap_begin();
-    model_computes = argc <= first || strcmp(argv[first], "--model") != 0;
-    first += model_computes ? 0 : 1;
-    if (argc > first + 1 && strcmp(argv[first], "--threads") == 0) {
-        aps_workers_set(atoi(argv[first + 1]));
-        first += 2;
-    }
+    for (; argc > first && argv[first][0] == '-'; first++)
+        if (strcmp(argv[first], "--model") == 0)
+            model_computes = false;
+        else if (strcmp(argv[first], "--tight") == 0)
+            scale = APS_SCALE_APS_TIGHT;
+        else if (argc > ++first)
+            aps_workers_set(atoi(argv[first]));
     if (argc <= first)
         PMPI_Abort(MPI_COMM_WORLD, 2);
     for (int i = first; i < argc; i++) {

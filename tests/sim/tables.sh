@@ -33,11 +33,10 @@ wanted()
     esac
 }
 
-# scale HOSTS RANKS GBIT [--threads N] COUNT...
+# scale HOSTS RANKS GBIT [--tight] [--threads N] COUNT...
 scale()
 {
-    title="Time over size, hosts and ranks of each: $1 $2, $3 Gbit/s:"
-    [ "$4" != --threads ] || title="$title threads: $5"
+    title="Time over size, hosts and ranks of each: $1 $2, $3 Gbit/s; $*:"
     hosts=$1 ranks=$2 gbit=$3
     shift 3
     echo "$title"
@@ -97,8 +96,11 @@ resnet50=$(cd "$top_srcdir" && pwd)/config/layers/resnet50-layers.csv
         scale 1024 1 $gbit 16384 1048576
     done
     for gbit in 100 400; do
-        for threads in 1 2 4 8; do
-            ! wanted threads || scale 16 1 $gbit --threads $threads 4194304 26843546
+        for tight in '' --tight; do
+            for threads in 1 2 4 8; do
+                ! wanted threads || scale 16 1 $gbit $tight --threads $threads \
+                    262144 4194304 26843546
+            done
         done
     done
     for shape in '256 1' '32 8'; do

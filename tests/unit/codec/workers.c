@@ -52,7 +52,7 @@ static bool passes(struct marks *marks, size_t n, size_t unit)
     memset(marks, 0, sizeof *marks);
     marks->unit = unit;
     marks->caller = pthread_self();
-    aps_workers_pass(n, unit, mark, marks);
+    aps_workers_pass(n, 1, unit, mark, marks);
     right = !atomic_load(&marks->wrong);
     for (size_t i = 0; i < N; i++)
         right &= marks->times[i] == (i < n);
@@ -61,8 +61,8 @@ static bool passes(struct marks *marks, size_t n, size_t unit)
 
 static bool all_pass(struct marks *marks)
 {
-    static const size_t sizes[] = {0,     1,     4096,  8191,   8192,
-                                   10000, 16384, 65537, 262144, N};
+    static const size_t sizes[] = {0,     1,     4096,  16384,  32767,
+                                   32768, 40000, 65537, 262144, N};
     static const size_t units[] = {1, 64, 4032, 4096, SIZE_MAX};
     bool right = true;
 
@@ -92,6 +92,32 @@ static void test_counts(void)
     ok(all_pass(&marks), "after a stop they start again");
     usleep(10000);
     ok(all_pass(&marks), "after a pause they wake up");
+}
+
+static void test_lists(void)
+{
+    static const size_t counts[] = {0, 1, 2, 3, 16, 1000};
+    bool right = true;
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        memset(&marks, 0, sizeof marks);
+        marks.unit = 1;
+        marks.caller = pthread_self();
+        aps_workers_list(counts[i], mark, &marks);
+        right &= !atomic_load(&marks.wrong);
+        for (size_t k = 0; k < N; k++)
+            right &= marks.times[k] == (k < counts[i]);
+    }
+    ok(right, "each item of a list is made once");
+    ok(!aps_workers_prefer_list(1, 32768) &&
+           !aps_workers_prefer_list(2, 8192) &&
+           aps_workers_prefer_list(2, 16384) &&
+           aps_workers_prefer_list(64, 512) &&
+           !aps_workers_prefer_list(16, 65536),
+       "short passes are a list, long ones are divided");
+    aps_workers_set(1);
+    ok(!aps_workers_prefer_list(16, 16384), "... by one thread they are not");
+    aps_workers_set(2);
 }
 
 static void *call(void *state)
@@ -128,7 +154,7 @@ static void test_environment(void)
 {
     aps_workers_stop();
     fesetround(FE_UPWARD);
-    aps_workers_pass(1000, 1, mark, &marks);
+    aps_workers_pass(1000, 1, 1, mark, &marks);
     (void)passes(&marks, N, 64);
     fesetround(FE_TONEAREST);
     usleep(1000);
@@ -191,6 +217,7 @@ int main(void)
        "if the system gives no thread, the caller is alone");
 #endif
     test_counts();
+    test_lists();
     test_callers();
     test_environment();
     test_forks();

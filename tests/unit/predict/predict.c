@@ -71,46 +71,48 @@ static void is_near(double got, double wanted, double part, const char *name)
 }
 
 /* Only work on values counts: one nanosecond for each value and pass. */
-static double work_of(const struct aps_plan *plan, size_t count, int group,
+static double work_of(const struct aps_plan *plan, int hosts, size_t count,
                       int threads)
 {
-    const struct aps_machine machine = rate_alone(2, group, 1e18);
+    const struct aps_machine machine = rate_alone(hosts, 1, 1e18);
     const struct aps_predicted_call call = {
         .machine = &machine,
         .plan = plan,
         .rates = {1e-9, 1e-9, 1e-9, 1e-9, 1e-9},
         .count = count,
-        .group = group,
+        .group = 1,
         .threads = threads};
 
     return aps_predict(&call).seconds;
 }
 
 /*
- * Two ranks. A rank searches n values, encodes n, decodes and adds and encodes n
- * / 2, and decodes n: 4.5 n. Up to two threads share a slice of 16384 values, up
- * to four a slice of 32768, and up to eight one of 65536. A pass takes 2 us more.
+ * A rank of two searches n values, encodes n, decodes and adds and encodes n / 2,
+ * and decodes n: 4.5 n. A part of a pass has 16384 values, of all vectors that are
+ * added. A pass takes 2 us more, half of them if it adds two vectors. Passes over less
+ * than 65536 values are a list.
  */
 static void test_threads(void)
 {
     struct aps_plan plan = plan_of(APS_REDUCE_DIRECT, "e4m3");
-    const double n = 131072, p = 2e-6;
+    const double n = 131072 * 1e-9, p = 2e-6;
 
     plan.scale.kind = APS_SCALE_APS;
-    is_near(work_of(&plan, 131072, 1, 1), 4.5e-9 * n, 1e-6, "one thread");
-    is_near(work_of(&plan, 131072, 1, 0), 4.5e-9 * n, 1e-6, "none: one thread");
-    is_near(work_of(&plan, 131072, 1, 2), 4.5e-9 * n / 2 + 7 * p, 1e-6,
+    is_near(work_of(&plan, 2, 131072, 1), 4.5 * n, 1e-6, "one thread");
+    is_near(work_of(&plan, 2, 131072, 0), 4.5 * n, 1e-6, "none: one thread");
+    is_near(work_of(&plan, 2, 131072, 2), 4.5 * n / 2 + 6.5 * p, 1e-6,
             "direct, two threads: half the time, and seven passes");
-    is_near(work_of(&plan, 131072, 1, 8), 4.5e-9 * n / 8 + 7 * p, 1e-6,
-            "direct, eight threads");
-    is_near(work_of(&plan, 131072, 1, 64),
-            1e-9 * n * (1 / 16. + 3.5 / 8) + 7 * p, 1e-6,
-            "direct, 64 threads: a part has 8192 values");
-    is_near(work_of(&plan, 16384, 1, 2), 1e-9 * 16384 * (.5 + 3.5) + p, 1e-6,
-            "direct: slices of 8192 values are not divided");
+    is_near(work_of(&plan, 2, 131072, 64), n * (2 / 8. + 2.5 / 4) + 6.5 * p,
+            1e-6, "direct, 64 threads: a part has 16384 values");
+    is_near(work_of(&plan, 2, 16384, 2), 4.5 * n / 8, 1e-6,
+            "direct: slices of 8192 values are not shared");
+    is_near(work_of(&plan, 2, 32768, 2), n / 4 * (4 / 2. + .5) + 3.5 * p, 1e-6,
+            "direct: two slices of 16384 values are a list");
     plan.rounding = APS_ROUND_STOCHASTIC;
-    is_near(work_of(&plan, 131072, 1, 2), 4.5e-9 * n / 2 + 25 * p, 1e-6,
-            "random rounding: messages of 16 Ki values, two parts each");
+    is_near(work_of(&plan, 2, 131072, 2), n * (4 / 2. + .5) + 11 * p, 1e-6,
+            "random rounding: messages of 16 Ki values");
+    is_near(work_of(&plan, 8, 131072, 8), n * (4 / 8. + 1 / 8.) + 3.125 * p,
+            1e-6, "random rounding, eight ranks: lists of eight slices");
 }
 
 static void test_native(void)
