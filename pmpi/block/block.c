@@ -307,13 +307,22 @@ static size_t blocks_push(struct aps_blocks *blocks,
     return blocks->count++;
 }
 
+/* True if blocks of x are queued. Threads do not share values that a GPU's driver
+ * moves. */
+static bool blocks_queue(const struct aps_blocks *blocks,
+                         const struct aps_memory *memory, const void *x)
+{
+    return memory->run ||
+           (blocks->shared && !(memory->whole && memory->whole(x)));
+}
+
 void aps_blocks_encode(struct aps_blocks *blocks, const struct aps_block *block,
                        unsigned char *to)
 {
     const struct aps_wire *wire = blocks->wire;
     size_t i;
 
-    if (!block->memory->run && !blocks->shared) {
+    if (!blocks_queue(blocks, block->memory, block->x)) {
         aps_cost_note(blocks->cost, aps_block_encode(wire, block, to));
         return;
     }
@@ -385,7 +394,7 @@ void aps_blocks_decode(struct aps_blocks *blocks,
     step.scaling = aps_block_scaling(wire, block, &step.flags);
     if (!memory->run && wire->streams && memory == &aps_memory_host)
         step.flags |= APS_DECODE_STREAM;
-    if (memory->run || blocks->shared)
+    if (blocks_queue(blocks, memory, x))
         (void)blocks_push(blocks, memory, step);
     else
         blocks_decode_step(memory, &step);
@@ -428,7 +437,11 @@ static void blocks_make(void *state, size_t begin, size_t n)
 /* The threads of this rank share the queued steps. */
 static void blocks_share(struct aps_blocks *blocks)
 {
-    aps_workers_list(blocks->count, blocks_make, blocks);
+    size_t n = 0;
+
+    for (size_t i = 0; i < blocks->count; i++)
+        n += blocks->steps[i].n;
+    aps_workers_list(blocks->count, n, blocks_make, blocks);
     for (size_t i = 0;
          i < blocks->count && blocks->steps[0].verb == APS_DEVICE_ENCODE; i++)
         aps_cost_note(blocks->cost, blocks->steps[i].scaling.exponent);

@@ -164,7 +164,8 @@ void aps_chunk_clear_gaps(const struct aps_chunk *chunk, unsigned char *bytes,
                           size_t size);
 
 /* True if values of the chunk lie in a GPU's memory, so that its blocks wait
- * for aps_blocks_run. Otherwise each block may be sent once it is encoded. */
+ * for aps_blocks_run. Otherwise, and unless blocks are `shared`, each block may be
+ * sent once it is encoded. */
 bool aps_chunk_waits_for_gpu(const struct aps_chunk *chunk);
 
 /* Encodes slice `owner` of `ranks`, of all pieces, to bytes[], as the

@@ -220,7 +220,7 @@ bool aps_workers_prefer_list(size_t count, size_t n)
 static void workers_divide(size_t n, size_t most, size_t unit,
                            aps_pass_fn function, void *state)
 {
-    size_t parts, length;
+    size_t length;
     bool complete;
 
     if (n <= unit || most <= 1 || atomic_load(&threads) <= 1 ||
@@ -229,8 +229,7 @@ static void workers_divide(size_t n, size_t most, size_t unit,
         return;
     }
     complete = workers_start();
-    parts = aps_size_min(most, (size_t)atomic_load(&threads) * PARTS_OF_THREAD);
-    length = ((n - 1) / parts / unit + 1) * unit;
+    length = ((n - 1) / most / unit + 1) * unit;
     workers_share(n, length, (n + length - 1) / length, function, state);
     atomic_flag_clear_explicit(&busy, memory_order_release);
     if (!complete)
@@ -240,13 +239,17 @@ static void workers_divide(size_t n, size_t most, size_t unit,
 void aps_workers_pass(size_t n, int arrays, size_t unit, aps_pass_fn function,
                       void *state)
 {
-    workers_divide(n, n * (size_t)arrays / APS_WORKERS_PART_MIN, unit, function,
-                   state);
+    workers_divide(
+        n,
+        aps_size_min(n * (size_t)arrays / APS_WORKERS_PART_MIN,
+                     (size_t)aps_workers_threads() * PARTS_OF_THREAD),
+        unit, function, state);
 }
 
-void aps_workers_list(size_t count, aps_pass_fn function, void *state)
+void aps_workers_list(size_t count, size_t n, aps_pass_fn function, void *state)
 {
-    workers_divide(count, count, 1, function, state);
+    workers_divide(count, aps_size_min(count, n / APS_WORKERS_PART_MIN), 1,
+                   function, state);
 }
 
 void aps_workers_set(int count)

@@ -25,16 +25,18 @@ void aps_workers_set(int threads);
  * child. */
 int aps_workers_threads(void);
 
-/* Least elements of a part, which take some microseconds, as long as it takes the
- * threads to meet; and those of a pass that threads rather share than a list. */
+/* Least number of elements of a part, which takes as long as the threads need to
+ * meet: some microseconds. */
 #define APS_WORKERS_PART_MIN ((size_t)16384)
+
+/* Several passes over fewer elements each are shared as a list. */
 #define APS_WORKERS_PASS_MIN ((size_t)65536)
 
 /* True if a pass over n elements may have several parts. */
 bool aps_workers_divide(size_t n);
 
-/* True if the threads had better share a list of `count` passes over n elements
- * each (aps_workers_list) than each of them. */
+/* True if `count` passes over n elements each should be a list
+ * (aps_workers_list), in which each is made by one thread. */
 bool aps_workers_prefer_list(size_t count, size_t n);
 
 /* Makes a part of a pass: elements [begin, begin + n). Parts are made at the
@@ -47,8 +49,9 @@ typedef void (*aps_pass_fn)(void *state, size_t begin, size_t n);
 void aps_workers_pass(size_t n, int arrays, size_t unit, aps_pass_fn pass,
                       void *state);
 
-/* Makes items [0, count) of a list, each by one thread. Returns after all. */
-void aps_workers_list(size_t count, aps_pass_fn items, void *state);
+/* Makes items [0, count) of a list, which have n elements together; `items` gets
+ * items in place of elements. Returns after all. */
+void aps_workers_list(size_t count, size_t n, aps_pass_fn items, void *state);
 
 /* Ends the workers, after the pass that they are in. The next pass starts them
  * again. */

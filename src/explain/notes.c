@@ -213,12 +213,12 @@ void aps_threads_note(const struct aps_policy *policy, FILE *stream)
         return;
     if (threads != APS_THREADS_AUTO)
         snprintf(number, sizeof number, "%d", threads);
-    snprintf(note, sizeof note,
-             "threads: slices of messages in host memory are encoded, summed "
-             "and decoded by several threads of a rank at a time: %s. A thread "
-             "gets 16384 values or more. The results do not depend on the "
-             "number.",
-             number);
+    snprintf(
+        note, sizeof note,
+        "threads: several threads of a rank encode, sum and decode slices of "
+        "messages in host memory at a time, of 32768 values or more: %s. "
+        "The results do not depend on the number.",
+        number);
     aps_command_note(note, stream);
 }
 

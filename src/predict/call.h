@@ -16,10 +16,10 @@ struct aps_predicted_call {
     const struct aps_plan *plan;
     struct aps_codec_rates rates; /* rates of the plan's format */
     size_t count;
-    int group;   /* ranks of a group, for hierarchical and master */
-    int threads; /* threads of each rank, which share long passes; 0 means 1 */
-    double sharing; /* threads that share the passes whose core times `rates`
-                     * has (aps_predict_shared); 0 means 1 */
+    int group;      /* ranks of a group, for hierarchical and master */
+    int threads;    /* threads of each rank, which share long passes; 0: 1 */
+    double sharing; /* threads whose common speed `rates` has
+                     * (aps_predict_shared); 0: 1 */
 };
 
 /* Resource that takes most of the time. */

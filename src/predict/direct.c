@@ -29,7 +29,7 @@ struct aps_prediction aps_predict_direct(const struct aps_predicted_call *call)
     const int ranks = aps_machine_ranks(machine);
     struct aps_stage stages[3] = {{0}};
     struct aps_prediction exponents;
-    struct aps_predicted_call shared, sum, alone;
+    struct aps_predicted_call shared, alone;
     double n, owners, owned, others, own, slice, bytes, chunks;
 
     chunks = aps_predict_chunks(call, ranks * direct_message(call, ranks), &n);
@@ -40,12 +40,11 @@ struct aps_prediction aps_predict_direct(const struct aps_predicted_call *call)
     slice = n / owners;
     bytes = aps_predict_block(call->plan, slice);
     shared = aps_predict_shared(call, owners, slice);
-    sum = aps_predict_shared(call, 1, ranks * slice);
     alone = aps_predict_shared(call, 1, slice);
     stages[0].core = n * shared.rates.encode + aps_predict_memory(&shared, n);
     aps_stage_send(&stages[0], machine, bytes, others, own);
     stages[1].work =
-        aps_predict_sum(&sum, ranks, slice) + slice * alone.rates.encode;
+        aps_predict_sum(call, ranks, slice) + slice * alone.rates.encode;
     aps_stage_send(&stages[1], machine, bytes, others, own);
     stages[2].work = n * shared.rates.decode + aps_predict_memory(&shared, n);
     exponents = aps_predict_exponents(call, ranks, machine->ranks_per_host);

@@ -46,7 +46,7 @@ static void add_across(const struct aps_predicted_call *call, int groups,
     offer->work += slice * shared.rates.encode;
     aps_stage_send(offer, machine, bytes, far, near);
     turn->work +=
-        aps_predict_sum(&shared, groups, part) + part * shared.rates.encode;
+        aps_predict_sum(call, groups, part) + part * shared.rates.encode;
     aps_stage_send(turn, machine, bytes, far, near);
 }
 
@@ -72,7 +72,7 @@ aps_predict_hierarchical(const struct aps_predicted_call *call)
     floats = sizeof(float) * machine->copy;
     stages[CONTRIBUTE].work = exact ? n * floats : n * rates->encode;
     stages[SUM].work = exact ? slice * (floats + (k - 1) * machine->add)
-                             : aps_predict_sum(&shared, k, slice);
+                             : aps_predict_sum(call, k, slice);
     if (groups > 1)
         add_across(call, groups, slice, &stages[OFFER], &stages[TURN]);
     else

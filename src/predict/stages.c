@@ -127,26 +127,30 @@ aps_predict_exponents(const struct aps_predicted_call *call, int ranks,
         aps_predict_agreement(call->machine, ranks, per_host));
 }
 
+/* Returns the threads that share a pass over n values; 1: it is not shared. */
+static double threads_of(const struct aps_predicted_call *call, double n)
+{
+    const double parts = floor(n / (double)APS_WORKERS_PART_MIN);
+
+    return fmax(fmin(call->threads, parts), 1);
+}
+
 struct aps_predicted_call
 aps_predict_shared(const struct aps_predicted_call *call, double count,
                    double n)
 {
-    const double part = (double)APS_WORKERS_PART_MIN;
-    const bool list = count > 1 && n < (double)APS_WORKERS_PASS_MIN &&
-                      floor(count * n / part) > 1;
-    const double threads = fmin(call->threads, list ? count : floor(n / part));
+    const bool list = count > 1 && n < (double)APS_WORKERS_PASS_MIN;
     const double together = list ? count * n : n; /* values of a pass */
+    const double most = list ? count : INFINITY;
     struct aps_predicted_call shared = *call;
     struct aps_codec_rates *rates = &shared.rates;
 
-    if (threads <= 1)
+    shared.sharing = fmin(threads_of(call, together), most);
+    if (shared.sharing <= 1)
         return shared;
-    shared.sharing = threads;
-    rates->magnitude = rates->magnitude / threads + PASS / together;
-    rates->encode = rates->encode / threads + PASS / together;
-    rates->decode = rates->decode / threads + PASS / together;
-    rates->add /= threads;
-    rates->round /= threads;
+    rates->magnitude = rates->magnitude / shared.sharing + PASS / together;
+    rates->encode = rates->encode / shared.sharing + PASS / together;
+    rates->decode = rates->decode / shared.sharing + PASS / together;
     return shared;
 }
 
@@ -188,13 +192,14 @@ double aps_predict_sum(const struct aps_predicted_call *call, double k,
 {
     const struct aps_codec_rates *rates = &call->rates;
     const double more = k > 1 ? k - 1 : 0;
+    const double threads = threads_of(call, k * n);
     double seconds = n * (rates->decode + more * rates->add);
 
     if (call->plan->accumulate == APS_ACCUMULATE_FORMAT)
         seconds += more * n * rates->round;
     if (call->plan->accumulate == APS_ACCUMULATE_KAHAN)
         seconds = k * n * (rates->decode + 4 * (rates->round + rates->add));
-    return seconds;
+    return seconds / threads + (threads > 1 ? PASS : 0);
 }
 
 double aps_predict_others(const struct aps_machine *machine)

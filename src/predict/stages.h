@@ -48,9 +48,8 @@ aps_predict_exponents(const struct aps_predicted_call *call, int ranks,
                       int per_host);
 
 /*
- * Returns the call with the rates of `count` passes over n values each, one after
- * the other, which the threads of a rank share (codec/workers.h): each of them, or
- * all as a list. The memory is as fast for each thread.
+ * Returns the call with the rates that its threads reach together, in `count` passes
+ * over n values each (codec/workers.h). The memory is as fast for each thread.
  */
 struct aps_predicted_call
 aps_predict_shared(const struct aps_predicted_call *call, double count,
@@ -76,7 +75,8 @@ double aps_predict_owners(const struct aps_plan *plan, double n, double slices);
  * to all and receives from owners, or the reverse. */
 double aps_predict_owned(double owners, double ranks);
 
-/* Returns the core seconds of summing k blocks of n values as planned. */
+/* Returns the core seconds of summing k blocks of n values as planned, which the
+ * threads of the rank share. */
 double aps_predict_sum(const struct aps_predicted_call *call, double k,
                        double n);
 

@@ -21,7 +21,7 @@ static struct aps_predicted_call call_of(struct aps_cluster *cluster,
         .group = group > 0 ? group : aps_predict_group(&cluster->machine, plan),
     };
 
-    /* Each block is searched before it is encoded. */
+    /* Contributions are searched before they are encoded, and sums as well. */
     if (aps_scale_ops_of(&plan->scale)->per_block)
         call.rates.encode += call.rates.magnitude;
     return call;

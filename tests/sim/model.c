@@ -24,7 +24,8 @@ void __real_aps_codec_init(const struct aps_format *format,
                            struct aps_codec *codec);
 void __wrap_aps_workers_pass(size_t n, int arrays, size_t unit,
                              aps_pass_fn pass, void *state);
-void __wrap_aps_workers_list(size_t count, aps_pass_fn items, void *state);
+void __wrap_aps_workers_list(size_t count, size_t n, aps_pass_fn items,
+                             void *state);
 struct aps_magnitude __wrap_aps_magnitude_of(const float *x, size_t n);
 struct aps_magnitude __real_aps_magnitude_of(const float *x, size_t n);
 int __wrap_PMPI_Isend(const void *bytes, int count, MPI_Datatype type, int to,
@@ -126,9 +127,11 @@ void __wrap_aps_workers_pass(size_t n, int arrays, size_t unit,
                   state);
 }
 
-void __wrap_aps_workers_list(size_t count, aps_pass_fn items, void *state)
+void __wrap_aps_workers_list(size_t count, size_t n, aps_pass_fn items,
+                             void *state)
 {
-    pass_together(count, count, 1, items, state);
+    pass_together(count, aps_size_min(count, n / APS_WORKERS_PART_MIN), 1,
+                  items, state);
 }
 
 /* Returns the codec without the model, of the format that was requested last. */

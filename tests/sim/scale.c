@@ -88,8 +88,10 @@ int main(int argc, char **argv)
             model_computes = false;
         else if (strcmp(argv[first], "--tight") == 0)
             scale = APS_SCALE_APS_TIGHT;
-        else if (argc > ++first)
+        else if (strcmp(argv[first], "--threads") == 0 && argc > ++first)
             aps_workers_set(atoi(argv[first]));
+        else
+            PMPI_Abort(MPI_COMM_WORLD, 2);
     if (argc <= first)
         PMPI_Abort(MPI_COMM_WORLD, 2);
     for (int i = first; i < argc; i++) {

@@ -99,6 +99,10 @@ for scale in aps aps-tight; do
         verdict "... $floats floats: as explain predicts" \
             is_predicted $scale "$floats" "$seconds"
     done <"$tmp/rows"
+    # shellcheck disable=SC2086 # one word or none
+    run 16 1 100 --model $tight --threads 4 4194304
+    verdict "... 4194304 floats: as explain predicts" \
+        is_predicted $scale 4194304 "$(awk '{ print $3 }' "$tmp/rows")"
 done
 echo "1..$count"
 exit $result

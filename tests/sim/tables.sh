@@ -36,10 +36,9 @@ wanted()
 # scale HOSTS RANKS GBIT [--tight] [--threads N] COUNT...
 scale()
 {
-    title="Time over size, hosts and ranks of each: $1 $2, $3 Gbit/s; $*:"
     hosts=$1 ranks=$2 gbit=$3
     shift 3
-    echo "$title"
+    echo "Time over size, hosts and ranks of each: $hosts $ranks, $gbit Gbit/s, $*:"
     (over_size "$hosts" "$ranks" "$gbit" --model "$@") >"$tmp/tap" || {
         cat "$tmp/tap"
         exit 1

@@ -94,21 +94,37 @@ static void test_counts(void)
     ok(all_pass(&marks), "after a pause they wake up");
 }
 
+/* Each of `count` items is made once. */
+static bool lists(size_t count, size_t n)
+{
+    bool right;
+
+    memset(&marks, 0, sizeof marks);
+    marks.unit = 1;
+    marks.caller = pthread_self();
+    aps_workers_list(count, n, mark, &marks);
+    right = !atomic_load(&marks.wrong);
+    for (size_t k = 0; k < N; k++)
+        right &= marks.times[k] == (k < count);
+    return right;
+}
+
 static void test_lists(void)
 {
     static const size_t counts[] = {0, 1, 2, 3, 16, 1000};
     bool right = true;
+    int others = 0;
 
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        memset(&marks, 0, sizeof marks);
-        marks.unit = 1;
-        marks.caller = pthread_self();
-        aps_workers_list(counts[i], mark, &marks);
-        right &= !atomic_load(&marks.wrong);
-        for (size_t k = 0; k < N; k++)
-            right &= marks.times[k] == (k < counts[i]);
-    }
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        right &= lists(counts[i], 1000) && lists(counts[i], N);
     ok(right, "each item of a list is made once");
+    for (int i = 0; i < 10000 && others == 0; i++) {
+        (void)lists(1000, N);
+        others = atomic_load(&marks.others);
+    }
+    ok(others > 0, "other threads than the caller make items");
+    (void)lists(1000, 20000);
+    ok(atomic_load(&marks.others) == 0, "... not of a list of few elements");
     ok(!aps_workers_prefer_list(1, 32768) &&
            !aps_workers_prefer_list(2, 8192) &&
            aps_workers_prefer_list(2, 16384) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocks that several threads encode, sum and decode have the bits of one
- * thread: every format, rounding and kind of sum.
+ * Blocks that several threads encode, sum and decode, alone or as a list, have
+ * the bits of one thread: every format, rounding and kind of sum.
  */
 #include "config.h"
 
@@ -34,7 +34,7 @@ static const enum aps_rounding roundings[] = {
     APS_ROUND_NEAREST, APS_ROUND_STOCHASTIC, APS_ROUND_CORRELATED};
 static const enum aps_accumulate_kind kinds[] = {
     APS_ACCUMULATE_FP32, APS_ACCUMULATE_FORMAT, APS_ACCUMULATE_KAHAN};
-static const size_t sizes[] = {8192, 12345, N};
+static const size_t sizes[] = {8192, 23456, N};
 
 /* All that a reduction makes of its inputs. */
 struct results {
@@ -44,6 +44,7 @@ struct results {
     struct aps_magnitude magnitude, sum_magnitude[3];
     struct aps_scale_record records[3];
     bool placed_there[3];
+    int least_exponent;
 };
 
 static _Alignas(64) float inputs[RANKS][N];
@@ -92,6 +93,7 @@ static void reduce(struct aps_wire wire, size_t n, int threads,
     aps_workers_set(threads);
     to->magnitude = aps_block_magnitude(&wire, &aps_memory_host, inputs[1], n);
     aps_blocks_begin(&blocks, &wire, &cost);
+    blocks.shared = n != N;
     for (int r = 0; r < RANKS; r++)
         aps_blocks_encode(&blocks,
                           &(struct aps_block){.memory = &aps_memory_host,
@@ -103,6 +105,8 @@ static void reduce(struct aps_wire wire, size_t n, int threads,
                                               .ranks = RANKS,
                                               .exponent = 2},
                           to->blocks[r]);
+    aps_blocks_run(&blocks);
+    to->least_exponent = cost.least_exponent;
     aps_block_decode(&wire, &aps_memory_host, to->blocks[0], n, to->decoded);
     wire.streams = true;
     aps_blocks_decode(&blocks, &aps_memory_host, to->blocks[1], n,
@@ -122,6 +126,7 @@ static bool same_magnitude(struct aps_magnitude a, struct aps_magnitude b)
 static bool are_same(const struct results *a, const struct results *b)
 {
     bool same = same_magnitude(a->magnitude, b->magnitude) &&
+                a->least_exponent == b->least_exponent &&
                 memcmp(a->blocks, b->blocks, sizeof a->blocks) == 0 &&
                 memcmp(a->sums, b->sums, sizeof a->sums) == 0 &&
                 memcmp(a->decoded, b->decoded, sizeof a->decoded) == 0 &&
