@@ -51,15 +51,30 @@ APS_INLINE float aps_float_pow2(int exponent)
                                << APS_FLOAT_MANTISSA_BITS);
 }
 
-/* 2^exponent as a double, -1022 <= exponent <= 1023. */
-APS_INLINE double aps_double_pow2(int exponent)
+APS_INLINE uint64_t aps_double_bits(double x)
+{
+    union {
+        double value;
+        uint64_t bits;
+    } u;
+    u.value = x;
+    return u.bits;
+}
+
+APS_INLINE double aps_double_from_bits(uint64_t bits)
 {
     union {
         uint64_t bits;
         double value;
     } u;
-    u.bits = (uint64_t)(exponent + 1023) << 52;
+    u.bits = bits;
     return u.value;
+}
+
+/* 2^exponent as a double, -1022 <= exponent <= 1023. */
+APS_INLINE double aps_double_pow2(int exponent)
+{
+    return aps_double_from_bits((uint64_t)(exponent + 1023) << 52);
 }
 
 #endif

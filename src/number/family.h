@@ -14,9 +14,9 @@ struct aps_family_ops {
     /* For messages: "eEmM (e5m2, e4m3, ...)". */
     const char *names;
 
-    /* Parses the name of a format. Returns 1 and the format, all but its
-     * layout; 0 if the name does not belong to this family; -1 with errno
-     * EINVAL and the reason if only the numbers in it are wrong. */
+    /* Parses the name of a format, a wide one only if format->wide. Returns 1 and
+     * the format, all but its layout; 0 if the name does not belong to this family;
+     * -1 with errno EINVAL and the reason if only the numbers in it are wrong. */
     int (*parse)(const char *name, struct aps_format *format,
                  struct aps_error *error);
 

@@ -11,6 +11,8 @@
 
 #define EXPONENT_BITS_MAX 8
 #define MANTISSA_BITS_MAX 23
+#define WIDE_EXPONENT_BITS_MAX 11
+#define WIDE_MANTISSA_BITS_MAX 52
 
 static const struct {
     const char *name;
@@ -50,14 +52,20 @@ static void float_init(struct aps_format *format, int exponent_bits,
         .has_nan = kind == APS_FORMAT_NAN ||
                    (kind == APS_FORMAT_IEEE && mantissa_bits > 0),
         .block = 1,
+        .wide = exponent_bits > EXPONENT_BITS_MAX ||
+                mantissa_bits > MANTISSA_BITS_MAX,
     };
 
     snprintf(result.name, sizeof result.name, "e%dm%d%s%s", exponent_bits,
              mantissa_bits, kind == APS_FORMAT_IEEE ? "" : "fn",
              saturate && kind != APS_FORMAT_FINITE ? "-sat" : "");
     result.marks = result.saturate || mantissa_bits == 0;
-    result.max = aps_float_from_bits(
-        aps_cast_decode(&result, aps_cast_limit(&result) - 1));
+    if (result.wide)
+        result.max = (float)((2 - aps_double_pow2(-mantissa_bits)) *
+                             aps_double_pow2(bias));
+    else
+        result.max = aps_float_from_bits(
+            aps_cast_decode(&result, aps_cast_limit(&result) - 1));
     *format = result;
 }
 
@@ -100,6 +108,10 @@ static int float_parse(const char *name, struct aps_format *format,
     const char *s = find_alias(name, length);
     const char *end = s ? s + strlen(s) : name + length;
     enum aps_format_kind kind = APS_FORMAT_IEEE;
+    const int exponent_max =
+        format->wide ? WIDE_EXPONENT_BITS_MAX : EXPONENT_BITS_MAX;
+    const int mantissa_max =
+        format->wide ? WIDE_MANTISSA_BITS_MAX : MANTISSA_BITS_MAX;
     int exponent_bits, mantissa_bits;
 
     if (!s)
@@ -108,17 +120,22 @@ static int float_parse(const char *name, struct aps_format *format,
         !aps_name_number(&s, &mantissa_bits) ||
         (s != end && (end - s != 2 || strncmp(s, "fn", 2) != 0)))
         return 0;
-    if (exponent_bits < 1 || exponent_bits > EXPONENT_BITS_MAX)
+    if (exponent_bits < 1 || exponent_bits > exponent_max)
         return aps_name_error(error, name, "exponent bits must be 1 to %d",
-                              EXPONENT_BITS_MAX);
-    if (mantissa_bits > MANTISSA_BITS_MAX)
+                              exponent_max);
+    if (mantissa_bits > mantissa_max)
         return aps_name_error(error, name, "mantissa bits must be 0 to %d",
-                              MANTISSA_BITS_MAX);
+                              mantissa_max);
     if (s != end && !find_ocp(name, length, &kind))
         return aps_name_error(error, name,
                               "the formats without INF are e4m3fn, e3m2fn, "
                               "e2m3fn and e2m1fn");
     float_init(format, exponent_bits, mantissa_bits, kind, saturate);
+    if (format->wide && (exponent_bits == 1 || mantissa_bits == 0 || saturate))
+        return aps_name_error(
+            error, name,
+            "formats wider than FP32 have 2 exponent bits and "
+            "1 mantissa bit at least, and no '-sat'");
     return 1;
 }
 

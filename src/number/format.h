@@ -63,7 +63,9 @@ struct aps_format {
                           2^(1 - bias - mantissa_bits), or 1 / levels */
     enum aps_format_kind kind;
     bool saturate;
-    float max; /* largest finite value, for a scale of 1 */
+    float
+        max; /* largest finite value, for a scale of 1; rounded to FP32 if wide */
+    bool wide; /* wider than FP32: values are elements of double */
 
     /* The format as a whole. */
     int upper;        /* U of scale aps: 2^U is the greatest power of two in the
@@ -94,6 +96,12 @@ static inline bool aps_format_is_full(const struct aps_format *format)
 {
     return format->width == 32 && format->exponent_bits == 8 &&
            format->mantissa_bits == 23;
+}
+
+/* Returns the bytes of a value that is not encoded, such as a sum. */
+static inline size_t aps_format_value_bytes(const struct aps_format *format)
+{
+    return format->wide ? sizeof(double) : sizeof(float);
 }
 
 /* Returns the bits of a value with its share of a block's scale, for tables;

@@ -31,11 +31,11 @@ static int format_none(const char *name, struct aps_error *error)
     return aps_name_error(error, name, "not a format; formats are %s", names);
 }
 
-static int parse_family(const char *name, struct aps_format *format,
+static int parse_family(const char *name, bool wide, struct aps_format *format,
                         struct aps_error *error)
 {
     for (int i = 0; i < APS_FAMILY_KINDS; i++) {
-        struct aps_format result;
+        struct aps_format result = {.wide = wide};
         const int parsed = aps_families[i]->parse(name, &result, error);
 
         if (parsed < 0)
@@ -63,7 +63,7 @@ static int refuse_suffix(const char *name, struct aps_error *error)
         strcmp(name + length - strlen(suffix), suffix) != 0)
         return 0;
     snprintf(base, sizeof base, "%.*s", (int)(length - strlen(suffix)), name);
-    if (parse_family(base, &format, NULL) <= 0 ||
+    if (parse_family(base, false, &format, NULL) <= 0 ||
         format.family == APS_FAMILY_FLOAT)
         return 0;
     return aps_name_error(error, name, "leave out '-sat': %s",
@@ -73,8 +73,8 @@ static int refuse_suffix(const char *name, struct aps_error *error)
                                 "case");
 }
 
-int aps_format_parse(const char *name, struct aps_format *format,
-                     struct aps_error *error)
+static int format_parse(const char *name, bool wide, struct aps_format *format,
+                        struct aps_error *error)
 {
     int parsed;
 
@@ -85,10 +85,22 @@ int aps_format_parse(const char *name, struct aps_format *format,
         return aps_error_set(error, EINVAL, NULL, 0, 0, "format: empty name");
     if (refuse_suffix(name, error) < 0)
         return -1;
-    parsed = parse_family(name, format, error);
+    parsed = parse_family(name, wide, format, error);
     if (parsed == 0)
         return format_none(name, error);
     return parsed > 0 ? 0 : -1;
+}
+
+int aps_format_parse(const char *name, struct aps_format *format,
+                     struct aps_error *error)
+{
+    return format_parse(name, false, format, error);
+}
+
+int aps_format_parse_wide(const char *name, struct aps_format *format,
+                          struct aps_error *error)
+{
+    return format_parse(name, true, format, error);
 }
 
 struct interned_format {

@@ -11,4 +11,8 @@
 int aps_format_parse(const char *name, struct aps_format *format,
                      struct aps_error *error);
 
+/* Parses also the names of wide formats, which the function above refuses. */
+int aps_format_parse_wide(const char *name, struct aps_format *format,
+                          struct aps_error *error);
+
 #endif
