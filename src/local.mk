@@ -6,6 +6,7 @@
 noinst_LTLIBRARIES += libkernels.la
 libkernels_la_SOURCES = \
 	src/float/float.c src/float/float.h src/float/float_chunk.h \
+	src/float/wide.c src/float/wide.h \
 	src/float/float_decode.h src/float/float_sum.h \
 	src/blockwise/bfp.c src/blockwise/integer.c src/blockwise/levels.c \
 	src/blockwise/mx.c src/blockwise/nvfp4.c src/blockwise/sign.c \

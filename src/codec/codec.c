@@ -7,6 +7,7 @@
 
 #include "base/cpu.h"
 #include "float/float.h"
+#include "float/wide.h"
 #include "kernel/table.h"
 #include "number/bits.h"
 
@@ -31,8 +32,11 @@ static const struct aps_float_variant *chosen_variant(void)
 void aps_codec_init_float(const struct aps_format *format, enum aps_cpu cpu,
                           struct aps_codec *codec)
 {
-    aps_float_codec_init(format, aps_float_variant_find(aps_cpu_name(cpu)),
-                         codec);
+    if (format->wide)
+        aps_wide_codec_init(format, cpu, codec);
+    else
+        aps_float_codec_init(format, aps_float_variant_find(aps_cpu_name(cpu)),
+                             codec);
 }
 
 #define INIT(family, ops) [APS_FAMILY_##family] = aps_codec_init_##ops,

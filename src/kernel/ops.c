@@ -32,7 +32,7 @@ size_t aps_codec_elements_fp32(const struct aps_codec *codec, size_t bytes)
 {
     const size_t granule = aps_codec_granule(codec);
 
-    return bytes / (granule * sizeof(float)) * granule;
+    return bytes / (granule * aps_format_value_bytes(&codec->format)) * granule;
 }
 
 size_t aps_codec_elements_max(size_t bytes)

@@ -82,6 +82,8 @@ struct aps_summand {
     unsigned flags;
 };
 
+/* The arrays of values of a wide format (struct aps_format) are of doubles, although
+ * their type here is float. Its codec (float/wide.h) does not have all functions. */
 struct aps_codec {
     struct aps_format format;
     const char *cpu; /* variant: "avx512", "avx2" or "plain" */
@@ -182,8 +184,8 @@ size_t aps_codec_granule(const struct aps_codec *codec);
  * fits. */
 size_t aps_codec_elements(const struct aps_codec *codec, size_t bytes);
 
-/* Like aps_codec_elements, for FP32 values that are cut at the codec's
- * granules, and for a format of two bits. */
+/* Like aps_codec_elements, for values that are not encoded (FP32, or doubles of a wide
+ * format) and are cut at the codec's granules, and for a format of two bits. */
 size_t aps_codec_elements_fp32(const struct aps_codec *codec, size_t bytes);
 size_t aps_codec_elements_max(size_t bytes);
 

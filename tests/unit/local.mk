@@ -29,6 +29,7 @@ UNIT_TESTS = \
 	tests/unit/pmpi/offline_compressors \
 	tests/unit/codec/doubles \
 	tests/unit/codec/entropy \
+	tests/unit/codec/wide \
 	tests/unit/base/error \
 	tests/unit/compress/feedback \
 	tests/unit/number/format \
@@ -331,6 +332,9 @@ tests_unit_roundoff_log_faults_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_roundoff_binades_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_doubles_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_entropy_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_codec_wide_SOURCES = tests/unit/codec/wide.c \
+	tests/unit/common/wide_oracle.h
+tests_unit_codec_wide_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_steps_sample_budget_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_base_utf8_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_base_quiet_allocate_CPPFLAGS = $(UNIT_CPPFLAGS)
