@@ -139,11 +139,29 @@ static void relay_write(enum aps_element element, const float *values, size_t n,
         aps_failures_note(&failures, "%s", cause);
 }
 
+/* Copy doubles to and from host memory; they pass a GPU's driver as pairs of floats. */
+static void wide_copy_out(float *host, const void *x, size_t n)
+{
+    if (aps_gpu_driver_owns(x))
+        relay_read(APS_ELEMENT_FLOAT, x, 2 * n, NULL, host);
+    else
+        memcpy(host, x, n * sizeof(double));
+}
+
+static void wide_copy_in(void *x, const float *host, size_t n)
+{
+    if (aps_gpu_driver_owns(x))
+        relay_write(APS_ELEMENT_FLOAT, host, 2 * n, NULL, x);
+    else
+        memcpy(x, host, n * sizeof(double));
+}
+
 /* --- verbs ------------------------------------------------------------------ */
 
 /* The verbs go over x[n] piece by piece. */
 struct pieces {
     enum aps_element element;
+    bool wide; /* values are doubles */
     size_t n;
     size_t
         most; /* elements of a piece: whole granules, or all values of a format
@@ -157,8 +175,10 @@ static struct pieces relay_begin(enum aps_element element, const void *x,
 {
     const size_t most = aps_gpu_driver_owns(x) ? PIECE : PIECE_HOST;
     const size_t granule = codec ? aps_codec_granule(codec) : 1;
-    struct pieces pieces = {
-        .element = element, .n = n, .most = most / granule * granule};
+    struct pieces pieces = {.element = element,
+                            .wide = codec && codec->format.wide,
+                            .n = n,
+                            .most = most / granule * granule};
 
     if (codec && codec->format.piece_bytes > 0)
         pieces.most = n;
@@ -181,18 +201,32 @@ static bool relay_next(struct pieces *pieces)
     return true;
 }
 
+/* Returns the place of a piece's values. */
+static float *relay_place(const struct pieces *pieces)
+{
+    return pieces->wide ? (float *)(void *)pieces->piece->raw
+                        : pieces->piece->values;
+}
+
 /* Returns the values of the present piece of x. */
 static const float *relay_values(const struct pieces *pieces, const void *x)
 {
-    relay_read(pieces->element, aps_element_at(pieces->element, x, pieces->at),
-               pieces->length, pieces->piece->raw, pieces->piece->values);
-    return pieces->piece->values;
+    const void *from = aps_element_at(pieces->element, x, pieces->at);
+
+    if (pieces->wide)
+        wide_copy_out(relay_place(pieces), from, pieces->length);
+    else
+        relay_read(pieces->element, from, pieces->length, pieces->piece->raw,
+                   relay_place(pieces));
+    return relay_place(pieces);
 }
 
 /* True if the host's verbs can take x as it is. */
-static bool relay_is_plain(enum aps_element element, const void *x)
+static bool relay_is_plain(enum aps_element element,
+                           const struct aps_codec *codec, const void *x)
 {
-    return element == APS_ELEMENT_FLOAT && !aps_gpu_driver_owns(x);
+    return (element == APS_ELEMENT_FLOAT || (codec && codec->format.wide)) &&
+           !aps_gpu_driver_owns(x);
 }
 
 static _Atomic(aps_cuda_elements_fn) plugin; /* NULL: there is none */
@@ -211,6 +245,7 @@ static bool relay_on_device(enum aps_element element,
         atomic_load_explicit(&plugin, memory_order_acquire);
 
     return run && element != APS_ELEMENT_FLOAT && step->n > 0 &&
+           !(step->codec && step->codec->format.wide) &&
            aps_gpu_driver_owns(step->x) && run(element, step, stats) == 0;
 }
 
@@ -222,7 +257,7 @@ static struct aps_magnitude relay_magnitude(enum aps_element element,
     struct aps_magnitude magnitude = {.max = 0, .finite = true};
     struct pieces pieces;
 
-    if (relay_is_plain(element, x))
+    if (relay_is_plain(element, NULL, x))
         return aps_memory_host.magnitude(x, n);
     if (relay_on_device(element, &step, NULL))
         return step.magnitude;
@@ -271,7 +306,7 @@ static unsigned relay_encode(enum aps_element element,
     unsigned flags = 0;
     bool direct;
 
-    if (relay_is_plain(element, x))
+    if (relay_is_plain(element, codec, x))
         return aps_memory_host.encode_stats(codec, x, n, scaling, options, wire,
                                             stats);
     if (options)
@@ -312,7 +347,7 @@ static void relay_decode(enum aps_element element,
     const unsigned char *bytes = wire;
     struct pieces pieces;
 
-    if (relay_is_plain(element, x)) {
+    if (relay_is_plain(element, codec, x)) {
         aps_memory_host.decode(codec, wire, n, scaling, flags, x);
         return;
     }
@@ -323,11 +358,16 @@ static void relay_decode(enum aps_element element,
         return;
     pieces = relay_begin(element, x, n, codec);
     while (relay_next(&pieces)) {
+        void *const to = aps_element_at(element, x, pieces.at);
+
         aps_memory_host.decode(codec, bytes + aps_codec_bytes(codec, pieces.at),
                                pieces.length, scaling, flags,
-                               pieces.piece->values);
-        relay_write(element, pieces.piece->values, pieces.length,
-                    pieces.piece->raw, aps_element_at(element, x, pieces.at));
+                               relay_place(&pieces));
+        if (pieces.wide)
+            wide_copy_in(to, relay_place(&pieces), pieces.length);
+        else
+            relay_write(element, relay_place(&pieces), pieces.length,
+                        pieces.piece->raw, to);
     }
 }
 
@@ -439,3 +479,16 @@ const struct aps_memory *aps_memory_relay(enum aps_element element)
     pthread_once(&once, relay_make_codecs);
     return &backends[element];
 }
+
+const struct aps_memory aps_memory_doubles = {
+    .name = "double",
+    .element = sizeof(double),
+    .magnitude = double_magnitude,
+    .encode = double_encode,
+    .encode_stats = double_encode_stats,
+    .decode = double_decode,
+    .whole = aps_gpu_driver_owns,
+    .copy_out = wide_copy_out,
+    .copy_in = wide_copy_in,
+    .failures = aps_memory_relay_failures,
+};

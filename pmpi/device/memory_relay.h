@@ -20,6 +20,10 @@
  * even; those beyond fp16 become INF. Thread-safe. */
 const struct aps_memory *aps_memory_relay(enum aps_element element);
 
+/* The backend for elements of double in a wide format: copies are doubles, too. (The
+ * codec of such a format takes doubles in any backend for them.) */
+extern const struct aps_memory aps_memory_doubles;
+
 /* Sets the plugin's function for elements in GPU memory. */
 void aps_memory_relay_use(aps_cuda_elements_fn elements);
 
