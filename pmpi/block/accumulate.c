@@ -255,7 +255,7 @@ static bool accumulate_encode_by_codec(const struct aps_wire *wire, int count,
 struct aps_scale_record
 aps_accumulate_encode(const struct aps_wire *wire, int count,
                       const unsigned char *blocks, size_t stride,
-                      struct aps_block sum, float *scratch, unsigned char *to,
+                      struct aps_block sum, void *scratch, unsigned char *to,
                       float *values, bool *decoded)
 {
     struct aps_scale_record before;
@@ -269,7 +269,7 @@ aps_accumulate_encode(const struct aps_wire *wire, int count,
 
     *decoded = encoded && values;
     if (!encoded) {
-        sum.memory = &aps_memory_host;
+        sum.memory = aps_wire_sum_memory(wire);
         sum.x = scratch;
         sum.exact = true;
         sum.sums = &before;
@@ -288,14 +288,16 @@ static void accumulate_pass_by_tiles(void *state, size_t from, size_t n)
     const struct aps_wire *wire = pass->wire;
     const int count = pass->count;
     const bool kahan = wire->accumulate == APS_ACCUMULATE_KAHAN;
-    const bool fp64 = wire->accumulate == APS_ACCUMULATE_FP32 && wire->fp64;
+    const bool fp64 = wire->accumulate == APS_ACCUMULATE_FP32 && wire->fp64 &&
+                      !wire->codec.format.wide;
     const size_t most = aps_block_part_max(wire), end = from + n;
     const bool watch = pass->measured && accumulate_hides_overflow(wire);
     struct aps_magnitude magnitude = {0, true};
 
     for (size_t begin = from; begin < end; begin += most) {
         const size_t length = end - begin < most ? end - begin : most;
-        float *const tile = pass->sum + begin;
+        float *const tile =
+            aps_memory_at(aps_wire_sum_memory(wire), pass->sum, begin);
         float carry[TILE]; /* carry of Kahan's sum, or sum of a chunk */
         struct aps_block_copy copy;
 
@@ -332,14 +334,14 @@ static void accumulate_pass_by_tiles(void *state, size_t from, size_t n)
 
 void aps_accumulate(const struct aps_wire *wire, int count,
                     const unsigned char *blocks, size_t stride, size_t n,
-                    float *sum, struct aps_magnitude *magnitude)
+                    void *sum, struct aps_magnitude *magnitude)
 {
     struct sum_pass pass = {.wire = wire,
                             .count = count,
                             .blocks = blocks,
                             .stride = stride,
                             .sum = sum,
-                            .measured = magnitude != NULL};
+                            .measured = magnitude && !wire->codec.format.wide};
 
     if (accumulate_by_codec(wire, count, blocks, stride, n, sum, magnitude))
         return;

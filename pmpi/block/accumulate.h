@@ -14,7 +14,8 @@
  * in the order of i. v_i are the decoded values, and Q is the cast to the
  * format of sums at the block's scale:
  *
- *   fp32    s = v_0; s = s + v_i; in FP64, then rounded to FP32, if wire->fp64
+ *   fp32    s = v_0; s = s + v_i; in FP64 if wire->fp64, and then rounded to FP32
+ *           unless the format is wide
  *   format  s = v_0; s = Q(s + v_i)
  *   chunks  of aps_wire.chunk blocks (with `format`): each chunk has its own
  *           sum, c = v_0; c = Q(c + v_i) over its blocks; s = c of the first
@@ -26,13 +27,15 @@
  * parts of a block itself. The scale of NVFP4's whole pieces is, in Q, the
  * scale of 4096 sums.
  *
- * *magnitude, unless NULL, is the magnitude of the sum. If the wire has records
- * and partial sums saturate, it covers the partial sums, too. All arrays lie in
- * host memory.
+ * sum[n] are floats, or doubles if the format is wide.
+ *
+ * *magnitude, unless NULL, is the magnitude of the sum, or {0, true} if the format is
+ * wide. If the wire has records and partial sums saturate, it covers the partial sums,
+ * too. All arrays lie in host memory.
  */
 void aps_accumulate(const struct aps_wire *wire, int count,
                     const unsigned char *blocks, size_t stride, size_t n,
-                    float *sum, struct aps_magnitude *magnitude);
+                    void *sum, struct aps_magnitude *magnitude);
 
 /*
  * Returns the record of such a sum, before the sum is cast: the record of its
@@ -57,7 +60,7 @@ struct aps_scale_record aps_accumulate_record(const struct aps_wire *wire,
 struct aps_scale_record
 aps_accumulate_encode(const struct aps_wire *wire, int count,
                       const unsigned char *blocks, size_t stride,
-                      struct aps_block sum, float *scratch, unsigned char *to,
+                      struct aps_block sum, void *scratch, unsigned char *to,
                       float *values, bool *decoded);
 
 #endif

@@ -35,7 +35,8 @@ struct aps_block_record {
 /* Properties of the blocks of one layer: a plan, ready to run. */
 struct aps_wire {
     struct aps_codec codec;
-    const struct aps_memory *memory; /* memory of the program's buffers */
+    const struct aps_memory *memory; /* memory of the program's buffers; that of
+                                      * doubles if the format is wide */
     /* Device in whose memory blocks lie, as vectors do; NULL: host memory.
      * block_queue.h encodes and decodes them. *lost is set if values could not
      * be written to a block, or added. */
@@ -46,7 +47,9 @@ struct aps_wire {
     bool records;     /* the scale keeps a state, so headers have records */
     bool over_is_inf; /* an overflow must not arrive as a number */
     enum aps_accumulate_kind accumulate;
-    bool fp64; /* sums by `fp32` are FP64 sums, each rounded once to FP32 */
+    /* sums by `fp32` are FP64 sums, each rounded once to FP32 unless the format is
+     * wide */
+    bool fp64;
     /* blocks of one chunk with sums in the format, as in the plan */
     int chunk;
     /* format of partial sums, unless they are FP32 */
@@ -70,6 +73,14 @@ static inline bool aps_wire_may_step_over(const struct aps_wire *wire)
     return wire->rounding != APS_ROUND_NEAREST &&
            wire->codec.format.mantissa_bits == 0 &&
            aps_scale_ops_of(&wire->scale)->agreed;
+}
+
+/* Returns the backend of sums, which lie in host memory: of FP32 values, or of doubles
+ * if the format is wide. */
+static inline const struct aps_memory *
+aps_wire_sum_memory(const struct aps_wire *wire)
+{
+    return wire->codec.format.wide ? wire->memory : &aps_memory_host;
 }
 
 /* True if the magnitude of a block must be known before the block is encoded. */

@@ -10,6 +10,7 @@
 #include "call/plan.h"
 #include "comm/context.h"
 #include "comm/report.h"
+#include "device/memory_relay.h"
 #include "message/agree.h"
 #include "block/random_key.h"
 #include "scale/exponent.h"
@@ -127,7 +128,7 @@ struct aps_wire aps_other_wire(struct aps_call *call,
                                const struct aps_layer *layer)
 {
     struct aps_wire wire = {
-        .memory = layer->memory,
+        .memory = layer->plan.format.wide ? &aps_memory_doubles : layer->memory,
         .scale = layer->plan.scale,
         .accumulate = layer->plan.accumulate,
         .fp64 = aps_element_is_wide(layer->memory->element),

@@ -158,7 +158,7 @@ struct aps_block aps_piece_sum(const struct aps_piece *piece,
 {
     struct aps_block sum = aps_piece_block(piece, wire, rank, 1, slice);
 
-    sum.memory = &aps_memory_host;
+    sum.memory = aps_wire_sum_memory(wire);
     sum.x = NULL;
     sum.stage++;
     sum.exponent = piece->vector->sum_exponent;
@@ -195,7 +195,7 @@ size_t aps_chunk_slice_elements(const struct aps_chunk *chunk, int parts, int i)
 }
 
 void aps_chunk_inner(const struct aps_chunk *chunk, int parts, int i,
-                     const float *sums, const struct aps_memory *memory,
+                     const void *sums, const struct aps_memory *memory,
                      struct aps_chunk *inner)
 {
     inner->count = chunk->count;
@@ -208,7 +208,7 @@ void aps_chunk_inner(const struct aps_chunk *chunk, int parts, int i,
         const struct aps_slice slice = aps_piece_slice(piece, parts, i);
 
         inner->own[p] = (struct aps_vector){
-            .in = sums + piece->base,
+            .in = aps_memory_at(memory, sums, piece->base),
             .n = slice.length,
             .memory = memory,
             .number = vector->number,

@@ -155,7 +155,7 @@ size_t aps_chunk_slice_elements(const struct aps_chunk *chunk, int parts,
  * move *inner, since its pieces point to its vectors.
  */
 void aps_chunk_inner(const struct aps_chunk *chunk, int parts, int i,
-                     const float *sums, const struct aps_memory *memory,
+                     const void *sums, const struct aps_memory *memory,
                      struct aps_chunk *inner);
 
 /* Sets bytes[size], into which blocks are then written, to zeros if the chunk

@@ -143,7 +143,7 @@ static void root_turn(void *state, size_t k)
     const float *values = NULL;
     unsigned char *block = slot->results + (size_t)rooted->rank * stride;
     struct aps_block sum = {
-        .memory = &aps_memory_host,
+        .memory = aps_wire_sum_memory(wire),
         .n = own.length,
         .number = wire->number,
         .first = own.begin,

@@ -45,20 +45,23 @@ static size_t layout_slices(size_t n, size_t granule, int parts)
     return aps_size_min((n + granule - 1) / granule, (size_t)parts);
 }
 
-/* Empty slices come last and take no room. */
+/* Empty slices come last and take no room. A chunk of doubles has half as many
+ * elements, and fits like FP32 values with a granule of 128. */
 struct aps_chunk_layout
 aps_chunk_layout_of(const struct aps_chunk_capacity *room,
                     const struct aps_codec *codec)
 {
     const size_t granule = aps_codec_granule(codec);
-    const size_t chunk = (room->chunk + granule - 1) / granule * granule;
+    const size_t bytes = aps_format_value_bytes(&codec->format);
+    const size_t values = room->chunk * sizeof(float) / bytes;
+    const size_t chunk = (values + granule - 1) / granule * granule;
     const size_t slice = aps_slice_longest(chunk, granule, room->owners);
     const size_t part = aps_slice_longest(slice, granule, room->parts);
-    const size_t stride = aps_block_stride_widest(part);
+    const size_t stride = aps_block_stride_bytes(part * bytes);
 
     return (struct aps_chunk_layout){
         .chunk = chunk,
-        .slice_stride = aps_block_stride_widest(slice),
+        .slice_stride = aps_block_stride_bytes(slice * bytes),
         .owner_stride = layout_slices(slice, granule, room->parts) * stride,
         .part_stride = stride,
     };
@@ -113,7 +116,7 @@ struct aps_chunk_layout
 aps_chunk_layout_choose(const struct aps_chunk_capacity *room,
                         const struct aps_codec *codec, bool exact, size_t slice)
 {
-    if (exact)
+    if (exact || codec->format.wide)
         return aps_chunk_layout_of(room, codec);
     return room->parts > 1 ? aps_chunk_layout_across(room, codec)
                            : aps_chunk_layout_longest(room, codec, slice);

@@ -163,6 +163,14 @@ static inline float *aps_stage_sum(const struct aps_hierarchical_run *run,
     return aps_chunk_buffers_sum(run->slots, run->h->done + k);
 }
 
+/* Returns this owner's sum of a piece of chunk k. */
+static inline void *aps_stage_sum_of(const struct aps_hierarchical_run *run,
+                                     size_t k, const struct aps_piece *piece)
+{
+    return aps_memory_at(aps_wire_sum_memory(run->wire), aps_stage_sum(run, k),
+                         piece->base);
+}
+
 /* --- handoff: counted writes that other ranks read ------------------------ */
 
 /* Measures the store selector before chunk k is written in this rank's slot. */

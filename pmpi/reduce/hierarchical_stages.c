@@ -205,7 +205,7 @@ static void stages_sum_piece(struct aps_hierarchical_run *run, size_t k,
                              struct aps_magnitude *magnitude)
 {
     const size_t length = aps_stage_own_length(run, piece);
-    float *total = aps_stage_sum(run, k) + piece->base;
+    float *total = aps_stage_sum_of(run, k, piece);
 
     *magnitude = (struct aps_magnitude){0, false};
     if (length == 0)
@@ -235,7 +235,7 @@ static void stages_leave_exact(struct aps_hierarchical_run *run, size_t k,
     if (length == 0)
         return;
     aps_stage_copy(run, APS_STORE_SELECTOR_ALL, stages_result_of(run, k, piece),
-                   aps_stage_sum(run, k) + piece->base, length);
+                   aps_stage_sum_of(run, k, piece), length);
     stages_count_fp32(run, length);
 }
 
@@ -267,7 +267,7 @@ static void stages_leave_block(struct aps_hierarchical_run *run, size_t k,
         stages_contribution(run, k, 0, piece),
         aps_shm_group_slot_stride(h->node),
         aps_piece_sum(piece, &run->inside, slice, rank),
-        aps_stage_sum(run, k) + piece->base,
+        aps_stage_sum_of(run, k, piece),
         aps_store_selector_make(&h->handoff, APS_STORE_SELECTOR_ALL, to),
         places ? aps_piece_out(piece, slice.begin) : NULL, &piece->placed);
     aps_stage_pass(run, APS_STORE_SELECTOR_ALL, to, slice.length);
@@ -342,8 +342,9 @@ stages_begin_across(const struct aps_hierarchical_run *run, size_t k,
     if (lost)
         memset(total, 0, chunk->elements * sizeof *total);
     aps_chunk_inner(chunk, h->owners, rank, total,
-                    aps_stage_is_on_devices(run) && !lost ? run->wire->memory
-                                                          : &aps_memory_host,
+                    aps_stage_is_on_devices(run) && !lost
+                        ? run->wire->memory
+                        : aps_wire_sum_memory(run->wire),
                     across);
     for (int p = 0; p < across->count && exponents; p++)
         across->own[p].exponent = across->own[p].sum_exponent = exponents[p];

@@ -124,6 +124,13 @@ struct run {
     struct aps_cost *cost;
 };
 
+static void *master_sum_of(const struct run *run, const struct slot *slot,
+                           const struct aps_piece *piece)
+{
+    return aps_memory_at(aps_wire_sum_memory(run->wire), slot->sum,
+                         piece->base);
+}
+
 static bool master_is_well(const struct run *run)
 {
     return run->master->outcome == MPI_SUCCESS;
@@ -220,14 +227,15 @@ static struct aps_magnitude master_sum_alone(const struct run *run,
                                              const struct slot *slot,
                                              const struct aps_piece *piece)
 {
-    float *sum = slot->sum + piece->base;
+    float *sum = master_sum_of(run, slot, piece);
 
     if (run->wire->accumulate == APS_ACCUMULATE_FP32)
         piece->vector->memory->copy_out(sum, aps_piece_in(piece, 0), piece->n);
     else
-        aps_block_decode(run->wire, &aps_memory_host,
+        aps_block_decode(run->wire, aps_wire_sum_memory(run->wire),
                          slot->values + piece->offset, piece->n, sum);
-    return aps_magnitude_of(sum, piece->n);
+    return run->wire->codec.format.wide ? (struct aps_magnitude){0, false}
+                                        : aps_magnitude_of(sum, piece->n);
 }
 
 /* Computes the group's sums of a chunk, and their magnitudes. */
@@ -250,7 +258,7 @@ static void master_sum_chunk(const struct run *run, struct slot *slot,
             max[p] = master_sum_alone(run, slot, piece);
         else
             aps_accumulate(run->wire, members, values, stride, piece->n,
-                           slot->sum + piece->base, &max[p]);
+                           master_sum_of(run, slot, piece), &max[p]);
         piece->summed = travels;
         if (travels)
             piece->before = aps_accumulate_record(run->wire, members, values,
@@ -302,7 +310,7 @@ static void master_leave_results(const struct run *run,
             struct aps_block block = aps_piece_sum(
                 piece, run->wire, (struct aps_slice){0, piece->n}, 0);
 
-            block.x = slot->sum + piece->base;
+            block.x = master_sum_of(run, slot, piece);
             block.known = *max++;
             block.exact = true;
             block.sums = &piece->before;
@@ -336,8 +344,8 @@ static void master_sum_groups(const struct run *run,
     for (int i = 0; i < run->count; i++) {
         struct slot *slot = &master->slots[i];
 
-        aps_chunk_inner(&slot->chunk, 1, 0, slot->sum, &aps_memory_host,
-                        &slot->sums);
+        aps_chunk_inner(&slot->chunk, 1, 0, slot->sum,
+                        aps_wire_sum_memory(run->wire), &slot->sums);
         slot->sums.blocks = slot->results;
         slot->sums.stride = slot->chunk.stride;
         for (int p = 0; p < slot->sums.count && agreed; p++, piece++)

@@ -10,6 +10,7 @@
 #include "base/cache.h"
 #include "codec/workers.h"
 #include "device/device.h"
+#include "device/memory_relay.h"
 #include "message/agree.h"
 #include "block/plan_wire.h"
 #include "reduce/algorithm.h"
@@ -410,7 +411,10 @@ int aps_reductions_run(struct aps_reductions *reductions,
     if (!prepared || !prepared->algorithm)
         return MPI_ERR_INTERN; /* preparation is missing on all ranks */
     aps_wire_of_plan(plan, reductions->vcomm->number, &wire);
-    wire.memory = count == 1 ? vectors[0].memory : &aps_memory_host;
+    for (int i = 0; i < count && plan->format.wide; i++)
+        vectors[i].memory = &aps_memory_doubles;
+    wire.memory =
+        count == 1 || plan->format.wide ? vectors[0].memory : &aps_memory_host;
     wire.fp64 = aps_element_is_wide(vectors[0].memory->element);
     wire.streams = aps_cache_passed(n * sizeof(float));
     rc = prepared->algorithm->ops->run(prepared->algorithm, plan, &wire, count,

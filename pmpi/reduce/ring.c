@@ -87,6 +87,8 @@ static int ring_slice_behind(const struct aps_ring *ring, int behind)
     return (ring->rank + ring->size - behind % ring->size) % ring->size;
 }
 
+/* True if partial sums are not encoded: they are FP32, or doubles if the format is
+ * wide. */
 static bool ring_travels_as_fp32(const struct aps_wire *wire)
 {
     return wire->accumulate == APS_ACCUMULATE_FP32;
@@ -108,7 +110,8 @@ static size_t ring_partial_offset(const struct aps_wire *wire,
     const struct aps_piece *piece = &chunk->pieces[p];
 
     return ring_travels_as_fp32(wire)
-               ? ring_record_bytes(wire, chunk) + piece->base * sizeof(float)
+               ? ring_record_bytes(wire, chunk) +
+                     piece->base * aps_wire_sum_memory(wire)->element
                : piece->offset;
 }
 
@@ -145,7 +148,8 @@ static size_t ring_partial_bytes(const struct aps_ring *ring,
         const size_t n = aps_piece_slice(piece, ring->size, index).length;
 
         if (n > 0)
-            return ring_partial_offset(wire, chunk, p) + n * sizeof(float);
+            return ring_partial_offset(wire, chunk, p) +
+                   n * aps_wire_sum_memory(wire)->element;
     }
     return 0;
 }
@@ -215,6 +219,23 @@ static void ring_begin_sum(const struct aps_ring *ring, struct slot *slot,
     }
 }
 
+/* Adds a partial sum that is not encoded. */
+static void ring_add(const struct aps_wire *wire, const void *partial, size_t n,
+                     void *sum)
+{
+    const float *x = partial;
+    const double *wide_x = partial;
+    float *y = sum;
+    double *wide_y = sum;
+
+    if (wire->codec.format.wide)
+        for (size_t i = 0; i < n; i++)
+            wide_y[i] = wide_x[i] + wide_y[i];
+    else
+        for (size_t i = 0; i < n; i++)
+            y[i] = x[i] + y[i];
+}
+
 /* Computes sum = the received partial sum + this rank's values of piece p.
  * Returns the record of the addition. */
 static struct aps_scale_record
@@ -228,14 +249,12 @@ ring_add_own(struct aps_ring *ring, struct slot *slot,
     struct aps_magnitude magnitude = {0, false};
 
     if (ring_travels_as_fp32(wire)) {
-        const float *partial = (const float *)(const void *)came;
         struct aps_scale_record record;
 
         piece->vector->memory->copy_out(
             ring->sum, aps_piece_in(piece, slice.begin), slice.length);
         record = aps_piece_record(wire, piece, ring->sum, slice.length);
-        for (size_t i = 0; i < slice.length; i++)
-            ring->sum[i] = partial[i] + ring->sum[i];
+        ring_add(wire, came, slice.length, ring->sum);
         ring_merge_record(wire, p, slot->pair, &record);
         return record;
     }
@@ -264,7 +283,7 @@ static void ring_advance_piece(struct aps_ring *ring, struct slot *slot,
     before = ring_add_own(ring, slot, wire, chunk, p, slice, cost);
     if (ring_travels_as_fp32(wire) && !last) {
         memcpy(slot->outgoing + ring_partial_offset(wire, chunk, p), ring->sum,
-               slice.length * sizeof *ring->sum);
+               slice.length * aps_wire_sum_memory(wire)->element);
         ring_put_record(wire, p, &before, slot->outgoing);
         return;
     }
