@@ -144,6 +144,7 @@ libpolicy_la_SOURCES = \
 	src/rules/select.c src/rules/select.h \
 	src/rules/settings.c src/rules/settings.h \
 	src/rules/shadow.c src/rules/shadow.h \
+	src/rules/wide_formats.c src/rules/wide_formats.h \
 	src/yaml/size.c src/yaml/size.h \
 	src/source/source.c \
 	src/rules/sections.c src/rules/sections.h \

@@ -21,7 +21,7 @@ static struct ways ways_of(const struct aps_plan *plan,
 
     if (!plan || !plan->rewrite)
         return ways;
-    ways.bytes = sizeof(float);
+    ways.bytes = aps_format_value_bytes(&plan->format);
     ways.back = &plan->format;
     /* A ring sends partial sums. */
     if (plan->reduce != APS_REDUCE_RING ||

@@ -11,6 +11,8 @@
 /* No format has a longer name. */
 #define NAME_MAX_LENGTH 63
 
+#define FP64 "FP64 is e11m52, for a rule with types: double"
+
 /* Spellings that people write, and the name that is meant. */
 static const struct {
     const char *name;
@@ -26,9 +28,9 @@ static const struct {
     {"none", "'native' leaves the call to MPI"},
     {"off", "'native' leaves the call to MPI"},
     {"mpi", "'native' leaves the call to MPI"},
-    {"fp64", "no format is wider than fp32"},
-    {"float64", "no format is wider than fp32"},
-    {"double", "no format is wider than fp32"},
+    {"fp64", FP64},
+    {"float64", FP64},
+    {"double", FP64},
     {"float", "did you mean 'fp32'?"},
     {"float32", "did you mean 'fp32'?"},
     {"single", "did you mean 'fp32'?"},
@@ -103,7 +105,7 @@ static bool is_name(const char *name)
         if (strcmp(names[i], name) == 0)
             return true;
     }
-    return aps_format_parse(name, &format, NULL) == 0;
+    return aps_format_parse_wide(name, &format, NULL) == 0;
 }
 
 static int no_format(const struct aps_reader *reader,
@@ -137,14 +139,15 @@ static int no_format(const struct aps_reader *reader,
 }
 
 int aps_read_format_word(const struct aps_reader *reader,
-                         const struct aps_yaml_node *word,
+                         const struct aps_yaml_node *word, bool wide,
                          struct aps_format *format)
 {
     char name[NAME_MAX_LENGTH + 1];
     struct aps_error error;
 
     spell(word->text, name);
-    if (aps_format_parse(name, format, &error) < 0)
+    if ((wide ? aps_format_parse_wide : aps_format_parse)(name, format,
+                                                          &error) < 0)
         return no_format(reader, word, error.text);
     return 0;
 }

@@ -8,11 +8,11 @@
 #include "number/format.h"
 #include "yaml/value.h"
 
-/* Sets the format that a word names. Returns 0, or -1 after the error was
- * reported at the word, with the right spelling or a note that a later version
- * will have the format. */
+/* Sets the format that a word names, a wide one only if `wide`. Returns 0, or -1 after
+ * the error was reported at the word, with the right spelling or a note that a later
+ * version will have the format. */
 int aps_read_format_word(const struct aps_reader *reader,
-                         const struct aps_yaml_node *word,
+                         const struct aps_yaml_node *word, bool wide,
                          struct aps_format *format);
 
 /* True if a rule's key `format` (NULL: none) is {auto: ...}: one of several

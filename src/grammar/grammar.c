@@ -62,7 +62,7 @@ int aps_read_argument(const struct aps_reader *reader,
         return aps_read_switch(reader, key, &argument->on);
     case APS_PARAMETER_FORMAT:
         return aps_read_text(reader, key) &&
-                       aps_read_format_word(reader, key->value,
+                       aps_read_format_word(reader, key->value, false,
                                             &argument->format) == 0
                    ? 0
                    : -1;
@@ -362,7 +362,7 @@ static int read_choice(const struct aps_reader *reader,
         return 0;
     value->word = APS_WORD_FORMAT;
     if (grammar->formats)
-        return aps_read_format_word(reader, at, &value->format);
+        return aps_read_format_word(reader, at, grammar->wide, &value->format);
     if (starts_with_digit(at) && example_of(grammar)) {
         aps_reader_error(reader, at,
                          "'%s' must be a word, as in %s, not '%.80s'",

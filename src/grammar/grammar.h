@@ -65,7 +65,8 @@ struct aps_grammar {
     /* Parameters of the key itself, as in accumulate: {format: F, kahan: on},
      * or NULL. In a mapping they precede words of the same name. */
     const struct aps_parameter *own;
-    bool formats; /* names of number formats are words too */
+    bool formats; /* names of number formats are words too, */
+    bool wide;    /* also of formats wider than FP32 */
 };
 
 /* A parameter that was read. */

@@ -19,6 +19,8 @@ static const char *const format_words[] = {
 static const struct aps_keywords formats = {.known = format_words};
 const struct aps_grammar aps_grammar_format = {.words = &formats,
                                                .formats = true};
+const struct aps_grammar aps_grammar_rule_format = {
+    .words = &formats, .formats = true, .wide = true};
 
 #define GROUP                                                                  \
     {                                                                          \

@@ -10,6 +10,7 @@
 
 enum aps_format_word { APS_FORMAT_WORD_NATIVE, APS_FORMAT_WORD_FP32 };
 extern const struct aps_grammar aps_grammar_format;
+extern const struct aps_grammar aps_grammar_rule_format; /* wide formats, too */
 
 /* Indexed by enum aps_scale_kind. */
 extern const struct aps_grammar aps_grammar_scale;

@@ -149,10 +149,13 @@ static const struct aps_hint rounding_hints[] = {
 const struct aps_keywords aps_keywords_rounding = {.known = roundings,
                                                    .hints = rounding_hints};
 
+#define FP64                                                                   \
+    "without it a rank adds elements of double in FP64, and formats of up to " \
+    "e11m52 keep more bits of the sum than FP32"
 static const struct aps_hint accumulate_hints[] = {
-    {"fp64", "fp32 sums elements of double in FP64"},
-    {"float64", "fp32 sums elements of double in FP64"},
-    {"double", "fp32 sums elements of double in FP64"},
+    {"fp64", FP64},
+    {"float64", FP64},
+    {"double", FP64},
     {"bf16", "write accumulate: {format: bf16}"},
     {"fp16", "write accumulate: {format: fp16}"},
     {"tf32", "write accumulate: {format: tf32}"},

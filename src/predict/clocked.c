@@ -157,6 +157,10 @@ void aps_clocked_codec(struct aps_clocked *clocked,
                        const struct aps_format *format,
                        struct aps_codec_rates *rates)
 {
+    struct aps_format full;
+
+    if (format->wide && aps_format_parse("fp32", &full, NULL) == 0)
+        format = &full; /* takes about as long */
     aps_codec_init(format, &clocked->codec);
     rates->magnitude = seconds(clocked, run_magnitude);
     rates->encode = seconds(clocked, run_encode);

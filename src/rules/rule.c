@@ -10,6 +10,7 @@
 
 #include "rules/auto_format.h"
 #include "grammar/formats.h"
+#include "grammar/tables.h"
 #include "yaml/number.h"
 #include "rules/settings.h"
 #include "rules/shadow.h"
@@ -217,8 +218,11 @@ int aps_rule_read(const struct aps_reader *reader,
                   const struct aps_yaml_node *node, int index,
                   struct aps_rule *rule)
 {
-    struct aps_rule_keys keys = {
-        .reader = reader, .node = node, .context = context, .rule = rule};
+    struct aps_rule_keys keys = {.reader = reader,
+                                 .node = node,
+                                 .context = context,
+                                 .rule = rule,
+                                 .formats = &aps_grammar_rule_format};
     struct reading reading = {reader, context, keys.keys, rule};
     size_t before = reader->errors->count;
 

@@ -59,6 +59,8 @@ struct aps_rule_context {
     } shadow;
 };
 
+struct aps_grammar; /* grammar/grammar.h */
+
 /* Keys of a rule. */
 enum aps_rule_key {
     APS_RULE_NAME,
@@ -90,7 +92,8 @@ struct aps_rule_keys {
     const struct aps_yaml_node *node;
     const struct aps_yaml_node *keys[APS_RULE_KEYS];
     const struct aps_rule_context *context;
-    const struct aps_rule *rule; /* its conditions have been read */
+    const struct aps_rule *rule;       /* its conditions have been read */
+    const struct aps_grammar *formats; /* names of formats; wide ones or not */
     unsigned calls; /* calls that the rule is for; 0: the key `calls` is
                        wrong */
 };

@@ -10,6 +10,7 @@
 #include "rules/compressors.h"
 #include "grammar/formats.h"
 #include "rules/scales.h"
+#include "rules/wide_formats.h"
 #include "grammar/tables.h"
 #include "policy/keywords.h"
 
@@ -65,7 +66,7 @@ static bool read_format(const struct aps_rule_keys *rule, bool compressed,
                          "a candidate has one format: list each of them");
         return false;
     }
-    if (aps_read_value(rule->reader, key, &aps_grammar_format, &value) < 0)
+    if (aps_read_value(rule->reader, key, rule->formats, &value) < 0)
         return false;
     *word = value.at->text;
     if (value.word == APS_FORMAT_WORD_FP32 && compressed) {
@@ -414,7 +415,6 @@ static void check_rounding(const struct aps_rule_keys *rule,
                            const struct aps_yaml_node *at,
                            const struct aps_plan *plan)
 {
-    const char *name = plan->format.name;
     const bool nearest = plan->rounding == APS_ROUND_NEAREST;
 
     if (plan->format.draws == APS_FORMAT_DRAWS_ALWAYS && nearest)
@@ -422,12 +422,12 @@ static void check_rounding(const struct aps_rule_keys *rule,
                          "rounding nearest cannot be combined with format %s, "
                          "whose levels are drawn: leave 'rounding' out, or use "
                          "a format intB/BUCKET, such as int8/512",
-                         name);
+                         plan->format.name);
     else if (plan->format.draws == APS_FORMAT_DRAWS_NEVER && !nearest)
         aps_reader_error(rule->reader, at,
                          "format %s keeps signs, which are not rounded: leave "
                          "'rounding' out",
-                         name);
+                         plan->format.name);
 }
 
 /* Reports sums whose format always draws, because partial sums are rounded to
@@ -475,12 +475,11 @@ void aps_settings_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
 {
     const char *word = NULL;
     struct group_keys given;
-    bool compressed, has_format;
-
     /* If `compress` is wrong, its error has been reported. */
-    compressed = aps_compressors_read(rule, plan) < 0 ||
-                 plan->compressor.kind != APS_COMPRESSOR_NONE;
-    has_format = read_format(rule, compressed, plan, &word);
+    const bool compressed = aps_compressors_read(rule, plan) < 0 ||
+                            plan->compressor.kind != APS_COMPRESSOR_NONE;
+    const bool has_format = read_format(rule, compressed, plan, &word);
+
     read_accumulate(rule, plan);
     read_reduce(rule, plan, &given);
     settle_scale(rule, plan);
@@ -488,6 +487,7 @@ void aps_settings_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
     if (plan->rewrite && plan->accumulate != APS_ACCUMULATE_FP32)
         check_sums(rule, plan);
     aps_compressors_settle(rule, given.node, plan);
+    aps_wide_formats_settle(rule, given.node, plan);
     if (has_format && !plan->rewrite) {
         check_native(rule, word);
         plan->scale = (struct aps_scale){0};

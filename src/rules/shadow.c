@@ -11,6 +11,7 @@
 
 #include "base/real.h"
 #include "grammar/plan_text.h"
+#include "grammar/tables.h"
 #include "rules/settings.h"
 
 #define ALLREDUCE (1u << APS_CALL_ALLREDUCE)
@@ -93,6 +94,7 @@ static void add(struct list *list, const struct aps_yaml_node *at,
                                       .node = at,
                                       .context = list->rule->context,
                                       .rule = list->rule->rule,
+                                      .formats = &aps_grammar_format,
                                       .calls = ALLREDUCE};
     struct aps_plan plan = {.rule = list->rule->rule->plan.rule};
     const size_t before = list->reader->errors->count;

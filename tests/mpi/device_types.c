@@ -19,9 +19,10 @@ static void test_type(const char *name, MPI_Datatype type, size_t bytes)
     void *send = gpu_alloc(COUNT * bytes, false);
     void *receive = gpu_alloc(COUNT * bytes, false);
 
-    /* the upper bytes of values from 2^-15 to 2, in all types */
-    memset(x, 0, COUNT * bytes);
+    /* values from 2^-15 to 2, in all types */
     for (size_t i = 0; i < COUNT; i++) {
+        for (size_t k = 0; k + 2 < bytes; k++)
+            x[i * bytes + k] = (unsigned char)(i * 11 + k * 53);
         x[(i + 1) * bytes - 1] = 0x3f;
         x[(i + 1) * bytes - 2] = (unsigned char)(i * 37 + (size_t)rank * 101);
     }

@@ -200,6 +200,10 @@ check_PROGRAMS += tests/mpi/nonblocking
 tests_mpi_nonblocking_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_nonblocking_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/wide
+tests_mpi_wide_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_wide_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/types
 tests_mpi_types_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_types_LDADD = $(MPI_TEST_LDADD)
@@ -370,6 +374,7 @@ mpi_tests = \
 	tests/mpi/t-nonblocking.sh \
 	tests/mpi/t-nonfinite.sh \
 	tests/mpi/t-types.sh \
+	tests/mpi/t-wide.sh \
 	tests/mpi/t-parts.sh \
 	tests/mpi/t-pcontrol.sh \
 	tests/mpi/t-persistent.sh \

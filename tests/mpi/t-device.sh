@@ -344,6 +344,24 @@ done <<END
 4 ring none
 END
 
+# Doubles of a wide format pass through the host, and never through FP32.
+while read -r ranks reduce plugin; do
+    cat >"$tmp/types.yaml" <<YAML
+version: 1
+rules:
+  - {types: double, format: e11m44, reduce: $reduce}
+  - {types: [bf16, fp16], format: e4m3, scale: aps}
+YAML
+    device "e11m44, $ranks ranks, $reduce, $plugin" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/types.yaml" \
+        -genv APSMPI_CUDA "$standin/$plugin.so" "$mpi/device" types
+    says 'rewritten (100\.0 %' 1 "e11m44, $ranks ranks, $reduce: all calls"
+done <<END
+2 hierarchical plugin
+3 gather plugin
+4 ring none
+END
+
 # Copies fail: that rank gets an error, and no rank hangs.
 for plugin in plugin none; do
     device "failing, $plugin" 3 -genv APSMPI_POLICY "$tmp/failing.yaml" \

@@ -49,6 +49,64 @@ int main(void)
          "is clipped in any case\n"
          "7:14: format 'hbfp99/64-sat': hbfp's bits must be 2 to 25, with the "
          "sign"},
+        {"wide formats for other types than double",
+         TOP "  - {min_count: 9999, format: e8m24}\n"
+             "  - {min_count: 9998, types: [float, double], format: e11m52}\n"
+             "  - {min_count: 9997, types: bf16, format: E9M22}\n",
+         "3:31: format e8m24 is wider than FP32: its rule must be for doubles "
+         "alone (types: double)\n"
+         "4:55: format e11m52 is wider than FP32: its rule must be for doubles "
+         "alone (types: double)\n"
+         "5:44: unknown format 'E9M22'; did you mean 'e9m22'? (small letters)"},
+        {"wide formats with wrong numbers of bits",
+         TOP "  - {types: double, format: e12m3}\n"
+             "  - {types: double, format: e4m53}\n"
+             "  - {types: double, format: e9m0}\n"
+             "  - {types: double, format: e1m24}\n"
+             "  - {types: double, format: fp64}\n",
+         "3:29: format 'e12m3': exponent bits must be 1 to 11\n"
+         "4:29: format 'e4m53': mantissa bits must be 0 to 52\n"
+         "5:29: format 'e9m0': formats wider than FP32 have 2 exponent bits "
+         "and 1 mantissa bit at least, and no '-sat'\n"
+         "6:29: format 'e1m24': formats wider than FP32 have 2 exponent bits "
+         "and 1 mantissa bit at least, and no '-sat'\n"
+         "7:29: unknown format 'fp64'; FP64 is e11m52, for a rule with types: "
+         "double"},
+        {"settings of wide formats",
+         TOP
+         "  - {types: double, format: e8m24, scale: aps, node: fp32}\n"
+         "  - {types: double, format: e8m24, aps: on}\n"
+         "  - {types: double, format: e8m24, accumulate: format}\n"
+         "  - {types: double, format: e8m24, rounding: stochastic}\n"
+         "  - {types: double, format: e8m24, accumulate: {format: e9m22}}\n",
+         "3:36: a scale cannot be combined with format e8m24, which is wider "
+         "than FP32; leave it out\n"
+         "3:48: node: fp32 cannot be combined with format e8m24, which is "
+         "wider "
+         "than FP32; leave it out\n"
+         "4:36: a scale cannot be combined with format e8m24, which is wider "
+         "than FP32; leave it out\n"
+         "5:36: 'accumulate' cannot be combined with format e8m24, which is "
+         "wider than FP32; leave it out\n"
+         "6:36: random rounding cannot be combined with format e8m24, which is "
+         "wider than FP32; leave it out\n"
+         "7:57: format 'e9m22': exponent bits must be 1 to 8"},
+        {"compressed layers of wide formats",
+         "version: 1\nsteps: auto\nrules:\n"
+         "  - {types: double, format: e8m24, compress: {topk: 0.1}}\n"
+         "  - {types: double, format: e8m24, feedback: on}\n",
+         "4:36: 'compress' cannot be combined with format e8m24, which is "
+         "wider "
+         "than FP32; leave it out\n"
+         "5:36: 'feedback' cannot be combined with format e8m24, which is "
+         "wider "
+         "than FP32; leave it out"},
+        {"wide formats that are measured",
+         TOP "  - {types: double, format: fp32, shadow: [e8m24]}\n"
+             "  - {types: double, format: {auto: [e11m52, e8m7], target: snr "
+             "20dB}}\n",
+         "3:44: format 'e8m24': mantissa bits must be 0 to 23\n"
+         "4:37: format 'e11m52': exponent bits must be 1 to 8"},
         {"bits without a block",
          RULE "{format: bfp16}\n"
               "  - {format: bfp12}\n",

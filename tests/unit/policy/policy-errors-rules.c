@@ -49,8 +49,8 @@ static void test_bad_rules(void)
          "5:12: the rule in line 3 has the name 'a', too"},
         {"a format without a value", RULE "format:\n",
          "3:5: 'format' has no value"},
-        {"too many exponent bits", RULE "format: e9m2\n",
-         "3:13: format 'e9m2': exponent bits must be 1 to 8"},
+        {"too many exponent bits", RULE "format: e12m2\n",
+         "3:13: format 'e12m2': exponent bits must be 1 to 11"},
         {"a compressor is not a format",
          TOP "  - {min_count: 9994, format: ternary}\n",
          "3:31: unknown format 'ternary'; TernGrad is a compressor: compress: "
@@ -136,8 +136,9 @@ static void test_bad_rules(void)
          "4:17: unknown accumulate 'khan'; did you mean 'kahan'?"},
         {"an accumulation unlike any",
          RULE "format: e5m2\n    accumulate: fp64\n",
-         "4:17: unknown accumulate 'fp64'; fp32 sums elements of double in "
-         "FP64"},
+         "4:17: unknown accumulate 'fp64'; without it a rank adds elements of "
+         "double in FP64, and formats of up to e11m52 keep more bits of the "
+         "sum than FP32"},
         {"aps-tight where sums are cast",
          RULE "format: e5m2\n    accumulate: format\n    scale: aps-tight\n",
          "5:5: scale aps-tight cannot be combined with accumulate: format "
@@ -221,8 +222,8 @@ static void test_bad_rules(void)
          "5:5: this rule is unreachable: the rule in line 3 matches "
          "everything"},
         {"other errors are reported without those",
-         RULE "format: e5m2\n  - format: e4m3\n  - format: e9m9\n",
-         "5:13: format 'e9m9': exponent bits must be 1 to 8"},
+         RULE "format: e5m2\n  - format: e4m3\n  - format: e4m53\n",
+         "5:13: format 'e4m53': mantissa bits must be 0 to 52"},
         {"a misspelt condition does not make the rest unreachable",
          RULE "format: e5m2\n    step: 5\n  - format: e4m3\n",
          "4:5: unknown key 'step'; did you mean 'steps'?"},
