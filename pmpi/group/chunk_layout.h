@@ -42,7 +42,8 @@ struct aps_chunk_capacity aps_chunk_capacity_of(int owners, int parts,
                                                 size_t granule);
 
 /* Returns the layout of the room's chunk, in whole granules. The layout depends
- * only on the length of that chunk and on the codec's granule. */
+ * only on the length of that chunk, on the codec's granule, and on whether the format
+ * is wide: then the chunk has half as many elements. */
 struct aps_chunk_layout
 aps_chunk_layout_of(const struct aps_chunk_capacity *room,
                     const struct aps_codec *codec);

@@ -53,6 +53,12 @@ static size_t slice_of(const struct aps_codec *codec, size_t n, int parts,
     return aps_slice_of(n, aps_codec_granule(codec), parts, i).length;
 }
 
+/* Returns the FP32 values that take as many bytes as n values of the codec. */
+static size_t floats(const struct aps_codec *codec, size_t n)
+{
+    return n * aps_format_value_bytes(&codec->format) / sizeof(float);
+}
+
 static bool has_slices(const struct aps_chunk_capacity *room,
                        const struct aps_chunk_layout *layout,
                        const struct aps_codec *codec, size_t n)
@@ -61,7 +67,8 @@ static bool has_slices(const struct aps_chunk_capacity *room,
     bool right = true;
 
     for (int owner = 0; owner < room->owners; owner++) {
-        const size_t slice = slice_of(codec, n, room->owners, owner);
+        const size_t slice =
+            floats(codec, slice_of(codec, n, room->owners, owner));
 
         right &= slice <= room->slice &&
                  is_next(&left, (size_t)owner * layout->slice_stride, slice);
@@ -80,7 +87,8 @@ static bool has_results(const struct aps_chunk_capacity *room,
         const size_t slice = slice_of(codec, n, room->owners, owner);
 
         for (int i = 0; i < room->parts; i++) {
-            const size_t part = slice_of(codec, slice, room->parts, i);
+            const size_t part =
+                floats(codec, slice_of(codec, slice, room->parts, i));
 
             right &= part <= room->part &&
                      is_next(&left,
@@ -262,6 +270,31 @@ static void test_layouts(const struct aps_format *format)
     ok(same, "... and chunks are as long as those of all that are cut at 64");
 }
 
+/* Doubles of wide formats: their blocks and their sums have the room of FP32 values. */
+static void test_wide(void)
+{
+    const struct aps_codec codec = {
+        .format = {.name = "64", .width = 64, .block = 1, .wide = true}};
+    bool right = true, sums = true;
+
+    for (int owners = 1; owners <= 512; owners += 1 + owners / 4)
+        for (int parts = 1; parts <= 300; parts += 1 + parts / 2)
+            for (size_t chunk = 64; chunk <= 262144; chunk += 64 + chunk) {
+                const struct aps_chunk_capacity room = aps_chunk_capacity_of(
+                    owners, parts, owners, chunk / 64 * 64,
+                    aps_pipeline_granule(&codec.format));
+                const struct aps_chunk_layout layout =
+                    aps_chunk_layout_choose(&room, &codec, false, SIZE_MAX);
+
+                right &= has_room(&room, &codec);
+                sums &=
+                    floats(&codec, slice_of(&codec, layout.chunk, owners, 0)) <=
+                    aps_chunk_capacity_sum(&room, false);
+            }
+    ok(right, "64, of doubles: every block has a place of its own");
+    ok(sums, "... and the sums of their slices");
+}
+
 /* --- lengths of a group's chunks ------------------------------------------ */
 
 static size_t shared_bytes(size_t chunk, int owners, int parts, int ranks)
@@ -341,7 +374,7 @@ static void test_messages(const struct aps_format *format)
         whole &= n > 0 && partial > 0 && devices > 0 && n % granule == 0 &&
                  partial % granule == 0 && devices % granule == 0;
         room &= aps_codec_bytes(&codec, n) <= bytes &&
-                partial * sizeof(float) <= bytes &&
+                floats(&codec, partial) * sizeof(float) <= bytes &&
                 n <= aps_pipeline_elements_max(ranks, class) &&
                 aps_codec_bytes(&codec, devices) <=
                     aps_pipeline_room_of_devices(ranks, class);
@@ -357,6 +390,9 @@ int main(void)
 {
     test_lengths();
     test_alone();
+    test_wide();
+    test_messages(&(struct aps_format){
+        .name = "64, of doubles", .width = 64, .block = 1, .wide = true});
     for (size_t f = 0; f < LENGTH(formats); f++) {
         test_layouts(&formats[f]);
         test_across(&formats[f]);
