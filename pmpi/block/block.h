@@ -150,7 +150,7 @@ bool aps_wire_has_own_blocks(const struct aps_wire *wire);
 size_t aps_block_bytes(const struct aps_wire *wire, size_t n);
 
 /* Return the distance of two blocks in scratch, in bytes, with up to n values
- * of this wire, up to n values of the widest format, or `bytes` bytes of packed
+ * of this wire, up to n values of FP32, or `bytes` bytes of packed
  * values. */
 size_t aps_block_stride(const struct aps_wire *wire, size_t n);
 size_t aps_block_stride_widest(size_t n);

@@ -389,7 +389,7 @@ static int ring_run(struct aps_algorithm *algorithm,
 {
     struct aps_ring *ring = (struct aps_ring *)algorithm;
     /* A message is as long as its widest type; a partial sum's widest is
-     * FP32. */
+     * FP32, or FP64 if the format is wide. */
     const size_t length =
         ring_travels_as_fp32(wire)
             ? aps_pipeline_elements_fp32(&wire->codec, ring->size)

@@ -2,7 +2,8 @@
 /*
  * Types of the elements that a program sums. Values of every type are converted to
  * FP32 where they are encoded, and summed in FP32; a rank adds those of double in FP64,
- * and rounds the sum to FP32. Results are rounded once to the program's type.
+ * and rounds the sum to FP32. Results are rounded once to the program's type. Formats
+ * wider than FP32 (number/format.h) keep doubles.
  */
 #ifndef APS_BASE_ELEMENT_H
 #define APS_BASE_ELEMENT_H

@@ -157,7 +157,8 @@ struct aps_memory {
      * GPU's memory. May be NULL: it never is, or `run` says it. */
     bool (*whole)(const void *x);
 
-    /* Copy to and from host memory, where the n values are FP32. */
+    /* Copy to and from host memory, where the n values are FP32, or doubles with
+     * aps_memory_doubles (pmpi/device). */
     void (*copy_out)(float *host, const void *x, size_t n);
     void (*copy_in)(void *x, const float *host, size_t n);
 

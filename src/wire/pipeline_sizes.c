@@ -111,7 +111,7 @@ size_t aps_pipeline_elements_of_threads(const struct aps_codec *codec,
 
 /* --- room for them -------------------------------------------------------- */
 
-/* No format is wider than FP32. */
+/* A format wider than FP32 has the least granule, which has room for twice as much. */
 static size_t pipeline_room(size_t bytes, size_t granule)
 {
     const size_t least = granule * sizeof(float);
