@@ -38,7 +38,8 @@ struct aps_block_part aps_block_part_of(const struct aps_wire *wire,
                                         size_t begin, size_t n,
                                         struct aps_block_copy *copy);
 
-/* Set x[n] to the part's values, or add them, with one FP32 addition for each. */
+/* Set x[n] to the part's values, or add them, with one addition for each: of FP32, or
+ * of FP64 if the format is wide. */
 void aps_block_part_decode(const struct aps_wire *wire,
                            const struct aps_block_part *part, size_t n,
                            float *x);

@@ -65,7 +65,7 @@ static int master_allocate(struct master *master, size_t granule)
     }
     if (!leads || groups == 1)
         return 0;
-    /* Partial sums travel as FP32, whatever the width of the result. */
+    /* Partial sums are not encoded, whatever the width of the result. */
     longest = elements / (size_t)groups + granule;
     master->ring = aps_ring_create(&master->groups.peers, longest,
                                    aps_block_stride_widest(longest));

@@ -57,7 +57,8 @@ aps_reductions_groups(const struct aps_reductions *reductions,
 /*
  * COLLECTIVE over vcomm. Reduces `count` vectors, at most APS_VECTORS_MAX, by a
  * prepared plan. All ranks get the same bits, and each layer gets the bits that
- * it would get alone. Returns an MPI error code.
+ * it would get alone. A wide format takes doubles, whatever `memory` of the vectors
+ * says. Returns an MPI error code.
  */
 int aps_reductions_run(struct aps_reductions *reductions,
                        const struct aps_plan *plan, int count,

@@ -21,7 +21,7 @@ struct slot {
     struct aps_chunk chunk; /* `ring` alone */
 };
 
-/* Bytes before the partial sums of a chunk that travel as FP32 and have no
+/* Bytes before the partial sums of a chunk that are not encoded and have no
  * headers: one struct aps_scale_record for each piece, if the wire has
  * records. */
 #define RECORDS_MAX (APS_PIECES_MAX * sizeof(struct aps_scale_record))
@@ -115,7 +115,7 @@ static size_t ring_partial_offset(const struct aps_wire *wire,
                : piece->offset;
 }
 
-/* Writes the record of piece p, if partial sums travel as FP32. */
+/* Writes the record of piece p, if partial sums are not encoded. */
 static void ring_put_record(const struct aps_wire *wire, int p,
                             const struct aps_scale_record *record,
                             unsigned char *partial)

@@ -3,8 +3,8 @@
  * The ring: slice j of a chunk starts at rank j + 1, goes from rank to rank and
  * ends, summed, at its owner j; then the owners' results go round to all ranks.
  *
- *   accumulate: fp32    partial sums of the inputs travel as FP32, and only the
- *                       finished slice is rounded
+ *   accumulate: fp32    partial sums of the inputs are not encoded (FP32; FP64 for
+ *                       wide formats), and only the finished slice is rounded
  *   accumulate: format  every input and every partial sum is cast to the format
  *                       and travels in it (the APS paper's ring)
  */

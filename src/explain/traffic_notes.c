@@ -10,35 +10,41 @@
 #include "cli/command.h"
 #include "policy/keywords.h"
 
-#define FP32_BITS 32
 #define NOTE_MAX 400
 
 static void write_note(const struct aps_plan *plan, char *note, size_t size)
 {
     const char *accumulate = aps_accumulate_name(plan->accumulate);
     bool fp32 = plan->accumulate == APS_ACCUMULATE_FP32;
-    int ranks = (int)ceil(2 * FP32_BITS / aps_format_bits(&plan->format));
+    const double bytes = (double)aps_format_value_bytes(&plan->format);
+    const char *sums = plan->format.wide ? "FP64" : "FP32";
+    const int ranks = (int)ceil(2 * 8 * bytes / aps_format_bits(&plan->format));
 
     note[0] = '\0';
     if (!plan->rewrite)
         return;
     switch (plan->reduce) {
     case APS_REDUCE_RING:
-        snprintf(note, size, "ring, accumulate %s: %s", accumulate,
-                 fp32 ? "partial sums travel in FP32, and the result in the "
-                        "format; bytes/elem is the mean of both."
-                      : "partial sums and the result travel in the format; "
-                        "each rank rounds.");
+        if (fp32)
+            snprintf(note, size,
+                     "ring, accumulate %s: partial sums travel in %s, and the "
+                     "result in the format; bytes/elem is the mean of both.",
+                     accumulate, sums);
+        else
+            snprintf(note, size,
+                     "ring, accumulate %s: partial sums and the result travel "
+                     "in the format; each rank rounds.",
+                     accumulate);
         break;
     case APS_REDUCE_MASTER:
         snprintf(note, size,
                  "master, accumulate %s: the members of a group send their "
                  "contributions to their master in the format, and get the "
                  "result from it in the format; between the masters partial "
-                 "sums travel %s.",
-                 accumulate,
-                 fp32 ? "in FP32, whose bytes are not in the table"
-                      : "in the format, and each master rounds");
+                 "sums travel in %s%s.",
+                 accumulate, fp32 ? sums : "the format",
+                 fp32 ? ", whose bytes are not in the table"
+                      : ", and each master rounds");
         break;
     case APS_REDUCE_GATHER:
         /* Compressors that gather have a note of their own. */
@@ -50,8 +56,8 @@ static void write_note(const struct aps_plan *plan, char *note, size_t size)
         snprintf(note, size,
                  "gather: every rank gets the %s of all p ranks and adds it up "
                  "itself. That takes p/2 times the bytes shown, which is no "
-                 "less than FP32 from %d ranks on. The sum is not encoded.",
-                 plan->format.name, ranks);
+                 "less than %s from %d ranks on. The sum is not encoded.",
+                 plan->format.name, sums, ranks);
         break;
     case APS_REDUCE_AUTO:
         snprintf(

@@ -20,14 +20,14 @@ typedef uint64_t any_bits __attribute__((aligned(1), may_alias));
 struct wide {
     unsigned width;
     unsigned drop; /* mantissa bits of a double that the format does not have */
-    uint64_t half; /* rounding adds it to a magnitude, and ... */
-    uint64_t odd;  /* ... the last bit of a code that is in this mask */
+    uint64_t half; /* added to a magnitude before `drop` bits go */
+    uint64_t odd;  /* mask of the code's last bit, which is added as well */
     uint64_t rebias; /* difference of the biases, in the exponent of a double */
     uint64_t reinf;  /* difference of the exponents of INF, in the same place */
     uint64_t inf, nan; /* magnitude codes */
     /* Zeros if the subnormals are those of doubles. */
-    uint64_t smallest; /* smallest normal value: the magnitude of its double, */
-    uint64_t normal;   /* and its code */
+    uint64_t smallest; /* magnitude of the smallest normal value, as a double */
+    uint64_t normal;   /* code of that value */
     double steps;      /* its last bit is the smallest subnormal value */
 };
 
@@ -90,7 +90,7 @@ APS_INLINE uint64_t wide_add(uint64_t a, uint64_t b)
     return sum == sum ? aps_double_bits(sum) : INF | INF >> 1;
 }
 
-/* --- packing, as in kernel/pack.h; soonest for whole bytes --------------------- */
+/* --- packing, as in kernel/pack.h; fastest for whole bytes --------------------- */
 
 static void wide_pack(const uint64_t *codes, size_t n, unsigned width,
                       uint8_t *wire)

@@ -65,8 +65,8 @@ struct aps_grammar {
     /* Parameters of the key itself, as in accumulate: {format: F, kahan: on},
      * or NULL. In a mapping they precede words of the same name. */
     const struct aps_parameter *own;
-    bool formats; /* names of number formats are words too, */
-    bool wide;    /* also of formats wider than FP32 */
+    bool formats; /* names of number formats are words too */
+    bool wide;    /* names of formats wider than FP32 are, too */
 };
 
 /* A parameter that was read. */

@@ -63,8 +63,8 @@ struct aps_format {
                           2^(1 - bias - mantissa_bits), or 1 / levels */
     enum aps_format_kind kind;
     bool saturate;
-    float
-        max; /* largest finite value, for a scale of 1; rounded to FP32 if wide */
+    /* largest finite value, for a scale of 1; rounded to FP32 if wide */
+    float max;
     bool wide; /* wider than FP32: values are elements of double */
 
     /* The format as a whole. */

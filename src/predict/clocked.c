@@ -157,10 +157,13 @@ void aps_clocked_codec(struct aps_clocked *clocked,
                        const struct aps_format *format,
                        struct aps_codec_rates *rates)
 {
+    const double floats =
+        (double)aps_format_value_bytes(format) / sizeof(float);
     struct aps_format full;
 
+    /* A double takes as long as two floats. */
     if (format->wide && aps_format_parse("fp32", &full, NULL) == 0)
-        format = &full; /* takes about as long */
+        format = &full;
     aps_codec_init(format, &clocked->codec);
     rates->magnitude = seconds(clocked, run_magnitude);
     rates->encode = seconds(clocked, run_encode);
@@ -169,6 +172,7 @@ void aps_clocked_codec(struct aps_clocked *clocked,
     rates->add = seconds(clocked, run_add);
     memset(clocked->y, 0, PIECE * sizeof(float));
     rates->round = seconds(clocked, run_round);
+    aps_codec_rates_oversubscribe(rates, floats);
 }
 
 double aps_clocked_oversubscription(void)

@@ -20,6 +20,8 @@ static double group_chunk(const struct aps_plan *plan, int ranks, int groups)
 
     if (plan->node == APS_NODE_FP32)
         return (double)chunk;
+    if (plan->format.wide)
+        return (double)chunk / 2;
     aps_codec_init(&plan->format, &codec);
     if (groups > 1)
         return (double)aps_pipeline_group_elements_across(&codec, chunk);

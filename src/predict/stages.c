@@ -164,7 +164,7 @@ double aps_predict_search(const struct aps_predicted_call *call)
 
 double aps_predict_memory(const struct aps_predicted_call *call, double n)
 {
-    return n * sizeof(float) *
+    return n * (double)aps_format_value_bytes(&call->plan->format) *
            aps_machine_memory(call->machine, (double)call->count) /
            fmax(call->sharing, 1);
 }

@@ -184,9 +184,10 @@ static void read_conditions(struct reading *reading)
         aps_read_words(reading->reader, keys[APS_RULE_CALLS],
                        &aps_keywords_call, &rule->calls) < 0)
         rule->calls = 0;
-    if (keys[APS_RULE_TYPES])
-        (void)aps_read_words(reading->reader, keys[APS_RULE_TYPES],
-                             &aps_keywords_type, &rule->types);
+    if (keys[APS_RULE_TYPES] &&
+        aps_read_words(reading->reader, keys[APS_RULE_TYPES],
+                       &aps_keywords_type, &rule->types) < 0)
+        rule->types = 0;
     rule->by_communicator = keys[APS_RULE_COMMUNICATORS] != NULL;
     if (rule->by_communicator)
         aps_rule_read_ranges(reading->reader, keys[APS_RULE_COMMUNICATORS],

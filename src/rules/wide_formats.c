@@ -23,11 +23,12 @@ void aps_wide_formats_settle(const struct aps_rule_keys *rule,
         {rule->keys[APS_RULE_COMPRESS],
          plan->compressor.kind != APS_COMPRESSOR_NONE, "'compress'"},
         {rule->keys[APS_RULE_FEEDBACK], plan->feedback, "'feedback'"},
+        {rule->keys[APS_RULE_SHADOW], true, "'shadow'"},
     };
 
     if (!plan->rewrite || !plan->format.wide)
         return;
-    if (rule->rule->types != 1u << APS_ELEMENT_DOUBLE)
+    if (rule->rule->types != 0 && rule->rule->types != 1u << APS_ELEMENT_DOUBLE)
         aps_reader_error(rule->reader, rule->keys[APS_RULE_FORMAT]->value,
                          "format %s is wider than FP32: its rule must be for "
                          "doubles alone (types: double)",

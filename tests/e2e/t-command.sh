@@ -488,7 +488,7 @@ has out '(pcontrol: off)' '... with what becomes of MPI_Pcontrol'
 sed '1a\
 threads: 4' rules.yaml >threads.yaml
 apsmpi explain threads.yaml
-has out 'threads: slices of messages in host memory' '... with the threads of a rank'
+has out 'threads: several threads of a rank encode' '... with the threads of a rank'
 has out ', threads: 4' '... in the first line, too'
 
 apsmpi explain kinds.yaml

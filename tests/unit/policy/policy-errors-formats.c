@@ -8,6 +8,9 @@
 #include "tests/tap/tap.h"
 #include "tests/unit/policy/policyerrors.h"
 
+#define TOO_WIDE                                                               \
+    "is wider than FP32; only a rule's own format can be, with types: double"
+
 int main(void)
 {
     static const struct bad cases[] = {
@@ -90,7 +93,7 @@ int main(void)
          "wider than FP32; leave it out\n"
          "6:36: random rounding cannot be combined with format e8m24, which is "
          "wider than FP32; leave it out\n"
-         "7:57: format 'e9m22': exponent bits must be 1 to 8"},
+         "7:57: format 'e9m22' " TOO_WIDE},
         {"compressed layers of wide formats",
          "version: 1\nsteps: auto\nrules:\n"
          "  - {types: double, format: e8m24, compress: {topk: 0.1}}\n"
@@ -104,9 +107,16 @@ int main(void)
         {"wide formats that are measured",
          TOP "  - {types: double, format: fp32, shadow: [e8m24]}\n"
              "  - {types: double, format: {auto: [e11m52, e8m7], target: snr "
-             "20dB}}\n",
-         "3:44: format 'e8m24': mantissa bits must be 0 to 23\n"
-         "4:37: format 'e11m52': exponent bits must be 1 to 8"},
+             "20dB}}\n"
+             "  - {types: double, format: e11m52, shadow: [e4m3]}\n"
+             "  - {types: double, format: fp32, shadow: [E9M22]}\n",
+         "3:44: format 'e8m24' " TOO_WIDE "\n"
+         "4:37: format 'e11m52' " TOO_WIDE "\n"
+         "5:37: 'shadow' cannot be combined with format e11m52, which is wider "
+         "than FP32; leave it out\n"
+         "6:44: format 'E9M22' " TOO_WIDE},
+        {"wide formats of no type", RULE "{types: doubel, format: e11m52}\n",
+         "3:13: unknown types 'doubel'; did you mean 'double'?"},
         {"bits without a block",
          RULE "{format: bfp16}\n"
               "  - {format: bfp12}\n",
