@@ -10,12 +10,16 @@
 #include "predict/native.h"
 #include "predict/stages.h"
 
+/* Values of a wide format are doubles, which take as long as two floats. */
 static double native_seconds(const struct aps_predicted_call *call)
 {
+    const size_t floats = call->count *
+                          aps_format_value_bytes(&call->plan->format) /
+                          sizeof(float);
     const enum aps_native_kind kind =
-        aps_predict_native_kind(call->machine, call->count);
+        aps_predict_native_kind(call->machine, floats);
 
-    return aps_predict_native(call->machine, kind, call->count);
+    return aps_predict_native(call->machine, kind, floats);
 }
 
 static aps_predict_fn predict_auto;

@@ -32,10 +32,11 @@ struct aps_predicted aps_predicted_of(struct aps_cluster *cluster,
                                       enum aps_element element, size_t count,
                                       int group)
 {
+    const size_t bytes = plan && plan->format.wide
+                             ? sizeof(double)
+                             : aps_element_types[element].bytes;
     /* floats of as many bytes: MPI's time follows from them */
-    const size_t floats =
-        (count * aps_element_types[element].bytes + sizeof(float) - 1) /
-        sizeof(float);
+    const size_t floats = (count * bytes + sizeof(float) - 1) / sizeof(float);
     const struct aps_machine *machine = &cluster->machine;
     struct aps_predicted one = {.bound = APS_BOUND_LINK,
                                 .taken = APS_REDUCE_AUTO};
