@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The codec of formats wider than FP32, whose values are doubles: its functions are
- * encode, decode and decode_add, in FP64. Values are rounded to nearest even, once and
- * unscaled; NaN becomes the canonical one of its sign; decode_add gives the positive one.
- * e11m52 keeps all other values.
+ * encode, decode and decode_add, in FP64. Values are rounded to nearest even, once
+ * and unscaled. NaN becomes the canonical one of its sign; decode_add gives the
+ * positive one. e11m52 keeps all other values.
  */
 #ifndef APS_FLOAT_WIDE_H
 #define APS_FLOAT_WIDE_H
