@@ -210,8 +210,8 @@ void aps_schedule_warn(const struct aps_schedule *schedule,
             aps_errors_warn(
                 errors, path, aps_policy_rule_line(policy, (int)i),
                 aps_policy_rule_column(policy, (int)i),
-                "this rule applies to no layer: its layers have fewer than %zu "
-                "elements (min_count) or match an earlier rule",
+                "this rule applies to no layer: its layers have another type, "
+                "fewer than %zu elements (min_count) or match an earlier rule",
                 aps_policy_min_count(policy));
     }
     warn_compressors(schedule, policy, path, errors);

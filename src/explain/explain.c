@@ -30,7 +30,7 @@ static int explain(const struct aps_arguments *arguments,
     int status = APS_EXIT_OK;
 
     if (cluster)
-        cluster->threads = aps_policy_threads(policy);
+        aps_cluster_set_threads(cluster, aps_policy_threads(policy));
     if (!aps_policy_layers(policy) && (epochs || each_layer || type))
         return aps_problems_fail(arguments, APS_EXIT_FAILURE,
                                  "%s needs a layer table in the policy",

@@ -97,13 +97,6 @@ static void spell(const char *text, char name[NAME_MAX_LENGTH + 1])
     name[i] = '\0';
 }
 
-static bool is_wide(const char *name)
-{
-    struct aps_format format;
-
-    return aps_format_parse_wide(name, &format, NULL) == 0 && format.wide;
-}
-
 static bool is_name(const char *name)
 {
     struct aps_format format;
@@ -116,20 +109,12 @@ static bool is_name(const char *name)
 }
 
 static int no_format(const struct aps_reader *reader,
-                     const struct aps_yaml_node *word, bool wide,
-                     const char *why)
+                     const struct aps_yaml_node *word, const char *why)
 {
     char small[NAME_MAX_LENGTH + 1], hint[APS_HINT_MAX];
     const char *nearest;
 
     lower(word->text, small);
-    if (!wide && is_wide(small)) {
-        aps_reader_error(reader, word,
-                         "format '%.80s' is wider than FP32; only a rule's own "
-                         "format can be, with types: double",
-                         word->text);
-        return -1;
-    }
     if (strcmp(small, word->text) != 0 && is_name(small)) {
         aps_reader_error(reader, word,
                          "unknown format '%.80s'; did you mean '%s'? (small "
@@ -163,6 +148,6 @@ int aps_read_format_word(const struct aps_reader *reader,
     spell(word->text, name);
     if ((wide ? aps_format_parse_wide : aps_format_parse)(name, format,
                                                           &error) < 0)
-        return no_format(reader, word, wide, error.text);
+        return no_format(reader, word, error.text);
     return 0;
 }

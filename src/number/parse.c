@@ -76,6 +76,7 @@ static int refuse_suffix(const char *name, struct aps_error *error)
 static int format_parse(const char *name, bool wide, struct aps_format *format,
                         struct aps_error *error)
 {
+    struct aps_format other;
     int parsed;
 
     if (!name)
@@ -86,6 +87,9 @@ static int format_parse(const char *name, bool wide, struct aps_format *format,
     if (refuse_suffix(name, error) < 0)
         return -1;
     parsed = parse_family(name, wide, format, error);
+    if (parsed < 0 && !wide && parse_family(name, true, &other, NULL) > 0)
+        return aps_name_error(error, name,
+                              "wider than FP32, for rules with types: double");
     if (parsed == 0)
         return format_none(name, error);
     return parsed > 0 ? 0 : -1;

@@ -79,6 +79,7 @@ static int read_cores(const struct aps_arguments *arguments,
     const double crowd = cluster->machine.ranks_per_host / cores;
 
     cluster->crowd = 1;
+    cluster->cores = INFINITY;
     if (!text)
         return 0;
     if (!(cores > 0 && cores < INFINITY)) {
@@ -93,6 +94,7 @@ static int read_cores(const struct aps_arguments *arguments,
         return -1;
     }
     cluster->crowd = crowd > 1 ? crowd : 1;
+    cluster->cores = 1 / crowd;
     return 0;
 }
 
@@ -250,6 +252,11 @@ fail:
     return -1;
 }
 
+void aps_cluster_set_threads(struct aps_cluster *cluster, int threads)
+{
+    cluster->threads = threads > cluster->cores ? (int)cluster->cores : threads;
+}
+
 void aps_cluster_clear(struct aps_cluster *cluster)
 {
     free(cluster->measured);
@@ -303,10 +310,6 @@ void aps_cluster_print(const struct aps_cluster *cluster)
                  "%d threads share long slices of a rank, each on a core of "
                  "its own. ",
                  cluster->threads);
-    if (cluster->threads == APS_THREADS_AUTO)
-        snprintf(note + strlen(note), sizeof note - strlen(note),
-                 "A rank has one thread here, since only the job knows its "
-                 "binding (threads: auto). ");
     if (cluster->file)
         snprintf(note + strlen(note), sizeof note - strlen(note),
                  "All other costs were measured (%s, %d host%s, %d rank%s "

@@ -26,6 +26,7 @@ struct aps_cluster {
     bool rate_given;  /* by an option */
     bool latency_given;
     double crowd; /* ranks per core */
+    double cores; /* cores of a rank; INFINITY: not given */
     int threads;  /* threads of a rank; APS_THREADS_AUTO counts as 1 */
     struct aps_clocked *clocked;       /* NULL before the first measurement */
     size_t counts[APS_CLUSTER_COUNTS]; /* for policies without a layer table */
@@ -38,6 +39,9 @@ struct aps_cluster {
 int aps_cluster_read(const struct aps_arguments *arguments,
                      struct aps_cluster *cluster, int *status);
 void aps_cluster_clear(struct aps_cluster *cluster);
+
+/* Sets the threads of a rank: those of the policy, at most its cores. */
+void aps_cluster_set_threads(struct aps_cluster *cluster, int threads);
 
 /* Returns the core times of that format, measured now if necessary. */
 const struct aps_codec_rates *

@@ -317,6 +317,7 @@ bool aps_advice_of(struct aps_cluster *cluster, const struct aps_policy *policy,
     if (advice->largest == 0 ||
         !aps_policy_rule_counts(policy, rule, &advice->least, &advice->most))
         return false;
+    advice->wide = plan->format.wide;
     advice->least_count = SIZE_MAX;
     if (plan->auto_format) /* FP32 by MPI, like native */
         return true;

@@ -86,6 +86,7 @@ struct aps_advice {
     size_t most;        /* greatest one; SIZE_MAX: no bound */
     double most_rate;   /* aps_predict_most_rate for the count `largest` */
     size_t largest;
+    bool wide;      /* values are doubles */
     int group;      /* 0: no groups */
     int best_group; /* group with the least time of all layers */
     double seconds; /* with `group` */

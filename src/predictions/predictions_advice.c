@@ -19,36 +19,35 @@
 static void note_where_it_pays(const struct aps_advice *advice, char *note,
                                size_t size)
 {
+    const char *native = advice->wide ? "native FP64" : "native FP32";
+    const char *values = advice->wide ? "doubles" : "floats";
     char rate[TIME_MAX], range[80] = "";
 
     if (advice->most < SIZE_MAX)
-        snprintf(range, sizeof range,
-                 " that the rule takes (%zu to %zu floats)", advice->least,
-                 advice->most);
+        snprintf(range, sizeof range, " that the rule takes (%zu to %zu %s)",
+                 advice->least, advice->most, values);
     else if (advice->least > 1)
-        snprintf(range, sizeof range,
-                 " that the rule takes (%zu floats and more)", advice->least);
+        snprintf(range, sizeof range, " that the rule takes (%zu %s and more)",
+                 advice->least, values);
     if (advice->least_count == SIZE_MAX)
-        snprintf(note, size, "native FP32 is faster for every count%s. ",
-                 range);
+        snprintf(note, size, "%s is faster for every count%s. ", native, range);
     else if (advice->least_count <= advice->least)
-        snprintf(note, size, "faster than native FP32 for every count%s. ",
+        snprintf(note, size, "faster than %s for every count%s. ", native,
                  range);
     else if (advice->most < SIZE_MAX)
         snprintf(note, size,
-                 "faster than native FP32 from %zu floats on, up to the %zu "
-                 "that the rule takes. ",
-                 advice->least_count, advice->most);
+                 "faster than %s from %zu %s on, up to the %zu that the rule "
+                 "takes. ",
+                 native, advice->least_count, values, advice->most);
     else
-        snprintf(note, size, "faster than native FP32 from %zu floats on. ",
-                 advice->least_count);
+        snprintf(note, size, "faster than %s from %zu %s on. ", native,
+                 advice->least_count, values);
     note += strlen(note);
     if (advice->most_rate > 0 && advice->most_rate < INFINITY)
         snprintf(
             note, size / 2,
-            "With %zu floats it is faster as long as links carry less than "
-            "%s. ",
-            advice->largest,
+            "With %zu %s it is faster as long as links carry less than %s. ",
+            advice->largest, values,
             aps_quantity_format_rate(advice->most_rate, rate, sizeof rate));
 }
 

@@ -373,9 +373,13 @@ void aps_shadow_settle(const struct aps_rule_keys *keys, bool good,
     aps_settings_check_calls(keys, own, "'shadow'", ALLREDUCE);
     if (own && !keys->keys[APS_RULE_FORMAT] && !keys->keys[APS_RULE_COMPRESS])
         refuse_settings(keys);
-    /* Candidates are measured in FP32: a rule of a wide format has none. */
-    if ((rule->calls & ALLREDUCE) != 0 && !rule->plan.format.wide &&
-        make_room(keys->reader, key, &rule->shadow)) {
+    if (rule->plan.rewrite && rule->plan.format.wide)
+        aps_reader_error(keys->reader, keys->keys[APS_RULE_FORMAT],
+                         "format %s is wider than FP32, in which candidates "
+                         "(shadow) are measured; leave one of them out",
+                         rule->plan.format.name);
+    else if ((rule->calls & ALLREDUCE) != 0 &&
+             make_room(keys->reader, key, &rule->shadow)) {
         if (rule->plan.rewrite && good)
             rule->shadow.plans[rule->shadow.count++] = rule->plan;
         list.before = rule->shadow.count;

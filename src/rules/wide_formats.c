@@ -23,16 +23,20 @@ void aps_wide_formats_settle(const struct aps_rule_keys *rule,
         {rule->keys[APS_RULE_COMPRESS],
          plan->compressor.kind != APS_COMPRESSOR_NONE, "'compress'"},
         {rule->keys[APS_RULE_FEEDBACK], plan->feedback, "'feedback'"},
-        {rule->keys[APS_RULE_SHADOW], true, "'shadow'"},
     };
 
     if (!plan->rewrite || !plan->format.wide)
         return;
-    if (rule->rule->types != 0 && rule->rule->types != 1u << APS_ELEMENT_DOUBLE)
+    plan->scale = (struct aps_scale){.kind = APS_SCALE_NONE};
+    if (rule->rule->types == 0)
+        return; /* after an error */
+    if (rule->rule->types != 1u << APS_ELEMENT_DOUBLE) {
         aps_reader_error(rule->reader, rule->keys[APS_RULE_FORMAT]->value,
                          "format %s is wider than FP32: its rule must be for "
                          "doubles alone (types: double)",
                          plan->format.name);
+        return;
+    }
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         if (settings[i].key && settings[i].wrong)
             aps_reader_error(rule->reader, settings[i].key,
@@ -40,5 +44,4 @@ void aps_wide_formats_settle(const struct aps_rule_keys *rule,
                              "wider than FP32; leave it out",
                              settings[i].name, plan->format.name);
     }
-    plan->scale = (struct aps_scale){.kind = APS_SCALE_NONE};
 }

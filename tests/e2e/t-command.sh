@@ -328,7 +328,7 @@ same out '... which is summed up in a line' <<'END'
 tables/policies/net.yaml: ok: 3 rules, 6 layers, steps: from the table
 END
 same err '... with a warning for a rule without a layer' <<'END'
-tables/policies/net.yaml:6:5: warning: this rule applies to no layer: its layers have fewer than 1024 elements (min_count) or match an earlier rule
+tables/policies/net.yaml:6:5: warning: this rule applies to no layer: its layers have another type, fewer than 1024 elements (min_count) or match an earlier rule
 END
 
 echo 'version: 1

@@ -136,7 +136,8 @@ refused()
 }
 refused '' "1: 'gemm' has no 'format'"
 refused 'kahan: on' "1: 'gemm' has no 'format'"
-refused 'format: e9m2' "16: format 'e9m2': exponent bits must be 1 to 8"
+refused 'format: e9m2' \
+    "16: format 'e9m2': wider than FP32, for rules with types: double"
 refused 'format: e5m2, kahan: maybe' \
     "29: 'kahan' must be on or off, not 'maybe'"
 refused 'format: fp32, accumulate: kahan' \
@@ -144,7 +145,7 @@ refused 'format: fp32, accumulate: kahan' \
 refused 'format: e5m2, rounding: correlated' \
     '32: correlated rounding is for sums over ranks'
 refused 'format: e5m2, accumulator: e5m24' \
-    "35: format 'e5m24': mantissa bits must be 0 to 23"
+    "35: format 'e5m24': wider than FP32, for rules with types: double"
 
 # --- the reference BLAS -------------------------------------------------------
 

@@ -210,8 +210,8 @@ check 'cast: a bad value is named by line, the others are printed' lines
 
 check 'cast: no format' refuses 2 usage "$apsmpi" cast
 check 'cast: exponent 0' refuses 2 'must be 1 to 8' "$apsmpi" cast e0m3 1
-check 'cast: exponent 9' refuses 2 'must be 1 to 8' "$apsmpi" cast e9m3 1
-check 'cast: mantissa 24' refuses 2 'must be 0 to 23' "$apsmpi" cast e4m24 1
+check 'cast: exponent 9' refuses 2 'wider than FP32' "$apsmpi" cast e9m3 1
+check 'cast: mantissa 24' refuses 2 'wider than FP32' "$apsmpi" cast e4m24 1
 check 'cast: unknown format' refuses 2 'not a format' "$apsmpi" cast float 1
 check 'cast: unknown rounding' refuses 2 "did you mean 'nearest'" \
     "$apsmpi" cast --rounding nearst e5m2 1

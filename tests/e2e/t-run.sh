@@ -475,7 +475,7 @@ check '... no such policy: apsmpi-run reports it' equal "$(cat err)" \
 timed "$script" --shadow e4m3,e4m33 $MPIEXEC -n 2 $digits --epochs 1
 check '... a bad candidate is an error' status_is 125
 check '... is reported with its place' equal "$(cat err)" \
-    "--shadow:1:6: format 'e4m33': mantissa bits must be 0 to 23"
+    "--shadow:1:6: format 'e4m33': wider than FP32, for rules with types: double"
 check '... and nothing runs' empty out
 
 # --- bad policies -------------------------------------------------------------

@@ -77,7 +77,7 @@ run()
 run --shadow 'e4m3, e4m33'
 check 'a bad candidate is found before the job starts' status_is 125
 check '... is reported once, with its place' equal "$(cat err)" \
-    "--shadow:1:7: format 'e4m33': mantissa bits must be 0 to 23"
+    "--shadow:1:7: format 'e4m33': wider than FP32, for rules with types: double"
 check '... nothing runs' empty out
 run --shadow 'e4m3:aps' --shadow 'e4m3:apz'
 check "a scale is an error, too" \

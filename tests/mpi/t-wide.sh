@@ -55,11 +55,6 @@ sums 2 1 9 22 'reduce: direct' "log: {file: $tmp/log.csv, every: 1}" order
 grep -q ',MPI_COMM_WORLD,.*,e9m22,none,direct,' "$tmp/log.csv"
 check $? 'the log has the format'
 
-# Candidates are measured in FP32: the rule has none, and MPI sums.
-policy e11m52 'reduce: direct'
-run 'candidates for all rules' 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
-    -genv APSMPI_SHADOW e4m3 "$mpi/wide" 11 52 any
-
 # MPI may be faster: the sums are those of FP64.
 policy e11m52 'reduce: auto'
 run 'the fastest reduction' 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \

@@ -8,8 +8,7 @@
 #include "tests/tap/tap.h"
 #include "tests/unit/policy/policyerrors.h"
 
-#define TOO_WIDE                                                               \
-    "is wider than FP32; only a rule's own format can be, with types: double"
+#define TOO_WIDE "wider than FP32, for rules with types: double"
 
 int main(void)
 {
@@ -93,7 +92,7 @@ int main(void)
          "wider than FP32; leave it out\n"
          "6:36: random rounding cannot be combined with format e8m24, which is "
          "wider than FP32; leave it out\n"
-         "7:57: format 'e9m22' " TOO_WIDE},
+         "7:57: format 'e9m22': " TOO_WIDE},
         {"compressed layers of wide formats",
          "version: 1\nsteps: auto\nrules:\n"
          "  - {types: double, format: e8m24, compress: {topk: 0.1}}\n"
@@ -110,11 +109,16 @@ int main(void)
              "20dB}}\n"
              "  - {types: double, format: e11m52, shadow: [e4m3]}\n"
              "  - {types: double, format: fp32, shadow: [E9M22]}\n",
-         "3:44: format 'e8m24' " TOO_WIDE "\n"
-         "4:37: format 'e11m52' " TOO_WIDE "\n"
-         "5:37: 'shadow' cannot be combined with format e11m52, which is wider "
-         "than FP32; leave it out\n"
-         "6:44: format 'E9M22' " TOO_WIDE},
+         "3:44: format 'e8m24': " TOO_WIDE "\n"
+         "4:37: format 'e11m52': " TOO_WIDE "\n"
+         "5:21: format e11m52 is wider than FP32, in which candidates (shadow) "
+         "are measured; leave one of them out\n"
+         "6:44: unknown format 'E9M22'; did you mean 'e9m22'? (small letters)"},
+        {"wide formats beside candidates of all rules",
+         "version: 1\nshadow: [e4m3]\nlog: {file: x.csv}\nrules:\n"
+         "  - {types: double, format: e11m52}\n",
+         "5:21: format e11m52 is wider than FP32, in which candidates (shadow) "
+         "are measured; leave one of them out"},
         {"wide formats of no type", RULE "{types: doubel, format: e11m52}\n",
          "3:13: unknown types 'doubel'; did you mean 'double'?"},
         {"bits without a block",

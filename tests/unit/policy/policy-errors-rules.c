@@ -324,8 +324,7 @@ static void test_bad_parameters(void)
          "(every sender would have its own scale); use aps"},
         {"sums in no format",
          RULE "{format: e5m2, accumulate: {format: e9m7, khan: on}}\n",
-         "3:41: format 'e9m7' is wider than FP32; only a rule's own format can "
-         "be, with types: double\n"
+         "3:41: format 'e9m7': wider than FP32, for rules with types: double\n"
          "3:47: unknown parameter 'khan'; did you mean 'kahan'?"},
     };
 
