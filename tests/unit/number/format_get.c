@@ -25,8 +25,7 @@ static void test_bad(void)
     errno = 0;
     ok(!aps_format_get("e9m9", &error) && errno == EINVAL,
        "an invalid name gives NULL and EINVAL");
-    ok(strstr(error.text, "wider than FP32"),
-       "... with the reason");
+    ok(strstr(error.text, "wider than FP32"), "... with the reason");
     errno = 0;
     ok(!aps_format_get(NULL, NULL) && errno == EINVAL,
        "a name that is NULL does, too; the error argument is optional");
