@@ -373,7 +373,8 @@ void aps_shadow_settle(const struct aps_rule_keys *keys, bool good,
     aps_settings_check_calls(keys, own, "'shadow'", ALLREDUCE);
     if (own && !keys->keys[APS_RULE_FORMAT] && !keys->keys[APS_RULE_COMPRESS])
         refuse_settings(keys);
-    if (rule->plan.rewrite && rule->plan.format.wide)
+    if ((rule->calls & ALLREDUCE) != 0 && rule->plan.rewrite &&
+        rule->plan.format.wide)
         aps_reader_error(keys->reader, keys->keys[APS_RULE_FORMAT],
                          "format %s is wider than FP32, in which candidates "
                          "(shadow) are measured; leave one of them out",

@@ -114,7 +114,7 @@ int main(void)
          "5:21: format e11m52 is wider than FP32, in which candidates (shadow) "
          "are measured; leave one of them out\n"
          "6:44: unknown format 'E9M22'; did you mean 'e9m22'? (small letters)"},
-        {"wide formats beside candidates of all rules",
+        {"wide formats with candidates for all rules",
          "version: 1\nshadow: [e4m3]\nlog: {file: x.csv}\nrules:\n"
          "  - {types: double, format: e11m52}\n",
          "5:21: format e11m52 is wider than FP32, in which candidates (shadow) "
