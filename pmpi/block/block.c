@@ -14,11 +14,9 @@
 
 bool aps_wire_has_own_blocks(const struct aps_wire *wire)
 {
-    const struct aps_format *format = &wire->codec.format;
-
-    return aps_scale_ops_of(&wire->scale)->per_block || wire->records ||
-           wire->rounding != APS_ROUND_NEAREST || format->marks ||
-           format->piece_bytes > 0;
+    return wire->records ||
+           aps_scale_binds_blocks(&wire->scale, &wire->codec.format,
+                                  wire->rounding);
 }
 
 size_t aps_block_bytes(const struct aps_wire *wire, size_t n)

@@ -15,10 +15,8 @@ static double direct_message(const struct aps_predicted_call *call, int ranks)
     const struct aps_plan *plan = call->plan;
     const struct aps_codec codec = {.format = plan->format};
 
-    if (call->threads <= 1 || aps_scale_ops_of(&plan->scale)->per_block ||
-        aps_scale_state_bytes(&plan->scale) > 0 ||
-        plan->rounding != APS_ROUND_NEAREST || plan->format.marks ||
-        plan->format.piece_bytes > 0)
+    if (call->threads <= 1 || aps_scale_state_bytes(&plan->scale) > 0 ||
+        aps_scale_binds_blocks(&plan->scale, &plan->format, plan->rounding))
         return aps_predict_message(plan, ranks);
     return (double)aps_pipeline_elements_of_threads(&codec, ranks);
 }

@@ -21,8 +21,7 @@ struct aps_prediction aps_predict_gather(const struct aps_predicted_call *call)
     aps_stage_send(&stages[0], machine, aps_predict_block(call->plan, n),
                    others, ranks - 1 - others);
     stages[1].work = aps_predict_sum(call, ranks, n) +
-                     n * (double)aps_format_value_bytes(&call->plan->format) *
-                         machine->copy +
+                     aps_predict_bytes(call->plan, n) * machine->copy +
                      aps_predict_memory(call, n);
     exponents = aps_predict_exponents(call, ranks, machine->ranks_per_host);
     return aps_prediction_add(

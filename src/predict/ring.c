@@ -118,8 +118,7 @@ struct aps_prediction aps_predict_lap(const struct aps_predicted_call *call,
     const struct aps_codec_rates *rates = &call->rates;
     const bool fp32 = call->plan->accumulate == APS_ACCUMULATE_FP32;
     const double copy = call->machine->copy, sum = call->machine->add;
-    const double floats =
-        slice * (double)aps_format_value_bytes(&call->plan->format);
+    const double floats = aps_predict_bytes(call->plan, slice);
     const double block = aps_predict_block(call->plan, slice);
     const double add =
         (fp32 ? slice * sum + 2 * floats * copy
@@ -166,9 +165,8 @@ struct aps_prediction aps_predict_ring(const struct aps_predicted_call *call)
     ends = window * (n * rates->decode + n / ranks * rates->encode +
                      aps_predict_memory(call, n + n / ranks));
     if (fp32)
-        ends += window * n / ranks *
-                (double)aps_format_value_bytes(&call->plan->format) *
-                machine->copy;
+        ends +=
+            window * aps_predict_bytes(call->plan, n / ranks) * machine->copy;
     lap = aps_predict_lap(call, ranks, machine->ranks_per_host, window,
                           n / ranks, ends);
     lap.seconds *= windows;

@@ -162,9 +162,14 @@ double aps_predict_search(const struct aps_predicted_call *call)
     return n * shared.rates.magnitude + aps_predict_memory(&shared, n);
 }
 
+double aps_predict_bytes(const struct aps_plan *plan, double n)
+{
+    return n * (double)aps_format_value_bytes(&plan->format);
+}
+
 double aps_predict_memory(const struct aps_predicted_call *call, double n)
 {
-    return n * (double)aps_format_value_bytes(&call->plan->format) *
+    return aps_predict_bytes(call->plan, n) *
            aps_machine_memory(call->machine, (double)call->count) /
            fmax(call->sharing, 1);
 }

@@ -58,6 +58,9 @@ aps_predict_shared(const struct aps_predicted_call *call, double count,
 /* Returns the core seconds of the search for the call's greatest value. */
 double aps_predict_search(const struct aps_predicted_call *call);
 
+/* Returns the bytes of n values that are not encoded: inputs, results and sums. */
+double aps_predict_bytes(const struct aps_plan *plan, double n);
+
 /* Returns the core seconds of reading or writing n values of the program's
  * vectors once, beyond those in caches. */
 double aps_predict_memory(const struct aps_predicted_call *call, double n);

@@ -173,6 +173,17 @@ aps_scale_ops_of(const struct aps_scale *scale)
     return aps_scales[scale->kind];
 }
 
+/* True if codes depend on the bounds of blocks: each has a scale, a marker or
+ * random bits of its own. */
+static inline bool aps_scale_binds_blocks(const struct aps_scale *scale,
+                                          const struct aps_format *format,
+                                          enum aps_rounding rounding)
+{
+    return aps_scale_ops_of(scale)->per_block ||
+           rounding != APS_ROUND_NEAREST || format->marks ||
+           format->piece_bytes > 0;
+}
+
 const char *aps_scale_name(const struct aps_scale *scale);
 
 /* True if the kinds and all parameters are equal. */
