@@ -85,6 +85,7 @@ EXTRA_DIST += \
 	tests/e2e/meanwhile_f08.f90 \
 	tests/e2e/mstopk.py \
 	tests/e2e/page_check.py \
+	tests/e2e/conjugate.py \
 	tests/e2e/python_cluster.py \
 	tests/e2e/python_checks.py \
 	tests/e2e/python_package.py \

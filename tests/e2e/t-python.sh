@@ -53,4 +53,18 @@ python_job 2 APSMPI_POLICY=named.yaml "$PYTHON3" "$program" --epochs 1
 check 'a policy by names trains' trained
 check '... with these layers' equal "$(distinct layer named.csv)" '0 1 2 3'
 
+# A solver's dot products are doubles, which only a rule that names them rounds.
+solver="$top_srcdir/tests/e2e/conjugate.py"
+policy floats.yaml 'format: e4m3'
+native 2 OPENBLAS_NUM_THREADS=1 "$PYTHON3" "$solver"
+cp out native
+check 'a solver by conjugate gradients converges' has native converged
+python_job 2 APSMPI_POLICY=floats.yaml "$PYTHON3" "$solver"
+check '... a rule without types: its bits stay' cmp native out
+check '... no sum is rewritten' rewritten 0
+policy doubles.yaml 'types: double, format: e11m44'
+python_job 2 APSMPI_POLICY=doubles.yaml "$PYTHON3" "$solver"
+check '... types: double, e11m44: it converges' has out converged
+check '... with other bits' not cmp native out
+
 finish
