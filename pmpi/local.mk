@@ -10,7 +10,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/waiting/completion.c pmpi/waiting/completion.h \
 	pmpi/waiting/persistent.c pmpi/waiting/persistent.h \
 	pmpi/collective/allgather.c \
-	pmpi/collective/allreduce.c pmpi/collective/allreduce.h \
+	pmpi/collective/allreduce.c \
 	pmpi/collective/bcast.c \
 	pmpi/collective/common.c pmpi/collective/common.h \
 	pmpi/collective/derived.c pmpi/collective/derived.h \
@@ -21,6 +21,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/call/collective.h \
 	pmpi/call/observe.c pmpi/call/observe.h \
 	pmpi/call/pass.c pmpi/call/pass.h \
+	pmpi/call/passed.c pmpi/call/passed.h \
 	pmpi/call/plan.c pmpi/call/plan.h \
 	pmpi/call/probe.c pmpi/call/probe.h \
 	pmpi/call/run.c pmpi/call/run.h \

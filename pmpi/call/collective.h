@@ -41,7 +41,7 @@ struct aps_collective {
 
     /* Local, once for each eligible call in the order of the calls. Fills in
      * call->position. Returns false if the call passes for call->reason.
-     * (allreduce.h says what this may depend on.) */
+     * (passed.h says what this may depend on.) */
     bool (*number)(struct aps_call *call);
 
     /* Local. Notes that a blocking call passes for this reason. May be NULL. */

@@ -15,6 +15,7 @@
 #include "call/collective.h"
 #include "call/observe.h"
 #include "call/pass.h"
+#include "call/passed.h"
 #include "call/plan.h"
 #include "comm/context.h"
 #include "comm/first_call.h"
@@ -417,7 +418,8 @@ int aps_call_run(const struct aps_call_arguments *arguments)
     struct aps_call call;
     bool planned;
 
-    if (aps_job()->foreign)
+    if (aps_job()->foreign ||
+        aps_passed_takes(arguments->collective->counted, arguments))
         return arguments->collective->pass(arguments);
     call = aps_call_of(arguments);
     the_call = &call;

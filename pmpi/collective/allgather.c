@@ -231,6 +231,7 @@ const struct aps_collective aps_collective_allgather = {
     .start = gather_start,
     .count_elements = gather_count_elements,
     .number = aps_other_number,
+    .note_passed = aps_other_note_passed,
     .measure = gather_measure,
     .describe = aps_other_describe,
     .prepare = aps_other_prepare,

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Allreduce: its entry, with a cache of calls that pass, its numbers, and its
- * row of struct aps_collective.
+ * MPI_Allreduce and MPI_Iallreduce.
  */
 #include "config.h"
-
-#include "collective/allreduce.h"
 
 #include <limits.h>
 #include <mpi.h>
@@ -22,97 +19,9 @@
 #include "queue/queue.h"
 #include "call/run.h"
 #include "call/collective.h"
+#include "call/passed.h"
 #include "call/plan.h"
 #include "device/bounce.h"
-
-/* Cache of the calls that this thread recently passed through, indexed by
- * count. A call equal to a cached one passes for the same reason, at almost
- * no cost. Such a call is never numbered, with or without the cache
- * (allreduce.h). */
-struct passed {
-    int64_t count; /* 0: none yet */
-    MPI_Comm comm;
-    MPI_Datatype type;
-    MPI_Op op;
-    unsigned changes; /* aps_context_changes when it passed */
-    enum aps_reason reason;
-};
-#define PASSED_BITS 4
-static _Thread_local struct passed passed[1 << PASSED_BITS]
-    __attribute__((tls_model("initial-exec"), aligned(64)));
-
-/* True if all later calls with the same arguments pass for the same reason. */
-static bool allreduce_holds_for_good(enum aps_reason reason)
-{
-    switch (reason) {
-    case APS_PASSED_INTEGER:
-    case APS_PASSED_DOUBLE:
-    case APS_PASSED_OPERATION:
-    case APS_PASSED_TYPE:
-    case APS_PASSED_SMALL:
-    case APS_PASSED_RULE:
-    case APS_PASSED_AUTO:
-    case APS_PASSED_SINGLE: /* the reason comes from the context, as in the next
-                               cases */
-    case APS_PASSED_INTER:
-    case APS_PASSED_DISAGREED:
-    case APS_PASSED_UNRULED:
-    case APS_PASSED_SWITCHED:
-    case APS_PASSED_BAD:
-    case APS_PASSED_RESOURCES:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static void allreduce_remember(const struct aps_call *call,
-                               enum aps_reason reason)
-{
-    /* The program may free an operation of its own, and make another one that has
-     * the same handle on some ranks. */
-    if (!allreduce_holds_for_good(reason) ||
-        (aps_policy_probes(aps_job_policy(aps_job())) &&
-         aps_abi_is_own_op(call->arguments.op)))
-        return;
-    passed[aps_bucket((uint64_t)call->arguments.count, PASSED_BITS)] =
-        (struct passed){
-            .count = call->arguments.count,
-            .comm = call->arguments.comm,
-            .type = call->arguments.type,
-            .op = call->arguments.op,
-            .changes = atomic_load(&aps_context_changes),
-            .reason = reason,
-        };
-}
-
-/* True if the call equals a cached one, and the library has nothing under way.
- * Such a call may pass, unless a buffer is in GPU memory. */
-static inline bool allreduce_may_pass_again(const struct passed *like,
-                                            int64_t count, MPI_Datatype type,
-                                            MPI_Op op, MPI_Comm comm)
-{
-    return count == like->count && comm == like->comm && type == like->type &&
-           op == like->op &&
-           like->changes == atomic_load_explicit(&aps_context_changes,
-                                                 memory_order_relaxed) &&
-           count > 0 && !aps_queue_unfinished() && !aps_queue_pending();
-}
-
-static inline int allreduce_pass_again(const struct passed *like,
-                                       const void *send, void *receive,
-                                       int64_t count, bool large,
-                                       MPI_Datatype type, MPI_Op op,
-                                       MPI_Comm comm)
-{
-    aps_count(&aps_counters.passed_cached[like->reason], 1);
-    if (aps_reason_is_eligible(like->reason)) /* a long call, as a rule */
-        aps_count(&aps_counters.eligible_bytes,
-                  (unsigned long long)count *
-                      aps_element_types[aps_element_of(type)].bytes);
-    return APS_NEXT_CALL(large, Allreduce, send, receive, count, type, op,
-                         comm);
-}
 
 /* True if the plan that follows from the count alone leaves such calls to MPI
  * for good. *apart: true if `reduce: auto` decides that, now or later. */
@@ -399,54 +308,9 @@ const struct aps_collective aps_collective_allreduce = {
     .start = allreduce_start,
     .count_elements = allreduce_count_elements,
     .number = allreduce_number,
-    .note_passed = allreduce_remember,
+    .note_passed = aps_passed_remember,
     .describe = allreduce_describe,
     .prepare = allreduce_prepare,
     .run = allreduce_run,
     .reference = allreduce_reference,
 };
-
-/* Handles calls that cannot pass at once. Cold: kept away from the code of the
- * others. */
-static __attribute__((noinline, cold)) int
-allreduce_handle(const struct passed *like, const void *send, void *receive,
-                 int64_t count, bool large, MPI_Datatype type, MPI_Op op,
-                 MPI_Comm comm)
-{
-    const struct aps_call_arguments arguments = {
-        .collective = &aps_collective_allreduce,
-        .large = large,
-        .send = send,
-        .receive = receive,
-        .count = count,
-        .type = type,
-        .op = op,
-        .comm = comm,
-    };
-
-    if (!aps_job()->foreign &&
-        allreduce_may_pass_again(like, count, type, op, comm) &&
-        !aps_bounce_is_wanted(send, receive))
-        return allreduce_pass_again(like, send, receive, count, large, type, op,
-                                    comm);
-    return aps_call_run(&arguments);
-}
-
-/* A short call takes 3 us, and a call that passes by the cache may cost 10 ns,
- * although MPI's code and data fill the processor's caches. Hence few
- * instructions, and few cache lines (base/hot.h). */
-__attribute__((flatten, hot)) int aps_allreduce(const void *send, void *receive,
-                                                int64_t count, bool large,
-                                                MPI_Datatype type, MPI_Op op,
-                                                MPI_Comm comm)
-{
-    const struct passed *like =
-        &passed[aps_bucket((uint64_t)count, PASSED_BITS)];
-
-    return allreduce_may_pass_again(like, count, type, op, comm) &&
-                   aps_bounce_is_needless(send, receive)
-               ? allreduce_pass_again(like, send, receive, count, large, type,
-                                      op, comm)
-               : allreduce_handle(like, send, receive, count, large, type, op,
-                                  comm);
-}

@@ -184,6 +184,7 @@ const struct aps_collective aps_collective_bcast = {
     .start = bcast_start,
     .count_elements = bcast_count_elements,
     .number = aps_other_number,
+    .note_passed = aps_other_note_passed,
     .measure = bcast_measure,
     .describe = aps_other_describe,
     .prepare = aps_other_prepare,

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/fpenv.h"
+#include "call/passed.h"
 #include "call/plan.h"
 #include "comm/context.h"
 #include "comm/report.h"
@@ -98,6 +99,19 @@ bool aps_other_number(struct aps_call *call)
         return false;
     }
     return other_advance(call, layer.key.element, layer.count);
+}
+
+void aps_other_note_passed(const struct aps_call *call, enum aps_reason reason)
+{
+    const struct aps_policy *policy = aps_job_policy(aps_job());
+
+    if (call->element == APS_ELEMENT_NONE && reason != APS_PASSED_INTEGER)
+        return;
+    if ((reason == APS_PASSED_RULE || reason == APS_PASSED_AUTO) &&
+        aps_policy_names(policy, aps_call_kind_of(call)) &&
+        aps_policy_steps(policy)->kind != APS_STEPS_NONE)
+        return;
+    aps_passed_remember(call, reason);
 }
 
 void aps_other_describe(const struct aps_call *call, long i, size_t offset,

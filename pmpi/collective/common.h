@@ -13,6 +13,11 @@
 
 bool aps_other_number(struct aps_call *call);
 
+/* Keeps a call that passes for its count alone. Not one of a derived type, since the
+ * program may give the handle to another type; not one that a rule may take in
+ * another step. */
+void aps_other_note_passed(const struct aps_call *call, enum aps_reason reason);
+
 void aps_other_describe(const struct aps_call *call, long i, size_t offset,
                         struct aps_layer *layer);
 

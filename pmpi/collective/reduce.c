@@ -99,6 +99,7 @@ const struct aps_collective aps_collective_reduce = {
     .start = reduce_start,
     .count_elements = reduce_count_elements,
     .number = aps_other_number,
+    .note_passed = aps_other_note_passed,
     .measure = reduce_measure,
     .describe = aps_other_describe,
     .prepare = aps_other_prepare,

@@ -209,6 +209,7 @@ const struct aps_collective aps_collective_reduce_scatter_block = {
     .start = scatter_start_block,
     .count_elements = scatter_count_elements,
     .number = aps_other_number,
+    .note_passed = aps_other_note_passed,
     .measure = scatter_measure,
     .describe = aps_other_describe,
     .prepare = aps_other_prepare,

@@ -7,37 +7,43 @@
 
 #include <mpi.h>
 
-#include "collective/allreduce.h"
 #include "call/run.h"
 #include "call/collective.h"
+#include "call/passed.h"
 #include "call/start.h"
 #include "waiting/persistent.h"
 #include "entry/export.h"
 #include "native/next_mpi.h"
 #include "queue/queue.h"
 
-#define HOT __attribute__((hot)) /* placed next to aps_allreduce */
+#define HOT __attribute__((hot)) /* next to each other */
 
 /* Makes the arguments of a call of the row aps_collective_<row>. */
 #define ARGUMENTS(row, ...)                                                    \
     (&(const struct aps_call_arguments){.collective = &aps_collective_##row,   \
                                         __VA_ARGS__})
 
+/* Defines MPI_<name>. A call that passes like an earlier one goes to MPI at once. */
+#define BLOCKING_CALL(name, row, COUNTED, parameters, actual, ...)             \
+    EXPORT HOT int MPI_##name(UNPACK parameters)                               \
+    {                                                                          \
+        if (aps_passed_takes(APS_COUNTED_##COUNTED,                            \
+                             ARGUMENTS(row, __VA_ARGS__)))                     \
+            return aps_next_mpi()->name actual;                                \
+        return aps_call_run(ARGUMENTS(row, __VA_ARGS__));                      \
+    }
+
 #define NONBLOCKING_CALL(name, row, parameters, ...)                           \
-    EXPORT int MPI_##name parameters                                           \
+    EXPORT int MPI_##name(UNPACK parameters, MPI_Request *request)             \
     {                                                                          \
         return aps_call_start(                                                 \
             ARGUMENTS(row, .form = APS_NONBLOCKING, __VA_ARGS__), request);    \
     }
 
-/* Defines MPI_<name> and its nonblocking form. */
-#define COLLECTIVE_CALL(name, nonblocking, row, parameters, ...)               \
-    EXPORT int MPI_##name(UNPACK parameters)                                   \
-    {                                                                          \
-        return aps_call_run(ARGUMENTS(row, __VA_ARGS__));                      \
-    }                                                                          \
-    NONBLOCKING_CALL(nonblocking, row,                                         \
-                     (UNPACK parameters, MPI_Request * request), __VA_ARGS__)
+#define COLLECTIVE_CALL(name, nonblocking, row, COUNTED, parameters, actual,   \
+                        ...)                                                   \
+    BLOCKING_CALL(name, row, COUNTED, parameters, actual, __VA_ARGS__)         \
+    NONBLOCKING_CALL(nonblocking, row, parameters, __VA_ARGS__)
 #define UNPACK(...) __VA_ARGS__
 
 #define INIT(name, count_t, is_large)                                          \
@@ -54,37 +60,46 @@
 
 /* clang-format off */
 #define COLLECTIVES(suffix, count_t, is_large)                                 \
-    NONBLOCKING_CALL(Iallreduce##suffix, allreduce,                            \
+    COLLECTIVE_CALL(Allreduce##suffix, Iallreduce##suffix,                     \
+        allreduce, ALLREDUCE,                                                  \
         (const void *send, void *receive, count_t count, MPI_Datatype type,    \
-         MPI_Op op, MPI_Comm comm, MPI_Request *request),                      \
+         MPI_Op op, MPI_Comm comm),                                            \
+        (send, receive, count, type, op, comm),                                \
         .large = is_large, .send = send, .receive = receive, .count = count,   \
         .type = type, .op = op, .comm = comm)                                  \
     COLLECTIVE_CALL(Reduce_scatter_block##suffix,                              \
-        Ireduce_scatter_block##suffix, reduce_scatter_block,                   \
+        Ireduce_scatter_block##suffix,                                         \
+        reduce_scatter_block, REDUCE_SCATTER_BLOCK,                            \
         (const void *send, void *receive, count_t count, MPI_Datatype type,    \
          MPI_Op op, MPI_Comm comm),                                            \
+        (send, receive, count, type, op, comm),                                \
         .large = is_large, .send = send, .receive = receive, .count = count,   \
         .type = type, .op = op, .comm = comm)                                  \
-    COLLECTIVE_CALL(Reduce_scatter##suffix,                                    \
-        Ireduce_scatter##suffix, reduce_scatter,                               \
+    COLLECTIVE_CALL(Reduce_scatter##suffix, Ireduce_scatter##suffix,           \
+        reduce_scatter, REDUCE_SCATTER,                                        \
         (const void *send, void *receive, const count_t counts[],              \
          MPI_Datatype type, MPI_Op op, MPI_Comm comm),                         \
+        (send, receive, counts, type, op, comm),                               \
         .large = is_large, .send = send, .receive = receive, .counts = counts, \
         .type = type, .op = op, .comm = comm)                                  \
-    COLLECTIVE_CALL(Allgather##suffix, Iallgather##suffix, allgather,          \
+    COLLECTIVE_CALL(Allgather##suffix, Iallgather##suffix,                     \
+        allgather, ALLGATHER,                                                  \
         (const void *send, count_t send_count, MPI_Datatype send_type,         \
          void *receive, count_t count, MPI_Datatype type, MPI_Comm comm),      \
+        (send, send_count, send_type, receive, count, type, comm),             \
         .large = is_large, .send = send, .send_count = send_count,             \
         .send_type = send_type, .receive = receive, .count = count,            \
         .type = type, .comm = comm)                                            \
-    COLLECTIVE_CALL(Reduce##suffix, Ireduce##suffix, reduce,                   \
+    COLLECTIVE_CALL(Reduce##suffix, Ireduce##suffix, reduce, REDUCE,           \
         (const void *send, void *receive, count_t count, MPI_Datatype type,    \
          MPI_Op op, int root, MPI_Comm comm),                                  \
+        (send, receive, count, type, op, root, comm),                          \
         .large = is_large, .send = send, .receive = receive, .count = count,   \
         .type = type, .op = op, .root = root, .comm = comm)                    \
-    COLLECTIVE_CALL(Bcast##suffix, Ibcast##suffix, bcast,                      \
+    COLLECTIVE_CALL(Bcast##suffix, Ibcast##suffix, bcast, BCAST,               \
         (void *buffer, count_t count, MPI_Datatype type, int root,             \
          MPI_Comm comm),                                                       \
+        (buffer, count, type, root, comm),                                     \
         .large = is_large, .send = buffer, .receive = buffer, .count = count,  \
         .type = type, .root = root, .comm = comm)
 
@@ -97,20 +112,6 @@ INIT(Allreduce_init, int, false)
 INIT(Allreduce_init_c, MPI_Count, true)
 #endif
 /* clang-format on */
-
-EXPORT HOT int MPI_Allreduce(const void *send, void *receive, int count,
-                             MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    return aps_allreduce(send, receive, count, false, type, op, comm);
-}
-
-#ifdef HAVE_PMPI_ALLREDUCE_C
-EXPORT HOT int MPI_Allreduce_c(const void *send, void *receive, MPI_Count count,
-                               MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    return aps_allreduce(send, receive, count, true, type, op, comm);
-}
-#endif
 
 EXPORT int MPI_Start(MPI_Request *request)
 {

@@ -11,8 +11,8 @@
 
 #include <mpi.h>
 
-#include "collective/allreduce.h"
 #include "call/collective.h"
+#include "call/run.h"
 #include "call/start.h"
 #include "entry/export.h"
 #include "job/job.h"
@@ -64,11 +64,15 @@ static void entry_fortran_allreduce(void *_Atomic *kept, const char *name,
         next(send, receive, count, type, op, comm, error);
         return;
     }
-    entry_fortran_give(error,
-                       aps_allreduce(entry_fortran_buffer_of(send),
-                                     entry_fortran_buffer_of(receive), *count,
-                                     false, PMPI_Type_f2c(*type),
-                                     PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)));
+    entry_fortran_give(error, aps_call_run(&(const struct aps_call_arguments){
+                                  .collective = &aps_collective_allreduce,
+                                  .send = entry_fortran_buffer_of(send),
+                                  .receive = entry_fortran_buffer_of(receive),
+                                  .count = *count,
+                                  .type = PMPI_Type_f2c(*type),
+                                  .op = PMPI_Op_f2c(*op),
+                                  .comm = PMPI_Comm_f2c(*comm),
+                              }));
 }
 
 void mpi_allreduce_(const void *send, void *receive, const MPI_Fint *count,
