@@ -244,9 +244,7 @@ static void plan_reduction(const struct aps_call *call, struct aps_layer *layer)
 
     if (!plan->rewrite || plan->reduce != APS_REDUCE_AUTO)
         return;
-    if (layer->key.call == APS_CALL_ALLREDUCE)
-        aps_autotune_apply(&call->context->autotune, layer->key.element,
-                           layer->count, plan);
+    aps_autotune_apply(&call->context->autotune, &layer->key, plan);
     if (!call->may_pass && plan->rewrite && plan->reduce == APS_REDUCE_AUTO)
         plan->reduce = APS_REDUCE_DIRECT;
 }

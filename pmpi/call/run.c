@@ -38,8 +38,10 @@ static void call_note_passed(struct aps_call *call, int rc)
 static void call_pass_layer(struct aps_call *call,
                             const struct aps_layer *layer)
 {
-    call_note_passed(call,
-                     aps_call_pass_part(call, layer->offset, layer->count));
+    call_note_passed(
+        call, call->count == 1
+                  ? aps_call_pass(call)
+                  : aps_call_pass_part(call, layer->offset, layer->count));
 }
 
 static void call_report_choice(struct aps_context *context,
@@ -62,9 +64,8 @@ static int call_begin_trial(struct aps_call *call, struct aps_layer *layer,
     struct aps_context *context = call->context;
     int rc;
 
-    *class =
-        aps_autotune_begin(&context->autotune, context->resources,
-                           layer->key.element, layer->count, &layer->plan, &rc);
+    *class = aps_autotune_begin(&context->autotune, context->resources,
+                                &layer->key, &layer->plan, &rc);
     if (*class && context->autotune.count == APS_AUTOTUNE_CLASSES)
         aps_context_event_once(
             context, &context->autotune.classes_full_reported,
@@ -88,49 +89,6 @@ static int call_end_trial(struct aps_call *call, const struct aps_layer *layer,
     return aps_context_fail(context, aps_call_function(call), rc);
 }
 
-/* COLLECTIVE. Carries out a layer in which all ranks take part. Returns an MPI
- * error code. */
-static int call_run_layer(struct aps_call *call, struct aps_layer *layer)
-{
-    struct aps_context *context = call->context;
-    struct aps_cost cost = {.sampled = layer->sampled, .residual = NAN};
-    struct aps_autotune_class *class = NULL;
-    fenv_t environment;
-    int64_t begin = 0, taken = 0;
-    int ready = 0, rc = MPI_SUCCESS, ended = MPI_SUCCESS;
-
-    if (layer->sampled)
-        aps_sample_before(call, layer, &ready);
-    if (layer->plan.reduce == APS_REDUCE_AUTO)
-        rc = call_begin_trial(call, layer, &class);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    if (layer->sampled || class)
-        begin = aps_clock_ns(CLOCK_MONOTONIC);
-    if (layer->plan.reduce == APS_REDUCE_AUTO) {
-        call_pass_layer(call, layer);
-    } else {
-        aps_context_begin_call(context, aps_call_function(call), &layer->key,
-                               &layer->plan, layer->memory);
-        aps_fpenv_enter(&environment);
-        rc = call->arguments.collective->run(call, layer, &cost);
-        aps_fpenv_leave(&environment);
-        aps_cost_in_type(&cost, layer->memory);
-        aps_count_cost(aps_call_counters(call), &cost);
-        layer->fp32_bytes = cost.fp32_bytes;
-        rc = aps_context_fail(context, aps_call_function(call), rc);
-    }
-    if (layer->sampled || class)
-        taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
-    if (class)
-        ended = call_end_trial(call, layer, class, taken);
-    if (rc == MPI_SUCCESS)
-        rc = ended;
-    if (layer->sampled && layer->plan.reduce != APS_REDUCE_AUTO)
-        aps_sample_after(call, layer, &cost, taken, rc, ready);
-    return rc;
-}
-
 /* COLLECTIVE. True if all ranks can take part in the layer (collective.h). */
 static bool call_agrees(struct aps_call *call, struct aps_layer *layer)
 {
@@ -140,6 +98,96 @@ static bool call_agrees(struct aps_call *call, struct aps_layer *layer)
         call->arguments.collective->agree(call, layer, &good);
     (void)aps_context_fail(call->context, aps_call_function(call), layer->rc);
     return good;
+}
+
+/* COLLECTIVE. Waits until all ranks are here. */
+static void call_meet(struct aps_call *call)
+{
+    bool good = true;
+
+    (void)aps_context_fail(
+        call->context, aps_call_function(call),
+        aps_agree_all(aps_comm_resources_vcomm(call->context->resources),
+                      &good));
+}
+
+static int64_t call_clock(bool timed)
+{
+    return timed ? aps_clock_ns(CLOCK_MONOTONIC) : 0;
+}
+
+/* COLLECTIVE. Reduces a layer, and samples it. Does nothing if the ranks do not agree
+ * on it. *taken: the time without that of the sample, or NULL. Returns an MPI error
+ * code. */
+static int call_reduce_layer(struct aps_call *call, struct aps_layer *layer,
+                             bool *agreed, int64_t *taken)
+{
+    struct aps_context *context = call->context;
+    struct aps_cost cost = {.sampled = layer->sampled, .residual = NAN};
+    const bool timed = layer->sampled || taken;
+    fenv_t environment;
+    int64_t begin = call_clock(timed), nanoseconds;
+    int ready = 0, rc;
+
+    *agreed = call_agrees(call, layer);
+    if (!*agreed)
+        return MPI_SUCCESS;
+    nanoseconds = call_clock(timed) - begin;
+    if (layer->sampled) {
+        aps_sample_before(call, layer, &ready);
+        if (taken)
+            call_meet(call); /* a trial may not wait for a late rank */
+    }
+    begin = call_clock(timed);
+    aps_context_begin_call(context, aps_call_function(call), &layer->key,
+                           &layer->plan, layer->memory);
+    aps_fpenv_enter(&environment);
+    rc = call->arguments.collective->run(call, layer, &cost);
+    aps_fpenv_leave(&environment);
+    aps_cost_in_type(&cost, layer->memory);
+    aps_count_cost(aps_call_counters(call), &cost);
+    layer->fp32_bytes = cost.fp32_bytes;
+    rc = aps_context_fail(context, aps_call_function(call), rc);
+    nanoseconds += call_clock(timed) - begin;
+    if (layer->sampled)
+        aps_sample_after(call, layer, &cost, nanoseconds, rc, ready);
+    if (taken)
+        *taken = nanoseconds;
+    return rc;
+}
+
+/* COLLECTIVE. Carries out a layer as a trial of `reduce: auto`. MPI's own call needs no
+ * agreement on the layer, and the time of the others includes it. */
+static int call_try_layer(struct aps_call *call, struct aps_layer *layer,
+                          bool *agreed)
+{
+    struct aps_autotune_class *class;
+    int64_t taken = 0;
+    int ended = MPI_SUCCESS, rc = call_begin_trial(call, layer, &class);
+
+    *agreed = true;
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (layer->plan.reduce == APS_REDUCE_AUTO) {
+        taken = -call_clock(class != NULL);
+        call_pass_layer(call, layer);
+        taken += call_clock(class != NULL);
+    } else {
+        rc = call_reduce_layer(call, layer, agreed, &taken);
+    }
+    if (class && *agreed)
+        ended = call_end_trial(call, layer, class, taken);
+    return rc != MPI_SUCCESS ? rc : ended;
+}
+
+/* COLLECTIVE. Carries out a layer, unless the ranks do not agree on it. Returns an MPI
+ * error code. */
+static int call_run_layer(struct aps_call *call, struct aps_layer *layer,
+                          bool *agreed)
+{
+    return layer->plan.reduce == APS_REDUCE_AUTO
+               ? call_try_layer(call, layer, agreed)
+               : call_reduce_layer(call, layer, agreed, NULL);
 }
 
 /* --- all layers ---------------------------------------------------------- */
@@ -326,6 +374,7 @@ static void call_carry_out(struct aps_call *call)
     struct sent sent = {0};
     size_t offset = 0,
            waiting = 0; /* elements before `offset` that go to MPI */
+    bool agreed;
     int rc;
 
     if (!call_begin(call))
@@ -337,12 +386,12 @@ static void call_carry_out(struct aps_call *call)
             waiting += layer->count;
         } else {
             call_pass_run(call, offset, &waiting);
-            if (!call_agrees(call, layer)) {
+            rc = call_run_layer(call, layer, &agreed);
+            if (!agreed) {
                 call_run_unchanged(call, layer);
                 call_check(call);
                 return;
             }
-            rc = call_run_layer(call, layer);
             aps_call_note(call, rc);
             if (rc == MPI_ERR_NO_MEM) /* the layer has sent nothing */
                 break;

@@ -26,7 +26,7 @@
 /* True if the plan that follows from the count alone leaves such calls to MPI
  * for good. *apart: true if `reduce: auto` decides that, now or later. */
 static bool allreduce_plan_passes(const struct aps_context *context,
-                                  enum aps_element element, size_t count,
+                                  const struct aps_plan_key *key,
                                   struct aps_plan *plan,
                                   enum aps_reason *reason, bool *apart)
 {
@@ -34,7 +34,7 @@ static bool allreduce_plan_passes(const struct aps_context *context,
              plan->reduce == APS_REDUCE_AUTO;
     *reason = *apart ? APS_PASSED_AUTO : APS_PASSED_RULE;
     if (*apart)
-        aps_autotune_apply(&context->autotune, element, count, plan);
+        aps_autotune_apply(&context->autotune, key, plan);
     return !plan->rewrite && !plan->shadow;
 }
 
@@ -60,9 +60,8 @@ static bool allreduce_passes_by_count(struct aps_call *call, bool *apart)
     if (kept->count != count || kept->element != call->element) {
         aps_policy_resolve(policy, &key, &context->plan_by_count);
         call->planned = true;
-        if (!allreduce_plan_passes(context, call->element, count,
-                                   &context->plan_by_count, &call->reason,
-                                   apart))
+        if (!allreduce_plan_passes(context, &key, &context->plan_by_count,
+                                   &call->reason, apart))
             return false;
         *kept = (struct aps_passed_count){count, call->element, call->reason};
     }

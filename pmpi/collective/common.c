@@ -45,7 +45,7 @@ static void other_key(const struct aps_call *call, enum aps_element element,
 }
 
 /* Numbers a call that the policy names. Returns false if it passes at this
- * step. */
+ * step, or if `reduce: auto` leaves it to MPI for good; it has no number then. */
 static bool other_advance(struct aps_call *call, enum aps_element element,
                           size_t count)
 {
@@ -67,6 +67,10 @@ static bool other_advance(struct aps_call *call, enum aps_element element,
         position->epoch = epoch;
     other_key(call, element, count, &key);
     aps_policy_resolve(policy, &key, &plan);
+    if (plan.rewrite && plan.reduce == APS_REDUCE_AUTO) {
+        call->reason = APS_PASSED_AUTO;
+        aps_autotune_apply(&context->autotune, &key, &plan);
+    }
     if (!plan.rewrite)
         return false;
     position->number = aps_other_state_number(&context->other_collectives,

@@ -11,9 +11,12 @@
 
 /* Number of trials of each algorithm. The first trial is slower, since memory
  * and connections are new. Times of short calls vary more, and their trials
- * cost less. */
+ * cost less. An algorithm has TURN trials in a row, because after a call of another
+ * one its code and data are no longer in the caches: MPI's broadcast of 4 KiB took 7
+ * us instead of 2 when trials alternated, and 0.7 us in a loop. */
 #define TRIALS 4
 #define TRIALS_SHORT 16
+#define TURN 4
 #define SHORT 16 /* size class: below 64 Ki elements */
 
 static const struct {
@@ -36,15 +39,16 @@ static int autotune_size_of(size_t count)
 }
 
 static int autotune_find(const struct aps_autotune *choice,
-                         const struct aps_plan *plan, enum aps_element element,
-                         size_t count)
+                         const struct aps_plan_key *key,
+                         const struct aps_plan *plan)
 {
-    const int size = autotune_size_of(count);
+    const int size = autotune_size_of(key->count);
     const size_t granule = aps_pipeline_granule(&plan->format);
 
     for (int i = 0; i < choice->count; i++)
         if (choice->classes[i].rule == plan->rule &&
-            choice->classes[i].element == element &&
+            choice->classes[i].call == key->call &&
+            choice->classes[i].element == key->element &&
             choice->classes[i].size == size &&
             choice->classes[i].granule == granule)
             return i;
@@ -52,10 +56,9 @@ static int autotune_find(const struct aps_autotune *choice,
 }
 
 void aps_autotune_apply(const struct aps_autotune *choice,
-                        enum aps_element element, size_t count,
-                        struct aps_plan *plan)
+                        const struct aps_plan_key *key, struct aps_plan *plan)
 {
-    const int i = autotune_find(choice, plan, element, count);
+    const int i = autotune_find(choice, key, plan);
 
     if (i < 0) {
         plan->rewrite = choice->count < APS_AUTOTUNE_CLASSES;
@@ -67,23 +70,37 @@ void aps_autotune_apply(const struct aps_autotune *choice,
     plan->reduce = candidates[choice->classes[i].chosen].reduce;
 }
 
+/* COLLECTIVE over the resources. Prepares an algorithm; those of other calls than
+ * all-reduces have been prepared. Returns 0, an MPI error code, or -1 if it cannot run
+ * here. */
+static int autotune_prepare(struct aps_comm_resources *resources,
+                            const struct aps_plan_key *key,
+                            const struct aps_plan *plan,
+                            enum aps_autotune_algorithm algorithm)
+{
+    struct aps_plan plan_of = *plan;
+    char cause[256];
+
+    if (algorithm == APS_AUTOTUNE_NATIVE)
+        return 0;
+    if (key->call != APS_CALL_ALLREDUCE)
+        return algorithm == APS_AUTOTUNE_DIRECT ? 0 : -1;
+    plan_of.reduce = candidates[algorithm].reduce;
+    return aps_reductions_prepare(aps_comm_resources_reductions(resources),
+                                  &plan_of, key->count, cause, sizeof cause);
+}
+
 /* COLLECTIVE over the resources. Lists the algorithms that can run on them.
  * Returns an MPI error code. */
 static int autotune_list_candidates(struct aps_autotune_class *class,
                                     struct aps_comm_resources *resources,
-                                    const struct aps_plan *plan, size_t count)
+                                    const struct aps_plan_key *key,
+                                    const struct aps_plan *plan)
 {
-    char cause[256];
-
     for (int i = 0; i < APS_AUTOTUNE_ALGORITHMS; i++) {
-        struct aps_plan plan_of = *plan;
-        int rc = MPI_SUCCESS;
+        const int rc = autotune_prepare(resources, key, plan,
+                                        (enum aps_autotune_algorithm)i);
 
-        plan_of.reduce = candidates[i].reduce;
-        if (i != APS_AUTOTUNE_NATIVE)
-            rc =
-                aps_reductions_prepare(aps_comm_resources_reductions(resources),
-                                       &plan_of, count, cause, sizeof cause);
         if (rc > 0)
             return rc;
         if (rc < 0)
@@ -96,9 +113,9 @@ static int autotune_list_candidates(struct aps_autotune_class *class,
 
 struct aps_autotune_class *aps_autotune_begin(
     struct aps_autotune *choice, struct aps_comm_resources *resources,
-    enum aps_element element, size_t count, struct aps_plan *plan, int *rc)
+    const struct aps_plan_key *key, struct aps_plan *plan, int *rc)
 {
-    const int i = autotune_find(choice, plan, element, count);
+    const int i = autotune_find(choice, key, plan);
     struct aps_autotune_class *class;
     bool good = true;
 
@@ -108,13 +125,15 @@ struct aps_autotune_class *aps_autotune_begin(
     class = &choice->classes[i < 0 ? choice->count++ : i];
     if (i < 0) {
         class->rule = plan->rule;
-        class->element = element;
-        class->size = autotune_size_of(count);
+        class->call = key->call;
+        class->element = key->element;
+        class->size = autotune_size_of(key->count);
         class->granule = aps_pipeline_granule(&plan->format);
-        *rc = autotune_list_candidates(class, resources, plan, count);
+        *rc = autotune_list_candidates(class, resources, key, plan);
     }
     plan->reduce =
-        candidates[class->list[class->trials % class->candidates]].reduce;
+        candidates[class->list[class->trials / TURN % class->candidates]]
+            .reduce;
     /* The time must not contain the wait for a late rank. The agreement brings
      * the library's code and the connections into the caches, but not MPI's
      * code: hence APS_AUTO_GAIN_US. */
@@ -152,7 +171,9 @@ static void autotune_tell(const struct aps_autotune_class *class, char *text,
     size_t used;
 
     used = (size_t)snprintf(
-        text, size, "auto: %zu to %zu elements: %s (", (size_t)1 << class->size,
+        text, size, "auto: %s%s%zu to %zu elements: %s (",
+        class->call == APS_CALL_ALLREDUCE ? "" : aps_call_name(class->call),
+        class->call == APS_CALL_ALLREDUCE ? "" : ", ", (size_t)1 << class->size,
         ((size_t)2 << class->size) - 1, candidates[class->chosen].name);
     for (int i = 0; i < class->candidates && used < size; i++)
         used +=
@@ -175,7 +196,7 @@ bool aps_autotune_end(struct aps_autotune_class *class,
 {
     const int64_t tenths = nanoseconds / 100;
     const int taken = tenths < INT_MAX ? (int)tenths : INT_MAX;
-    const int place = class->trials++ % class->candidates;
+    const int place = class->trials++ / TURN % class->candidates;
 
     *rc = MPI_SUCCESS;
     if (taken < class->best[place])

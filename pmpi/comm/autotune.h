@@ -3,9 +3,10 @@
  * `reduce: auto`: measures in the program's first calls which reduction is the
  * fastest on this communicator. Native MPI is one of the algorithms.
  *
- * Layers are classed by rule, by size (powers of two), and by the granule that
- * reductions are prepared for (pipeline_sizes.h), since a rule may choose
- * formats itself. The first calls of a class try each algorithm in turn, a few
+ * Layers are classed by rule, by the kind of call, by size (powers of two), and by
+ * the granule that reductions are prepared for (pipeline_sizes.h), since a rule may
+ * choose formats itself. Other calls than all-reduces have two algorithms, native
+ * and direct. The first calls of a class try each algorithm in turn, a few
  * times each. Then the ranks take the MAX over the ranks of the best times of
  * each algorithm, and the class settles on the fastest algorithm for the rest
  * of the job. Without a clear gain it settles on native. Classes do not depend
@@ -32,6 +33,7 @@ enum aps_autotune_algorithm {
 
 struct aps_autotune_class {
     int rule;
+    enum aps_call_kind call;
     enum aps_element element;
     int size;       /* counts from 2^size to 2^(size + 1) - 1 */
     size_t granule; /* aps_pipeline_granule of the format */
@@ -57,12 +59,11 @@ struct aps_autotune {
 };
 
 /* Local, the same on all ranks. Applies the choice to the plan of a layer of
- * `count` elements, whose `reduce` is auto. If the layer's class has settled,
+ * key->count elements, whose `reduce` is auto. If the layer's class has settled,
  * the plan gets the chosen reduction, or is not rewritten. Otherwise the plan
  * remains auto. */
 void aps_autotune_apply(const struct aps_autotune *choice,
-                        enum aps_element element, size_t count,
-                        struct aps_plan *plan);
+                        const struct aps_plan_key *key, struct aps_plan *plan);
 
 /* COLLECTIVE over the resources. Begins the next trial for such a layer: `plan`
  * gets the reduction of the algorithm that the caller runs, and remains auto if
@@ -70,7 +71,7 @@ void aps_autotune_apply(const struct aps_autotune *choice,
  * classes are in use; the layer then passes through. *rc: an MPI error code. */
 struct aps_autotune_class *aps_autotune_begin(
     struct aps_autotune *choice, struct aps_comm_resources *resources,
-    enum aps_element element, size_t count, struct aps_plan *plan, int *rc);
+    const struct aps_plan_key *key, struct aps_plan *plan, int *rc);
 
 /* COLLECTIVE over the resources. Ends a trial of `nanoseconds` on this rank. True
  * if the class has settled with this trial; `text` is then a message about the

@@ -71,7 +71,8 @@ def what_ran(log):
 def trial_table(log, trials):
     if not trials:
         return ""
-    rows = [["%d to %d" % (trial.low, trial.high), trial.comm, trial.chosen,
+    rows = [[(trial.call + ", " if trial.call else "") +
+             "%d to %d" % (trial.low, trial.high), trial.comm, trial.chosen,
              show_usec(trial.times["native"]), show_usec(trial.times[trial.chosen]),
              show_saved(1 - trial.times[trial.chosen] / trial.times["native"])]
             for trial in trials]

@@ -8,9 +8,10 @@ import re
 from apsmpi_log.text import NAN
 
 
-EVENT = re.compile(r"(?:(.*): )?(?:rule [^:]*: )?auto: (\d+) to (\d+) elements: "
+EVENT = re.compile(r"(?:(.*): )?(?:rule [^:]*: )?auto: (?:(\w+), )?"
+                   r"(\d+) to (\d+) elements: "
                    r"(\S+) \(([^)]*)\)(?:; .*)?")  # why it is native, perhaps
-Trial = collections.namedtuple("Trial", "comm low high chosen times")
+Trial = collections.namedtuple("Trial", "comm call low high chosen times")
 
 
 def trials_of(log):
@@ -20,12 +21,12 @@ def trials_of(log):
         found = EVENT.fullmatch(text)
         if not found:
             continue
-        comm, low, high, chosen, times = found.groups()
+        comm, call, low, high, chosen, times = found.groups()
         comm = re.sub(r": rule .*$", "", comm or "")
         times = {name: float(usec) for name, usec in re.findall(
             r"([a-z]+) ([\d.]+) us", times)}
         if times.get("native") and chosen in times:
-            trials.append(Trial(comm, int(low), int(high), chosen, times))
+            trials.append(Trial(comm, call or "", int(low), int(high), chosen, times))
     return trials
 
 
@@ -39,7 +40,7 @@ def time_saved(log, trials):
     for (comm, _, count, call), stats in log.layers.items():
         for trial in trials:
             if (trial.comm == comm and trial.low <= count <= trial.high
-                    and not call):
+                    and trial.call == call):
                 native += stats.rows * trial.times["native"]
                 ours += stats.rows * trial.times[trial.chosen]
                 break

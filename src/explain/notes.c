@@ -98,7 +98,7 @@ void aps_others_print(const struct aps_policy *policy, FILE *stream)
         [BYTES] = {"bytes/elem", true},
     };
     struct aps_columns *columns = aps_columns_create(heads, CELLS);
-    unsigned listed = 0, rewritten = 0;
+    unsigned listed = 0, rewritten = 0, measured = 0;
 
     for (size_t i = 0; i < aps_policy_rules(policy); i++) {
         unsigned calls = aps_policy_rule_calls(policy, (int)i) & ~ALLREDUCE;
@@ -108,6 +108,8 @@ void aps_others_print(const struct aps_policy *policy, FILE *stream)
         listed |= calls;
         if (aps_policy_rule_plan(policy, (int)i)->rewrite)
             rewritten |= calls;
+        if (aps_policy_rule_plan(policy, (int)i)->reduce == APS_REDUCE_AUTO)
+            measured |= calls;
         add_rule(columns, policy, (int)i, calls);
     }
     if (listed != 0) {
@@ -119,6 +121,12 @@ void aps_others_print(const struct aps_policy *policy, FILE *stream)
         if (rewritten >> i & 1)
             aps_command_note(notes[i], stream);
     }
+    if (measured != 0)
+        aps_command_note(
+            "reduce: auto: the library measures native MPI and its "
+            "own reduction with the first calls of each class of "
+            "sizes, and keeps the faster one.",
+            stream);
 }
 
 /* --- scales ---------------------------------------------------------------- */

@@ -389,23 +389,23 @@ void aps_settings_check_calls(const struct aps_rule_keys *rule,
 
 /* Reports settings that only all-reduces have. */
 static void check_calls(const struct aps_rule_keys *rule,
-                        const struct aps_plan *plan)
+                        const struct aps_plan *plan,
+                        const struct group_keys *given)
 {
     unsigned sums = 0;
     char name[32];
 
-    aps_settings_check_calls(rule, rule->keys[APS_RULE_REDUCE], "'reduce'",
-                             ALLREDUCE);
-    aps_settings_check_calls(rule, rule->keys[APS_RULE_GROUP], "'group'",
-                             ALLREDUCE);
-    aps_settings_check_calls(rule, rule->keys[APS_RULE_NODE], "'node'",
-                             ALLREDUCE);
+    snprintf(name, sizeof name, "reduce: %s", aps_reduce_name(plan->reduce));
+    if (plan->reduce != APS_REDUCE_AUTO)
+        aps_settings_check_calls(rule, rule->keys[APS_RULE_REDUCE], name,
+                                 ALLREDUCE);
+    aps_settings_check_calls(rule, given->group, "'group'", ALLREDUCE);
+    aps_settings_check_calls(rule, given->node, "'node'", ALLREDUCE);
     if (plan->accumulate == APS_ACCUMULATE_FP32)
         return;
-    for (unsigned i = 0; i < APS_CALL_KINDS; i++) {
+    for (unsigned i = 0; i < APS_CALL_KINDS; i++)
         if (aps_call_sums((enum aps_call_kind)i))
             sums |= 1u << i;
-    }
     snprintf(name, sizeof name, "accumulate: %s",
              aps_accumulate_name(plan->accumulate));
     aps_settings_check_calls(rule, rule->keys[APS_RULE_ACCUMULATE], name, sums);
@@ -495,6 +495,6 @@ void aps_settings_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
         check_reduce(rule, plan, &given);
         warn_groups(rule, plan, &given);
     } else {
-        check_calls(rule, plan);
+        check_calls(rule, plan, &given);
     }
 }

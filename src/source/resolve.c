@@ -13,7 +13,8 @@
 static void settle_call(struct aps_plan *plan, enum aps_call_kind call)
 {
     if (call != APS_CALL_ALLREDUCE) {
-        plan->reduce = APS_REDUCE_DIRECT;
+        if (plan->reduce != APS_REDUCE_AUTO)
+            plan->reduce = APS_REDUCE_DIRECT;
         plan->group = APS_GROUP_NODE;
         plan->group_size = 0;
         plan->node = APS_NODE_FORMAT;

@@ -31,6 +31,31 @@ done <<END
 3 1 l3 e5m7
 END
 
+# The other collectives: native MPI, or the one way in which the library does them.
+while read -r ranks nodes format; do
+    log=$tmp/calls-$ranks-$nodes.csv
+    cat >"$tmp/policy.yaml" <<END
+version: 1
+log: {file: $log, every: 1}
+rules:
+  - calls: [reduce, reduce_scatter, allgather, bcast]
+    format: $format
+    reduce: auto
+END
+    run "other collectives, $ranks ranks, nodes $nodes, $format" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/policy.yaml" \
+        -genv APSMPI_TEST_NODES "$nodes" "$mpi/auto" calls
+    times='native [0-9.]* us, direct [0-9.]* us'
+    for call in reduce reduce_scatter allgather bcast; do
+        says "rule at line 4: auto: $call, [0-9]* to [0-9]* elements: [a-z]* ($times)" \
+            1 "$ranks ranks: $call has settled once"
+    done
+done <<END
+2 1 e5m7
+3 3 bf16
+4 2 bfp15/64
+END
+
 # More rules than classes: calls without a class pass through, unnumbered.
 {
     printf 'version: 1\nlog: {file: %s, every: 1}\nrules:\n' "$tmp/left.csv"
@@ -39,8 +64,8 @@ END
     done
 } >"$tmp/policy.yaml"
 run 'no class is left' 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/auto" left
-says '104 (left to MPI by reduce: auto)' 1 \
-    '... and the summary counts them: 64 first trials, 40 without a class'
+says '116 (left to MPI by reduce: auto)' 1 \
+    '... and the summary counts them: 76 trials of MPI, 40 without a class'
 says 'reduce: auto: all 64 classes (rule and size) are in use' 1 \
     '... and a line reports it'
 ! grep -q '^[^#].*,1564,' "$tmp/left.csv"

@@ -409,7 +409,8 @@ static void test_bad_calls(void)
         {"a way for other calls",
          RULE "calls: reduce\n    format: e5m2\n    reduce: direct\n"
               "    group: 4\n    node: fp32\n",
-         "5:5: 'reduce' cannot be combined with calls: reduce; use it with "
+         "5:5: reduce: direct cannot be combined with calls: reduce; use it "
+         "with "
          "allreduce\n"
          "6:5: 'group' cannot be combined with calls: reduce; use it with "
          "allreduce\n"
