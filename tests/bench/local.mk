@@ -31,6 +31,10 @@ dist_check_SCRIPTS += tests/bench/t-allreduce.sh
 bench_CPPFLAGS = $(pmpi_bench_apsmpi_bench_CPPFLAGS) \
 	-DRESNET50_LAYERS='"$(abs_top_srcdir)/config/layers/resnet50-layers.csv"'
 
+# One of several MPIs: tests/mpis/bench.sh.
+EXTRA_PROGRAMS += tests/bench/calls
+tests_bench_calls_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_bench_calls_LDADD = $(MPI_LIBS)
 EXTRA_PROGRAMS += tests/bench/types
 tests_bench_types_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_bench_types_LDADD = $(MPI_LIBS) -lm

@@ -194,6 +194,9 @@ sed "s/^\(# .*auto: 4096 to 8191 elements: [^)]*)\).*/\1$why/" auto.csv >why.csv
 check '... an event may say why it is native' grep -q "elements: .*$why\$" why.csv
 page why.csv
 check '... as the page says, too' cells trials "$trial"
+sed 's/^\(# .*auto: \)4096/\1bcast, 4096/' auto.csv >bcast.csv
+page bcast.csv
+check '... also of a broadcast' cells trials "bcast, $trial"
 cp auto.html page.html
 check '... and plain has no such table' not grep -q 'Time against' plain.html
 
