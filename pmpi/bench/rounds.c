@@ -13,7 +13,7 @@
 #define BATCH_MAX 256
 #define BATCH_SECONDS 3e-4
 #define WARMUP_CALLS 2
-#define AUTO_CALLS 24 /* more than `reduce: auto` tries */
+#define AUTO_CALLS 72 /* more than `reduce: auto` tries */
 
 /* --- one timing ----------------------------------------------------------- */
 

@@ -63,7 +63,8 @@ static void write_note(const struct aps_plan *plan, char *note, size_t size)
         snprintf(
             note, size,
             "auto: the library measures native MPI_Allreduce, hierarchical, "
-            "direct and ring with the first calls of each class of sizes, four "
+            "direct and ring with the first calls of each class of sizes, "
+            "eight "
             "times each (16 below 64 Ki elements), and keeps native unless it "
             "takes more than 1.1 times as long as the fastest, plus 3 us. The "
             "bytes shown are those of hierarchical and direct.");

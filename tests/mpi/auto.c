@@ -26,7 +26,7 @@
 static const struct {
     size_t count;
     int calls; /* more than the trials of all candidates */
-} classes[] = {{100, 3}, {1500, 80}, {2000, 5}, {COUNT_MAX, 24}};
+} classes[] = {{100, 3}, {1500, 80}, {2000, 5}, {COUNT_MAX, 40}};
 
 static float in[COUNT_MAX], out[COUNT_MAX];
 

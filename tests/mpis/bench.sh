@@ -3,8 +3,8 @@
 # make bench-mpis: `apsmpi bench` with the MPIs below, on two ranks of this node, which
 # sum the recorded gradients of a residual network and touch 8 MiB of other memory
 # between two calls. Leaves CSV in mpis/ of the build directory, and prints a table.
-# MPIS names some of the MPIs; BENCH_FLAGS are more options of the bench. With BENCH=calls
-# it times the other collectives by tests/bench/calls.c.
+# MPIS names some of the MPIs; BENCH_FLAGS are more options of the bench. BENCH=calls
+# times the other collectives by tests/bench/calls.c.
 set -u
 unset LD_LIBRARY_PATH
 
