@@ -17,6 +17,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "comm/communicator.h"
 #include "layer/layer.h"
@@ -56,6 +57,9 @@ struct aps_call {
     struct aps_gpu_buffers gpu;
     enum aps_element element;    /* type of the elements of arguments.type */
     struct aps_pcontrol control; /* level and epoch when the call was made */
+    int64_t
+        begun; /* clock at the beginning of a blocking call, if the policy has
+                      `reduce: auto`; otherwise 0 */
     bool part; /* true if this is one of several parts of the program's call: a
                  failed copy of a buffer in GPU memory is then only counted,
                  since the other parts follow */

@@ -17,6 +17,7 @@
 #include "call/pass.h"
 #include "call/passed.h"
 #include "call/plan.h"
+#include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "comm/first_call.h"
 #include "comm/report.h"
@@ -100,15 +101,17 @@ static bool call_agrees(struct aps_call *call, struct aps_layer *layer)
     return good;
 }
 
-/* COLLECTIVE. Waits until all ranks are here. */
+/* COLLECTIVE. Waits until all ranks are here, since the time of a trial may not contain
+ * the wait for a late one. The barrier is MPI's: it brings MPI's code into the caches
+ * and not the library's, so that a short call is not chosen for its time in warm
+ * caches. */
 static void call_meet(struct aps_call *call)
 {
-    bool good = true;
+    const MPI_Comm comm = call->arguments.comm;
+    const bool helped = aps_blocking_enter(comm);
 
-    (void)aps_context_fail(
-        call->context, aps_call_function(call),
-        aps_agree_all(aps_comm_resources_vcomm(call->context->resources),
-                      &good));
+    call_note_passed(call, PMPI_Barrier(comm));
+    aps_blocking_leave(helped);
 }
 
 static int64_t call_clock(bool timed)
@@ -136,7 +139,7 @@ static int call_reduce_layer(struct aps_call *call, struct aps_layer *layer,
     if (layer->sampled) {
         aps_sample_before(call, layer, &ready);
         if (taken)
-            call_meet(call); /* a trial may not wait for a late rank */
+            call_meet(call);
     }
     begin = call_clock(timed);
     aps_context_begin_call(context, aps_call_function(call), &layer->key,
@@ -156,24 +159,29 @@ static int call_reduce_layer(struct aps_call *call, struct aps_layer *layer,
     return rc;
 }
 
-/* COLLECTIVE. Carries out a layer as a trial of `reduce: auto`. MPI's own call needs no
- * agreement on the layer, and the time of the others includes it. */
+/* COLLECTIVE. Carries out a layer as a trial of `reduce: auto`. The time of the
+ * library's reduction includes the agreement on the layer and, for the first layer,
+ * planning the call, which a call that is left to MPI does without. */
 static int call_try_layer(struct aps_call *call, struct aps_layer *layer,
                           bool *agreed)
 {
     struct aps_autotune_class *class;
-    int64_t taken = 0;
+    int64_t taken = 0, planned = 0;
     int ended = MPI_SUCCESS, rc = call_begin_trial(call, layer, &class);
 
     *agreed = true;
     if (rc != MPI_SUCCESS)
         return rc;
+    if (layer == call->layers)
+        planned = call_clock(true) - call->begun;
+    call_meet(call);
     if (layer->plan.reduce == APS_REDUCE_AUTO) {
-        taken = -call_clock(class != NULL);
+        taken = -call_clock(true);
         call_pass_layer(call, layer);
-        taken += call_clock(class != NULL);
+        taken += call_clock(true);
     } else {
         rc = call_reduce_layer(call, layer, agreed, &taken);
+        taken += planned;
     }
     if (class && *agreed)
         ended = call_end_trial(call, layer, class, taken);
@@ -471,6 +479,7 @@ int aps_call_run(const struct aps_call_arguments *arguments)
         aps_passed_takes(arguments->collective->counted, arguments))
         return arguments->collective->pass(arguments);
     call = aps_call_of(arguments);
+    call.begun = call_clock(aps_policy_measures(aps_job_policy(aps_job())));
     the_call = &call;
     aps_wait_set_timeout(call_report_late);
     planned = aps_call_identify(&call) && aps_call_plan(&call);

@@ -118,7 +118,6 @@ struct aps_autotune_class *aps_autotune_begin(
 {
     const int i = autotune_find(choice, key, plan);
     struct aps_autotune_class *class;
-    bool good = true;
 
     *rc = MPI_SUCCESS;
     if (i < 0 && choice->count == APS_AUTOTUNE_CLASSES)
@@ -135,11 +134,6 @@ struct aps_autotune_class *aps_autotune_begin(
     plan->reduce =
         candidates[class->list[class->trials / TURN % class->candidates]]
             .reduce;
-    /* The time must not contain the wait for a late rank. The agreement brings
-     * the library's code and the connections into the caches, but not MPI's
-     * code: hence APS_AUTO_GAIN_US. */
-    if (*rc == MPI_SUCCESS)
-        *rc = aps_agree_all(aps_comm_resources_vcomm(resources), &good);
     return class;
 }
 

@@ -67,7 +67,7 @@ void aps_autotune_apply(const struct aps_autotune *choice,
 
 /* COLLECTIVE over the resources. Begins the next trial for such a layer: `plan`
  * gets the reduction of the algorithm that the caller runs, and remains auto if
- * that is native. Waits until all ranks have arrived. Returns NULL if all
+ * that is native. Returns NULL if all
  * classes are in use; the layer then passes through. *rc: an MPI error code. */
 struct aps_autotune_class *aps_autotune_begin(
     struct aps_autotune *choice, struct aps_comm_resources *resources,

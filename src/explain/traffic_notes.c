@@ -66,7 +66,7 @@ static void write_note(const struct aps_plan *plan, char *note, size_t size)
             "direct and ring with the first calls of each class of sizes, "
             "eight "
             "times each (16 below 64 Ki elements), and keeps native unless it "
-            "takes more than 1.1 times as long as the fastest, plus 3 us. The "
+            "takes more than 1.1 times as long as the fastest, plus 5 us. The "
             "bytes shown are those of hierarchical and direct.");
         break;
     default:

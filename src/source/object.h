@@ -20,6 +20,7 @@ struct aps_policy {
     struct aps_policy_gemm *gemm; /* NULL: no section */
     bool pcontrol;
     bool probes;
+    bool measures;  /* a rule has reduce: auto */
     unsigned types; /* types of all rules; 0: there is no rule */
     double budget;
     size_t rule_count;

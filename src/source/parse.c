@@ -242,6 +242,7 @@ static void read_rule_list(const struct reading *reading,
         (void)aps_rule_read(&reading->reader, &reading->context, node, index,
                             &policy->rules[index]);
         policy->types |= policy->rules[index].types;
+        policy->measures |= policy->rules[index].plan.reduce == APS_REDUCE_AUTO;
     }
     check_names(reading, first);
 }

@@ -96,6 +96,11 @@ bool aps_policy_probes(const struct aps_policy *policy)
     return policy && policy->probes;
 }
 
+bool aps_policy_measures(const struct aps_policy *policy)
+{
+    return policy && policy->measures;
+}
+
 unsigned aps_policy_elements(const struct aps_policy *policy)
 {
     return policy && policy->types ? policy->types : APS_ELEMENTS_DEFAULT;

@@ -529,7 +529,7 @@ gather: every rank gets the e3m3 of all p ranks and adds it up itself. That
 auto: the library measures native MPI_Allreduce, hierarchical, direct and ring
   with the first calls of each class of sizes, eight times each (16 below 64
   Ki elements), and keeps native unless it takes more than 1.1 times as long
-  as the fastest, plus 3 us. The bytes shown are those of hierarchical and
+  as the fastest, plus 5 us. The bytes shown are those of hierarchical and
   direct.
 
 node fp32: full floats travel inside a group, and values in the format between
