@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "compress/ternary_sums.h"
 #include "number/bits.h"
 #include "number/philox.h"
 #include "message/agree.h"
@@ -15,6 +16,25 @@
 struct aps_slice aps_digits_slice(size_t n, int parts, int i)
 {
     return aps_slice_of(n, APS_TERNARY_GROUP, parts, i);
+}
+
+struct aps_slice aps_digits_slice_of(const struct aps_digits_run *run, int i,
+                                     int owner)
+{
+    const size_t n = run->layers[i].layer->matrix.count;
+
+    return run->owners > 0 ? aps_digits_slice(n, run->owners, owner)
+                           : (struct aps_slice){0, n};
+}
+
+size_t aps_digits_bytes(const void *state, int owner)
+{
+    const struct aps_digits_run *run = state;
+    size_t bytes = 0;
+
+    for (int i = 0; i < run->count; i++)
+        bytes += aps_ternary_bytes(aps_digits_slice_of(run, i, owner).length);
+    return bytes;
 }
 
 static void digits_measure(const struct aps_digits_run *run,
@@ -35,13 +55,15 @@ static void digits_measure(const struct aps_digits_run *run,
 }
 
 void aps_digits_begin(struct aps_digits_run *run,
-                      const struct aps_compressed_env *site, int count,
-                      struct aps_compressed layers[], struct aps_cost *cost)
+                      const struct aps_compressed_env *site, int owners,
+                      int count, struct aps_compressed layers[],
+                      struct aps_cost *cost)
 {
     *run = (struct aps_digits_run){
         .site = site,
         .ranks = site->vcomm->size,
         .rank = site->vcomm->rank,
+        .owners = owners,
         .cpu = aps_cpu_chosen(),
         .count = count,
         .cost = cost,
@@ -69,9 +91,9 @@ void aps_digits_agree(struct aps_digits_run *run)
     }
 }
 
-void aps_digits_encode(const struct aps_digits_run *run,
-                       const struct aps_digits *of,
-                       const struct aps_slice *slice, uint8_t *digits)
+static void digits_encode(const struct aps_digits_run *run,
+                          const struct aps_digits *of,
+                          const struct aps_slice *slice, uint8_t *digits)
 {
     const struct aps_compressor *compressor = &run->site->plan->compressor;
     const uint64_t number = of->layer->number;
@@ -96,6 +118,18 @@ void aps_digits_encode(const struct aps_digits_run *run,
                            digits);
 }
 
+void aps_digits_encode(const void *state, int owner, unsigned char *digits)
+{
+    const struct aps_digits_run *run = state;
+
+    for (int i = 0; i < run->count; i++) {
+        const struct aps_slice slice = aps_digits_slice_of(run, i, owner);
+
+        digits_encode(run, &run->layers[i], &slice, digits);
+        digits += aps_ternary_bytes(slice.length);
+    }
+}
+
 void aps_digits_sum(const struct aps_digits_run *run, int ranks,
                     const uint8_t *from, size_t stride, size_t at, size_t n,
                     int16_t *sum)
@@ -104,4 +138,21 @@ void aps_digits_sum(const struct aps_digits_run *run, int ranks,
     for (int i = 0; i < ranks; i++)
         aps_ternary_add(from + (size_t)i * stride + aps_ternary_bytes(at), n,
                         run->cpu, sum);
+}
+
+void aps_digits_pack_sums(const struct aps_digits_run *run, int ranks,
+                          const uint8_t *from, size_t stride,
+                          const struct aps_slice *part, int most, uint8_t *sums)
+{
+    int16_t sum[APS_DIGITS_BLOCK];
+
+    for (size_t at = 0; at < part->length; at += APS_DIGITS_BLOCK) {
+        const size_t n = part->length - at < APS_DIGITS_BLOCK
+                             ? part->length - at
+                             : APS_DIGITS_BLOCK;
+
+        aps_digits_sum(run, ranks, from, stride, part->begin + at, n, sum);
+        aps_ternary_sum_pack(sum, n, most,
+                             sums + aps_ternary_sum_bytes(most, at));
+    }
 }

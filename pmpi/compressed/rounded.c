@@ -55,9 +55,9 @@ struct run {
     bool damaged; /* a message that arrived is damaged */
     struct rounded layers[APS_VECTORS_MAX];
     size_t stride;
-    /* [ranks * stride] each: messages to every rank, messages from every rank,
-     * and sums of every slice. */
-    unsigned char *outgoing, *incoming, *results;
+    /* [ranks * stride] each: messages from every rank, and sums of every
+     * slice. */
+    unsigned char *incoming, *results;
     struct aps_cost *cost;
 };
 
@@ -86,8 +86,9 @@ static size_t rounded_section(const struct aps_wire *wire, size_t length)
 }
 
 /* Returns the bytes of a message to or from an owner. */
-static size_t rounded_bytes(const struct run *run, int owner)
+static size_t rounded_bytes(const void *state, int owner)
 {
+    const struct run *run = state;
     size_t bytes = 0;
 
     for (int i = 0; i < run->count; i++)
@@ -206,12 +207,9 @@ static void rounded_begin_section(const struct header *header, size_t bytes,
 }
 
 /* Encodes the message to an owner. */
-static void rounded_encode(const void *state, int owner)
+static void rounded_encode(const void *state, int owner, unsigned char *section)
 {
     const struct run *run = state;
-    unsigned char *section =
-        (owner == run->rank ? run->incoming : run->outgoing) +
-        (size_t)owner * run->stride;
 
     for (int i = 0; i < run->count; i++) {
         const struct rounded *of = &run->layers[i];
@@ -368,47 +366,6 @@ static void rounded_settle(const struct run *run, int owner)
 
 /* --- a call --------------------------------------------------------------- */
 
-static size_t rounded_message_of(const void *state, int owner)
-{
-    return rounded_bytes(state, owner);
-}
-
-/* COLLECTIVE over the site's communicator. Sends each rank's values to their
- * owners. Returns an MPI error code. */
-static int rounded_exchange_contributions(struct run *run)
-{
-    const struct aps_exchanged contributions = {
-        .outgoing = run->outgoing,
-        .outgoing_stride = run->stride,
-        .incoming = run->incoming,
-        .incoming_stride = run->stride,
-        .scatters = true,
-        .bytes = rounded_message_of,
-        .make = rounded_encode,
-        .state = run,
-        .longest = run->stride,
-    };
-
-    rounded_encode(run, run->rank);
-    return aps_exchange_run(run->site->exchange, &contributions, run->cost);
-}
-
-/* COLLECTIVE over the site's communicator. Sends each owner's sums to all
- * ranks. Returns an MPI error code. */
-static int rounded_exchange_sums(struct run *run)
-{
-    const struct aps_exchanged sums = {
-        .outgoing = run->results + (size_t)run->rank * run->stride,
-        .incoming = run->results,
-        .incoming_stride = run->stride,
-        .bytes = rounded_message_of,
-        .state = run,
-        .longest = run->stride,
-    };
-
-    return aps_exchange_run(run->site->exchange, &sums, run->cost);
-}
-
 static int rounded_run(const struct aps_compressed_env *site, int count,
                        struct aps_compressed layers[], struct aps_cost *cost)
 {
@@ -432,15 +389,30 @@ static int rounded_run(const struct aps_compressed_env *site, int count,
     }
     run.stride = rounded_bytes(&run, 0);
     room = (size_t)run.ranks * run.stride;
-    run.outgoing = site->messages;
-    run.incoming = run.outgoing + room;
+    run.incoming = site->messages + room;
     run.results = run.incoming + room;
     rounded_agree(&run);
-    rc = rounded_exchange_contributions(&run);
+    rc = aps_exchange_run(site->exchange,
+                          &(struct aps_exchanged){
+                              .outgoing = site->messages,
+                              .incoming = run.incoming,
+                              .stride = run.stride,
+                              .bytes = rounded_bytes,
+                              .make = rounded_encode,
+                              .state = &run,
+                          },
+                          cost);
     if (rc == MPI_SUCCESS)
         rounded_sum_own(&run);
     /* Run this exchange after an error, too: other ranks may not know of it. */
-    rc = rounded_exchange_sums(&run);
+    rc = aps_exchange_run(site->exchange,
+                          &(struct aps_exchanged){
+                              .incoming = run.results,
+                              .stride = run.stride,
+                              .bytes = rounded_bytes,
+                              .state = &run,
+                          },
+                          cost);
     if (run.damaged)
         rc = MPI_ERR_OTHER;
     rc = aps_compressed_reduce_fp32(site, rc, count, layers, cost);

@@ -26,32 +26,19 @@
 #include "compressed/digits.h"
 #include "compressed/fp32_fallback.h"
 
-/* Returns the bytes of an owner's digits, or of its sums, of all layers. */
-static size_t ternary_digits(const struct aps_digits_run *run, int owner)
-{
-    size_t bytes = 0;
+/* --- sizes ---------------------------------------------------------------- */
 
-    for (int i = 0; i < run->count; i++)
-        bytes += aps_ternary_bytes(
-            aps_digits_slice(run->layers[i].layer->matrix.count, run->ranks,
-                             owner)
-                .length);
-    return bytes;
-}
-
-static size_t ternary_sums(const struct aps_digits_run *run, int owner)
+/* Returns the bytes of an owner's sums, of all layers. */
+static size_t ternary_sums(const void *state, int owner)
 {
+    const struct aps_digits_run *run = state;
     size_t bytes = 0;
 
     for (int i = 0; i < run->count; i++)
         bytes += aps_ternary_sum_bytes(
-            run->ranks, aps_digits_slice(run->layers[i].layer->matrix.count,
-                                         run->ranks, owner)
-                            .length);
+            run->ranks, aps_digits_slice_of(run, i, owner).length);
     return bytes;
 }
-
-/* --- sizes ---------------------------------------------------------------- */
 
 /* Returns the most bytes of a message. With gather: the digits of a layer. With
  * direct: digits for and from a rank, and its sums; rank 0 owns the most. */
@@ -85,66 +72,32 @@ static void ternary_sum_all(const struct aps_digits_run *run,
     }
 }
 
-static size_t ternary_alike(const void *state, int rank)
-{
-    (void)rank;
-    return *(const size_t *)state;
-}
-
 /* COLLECTIVE over the site's communicator. Returns an MPI error code. */
 static int ternary_gather(struct aps_digits_run *run)
 {
-    unsigned char *messages = run->site->messages;
-    unsigned char *own;
-    size_t bytes = 0, at = 0;
-    int rc;
+    const unsigned char *from = run->site->messages;
+    const size_t bytes = aps_digits_bytes(run, run->rank);
+    const int rc = aps_exchange_run(run->site->exchange,
+                                    &(struct aps_exchanged){
+                                        .incoming = run->site->messages,
+                                        .stride = bytes,
+                                        .bytes = aps_digits_bytes,
+                                        .make = aps_digits_encode,
+                                        .state = run,
+                                    },
+                                    run->cost);
 
-    for (int i = 0; i < run->count; i++)
-        bytes += aps_ternary_bytes(run->layers[i].layer->matrix.count);
-    own = messages + (size_t)run->rank * bytes;
-    for (int i = 0; i < run->count; i++) {
-        const struct aps_slice all = {0, run->layers[i].layer->matrix.count};
-
-        aps_digits_encode(run, &run->layers[i], &all, own + at);
-        at += aps_ternary_bytes(all.length);
-    }
-    rc = aps_exchange_run(run->site->exchange,
-                          &(struct aps_exchanged){
-                              .outgoing = own,
-                              .incoming = messages,
-                              .incoming_stride = bytes,
-                              .bytes = ternary_alike,
-                              .state = &bytes,
-                              .longest = bytes,
-                          },
-                          run->cost);
-    at = 0;
     for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++) {
         const struct aps_digits *of = &run->layers[i];
-        const struct aps_slice all = {0, of->layer->matrix.count};
 
         if (!of->layer->fp32_fallback)
-            ternary_sum_all(run, of, messages + at, bytes);
-        at += aps_ternary_bytes(all.length);
+            ternary_sum_all(run, of, from, bytes);
+        from += aps_ternary_bytes(of->layer->matrix.count);
     }
     return rc;
 }
 
 /* --- by the owners -------------------------------------------------------- */
-
-/* Encodes the digits for an owner. */
-static void ternary_encode_for(const struct aps_digits_run *run, int owner,
-                               unsigned char *digits)
-{
-    for (int i = 0; i < run->count; i++) {
-        const struct aps_digits *of = &run->layers[i];
-        const struct aps_slice slice =
-            aps_digits_slice(of->layer->matrix.count, run->ranks, owner);
-
-        aps_digits_encode(run, of, &slice, digits);
-        digits += aps_ternary_bytes(slice.length);
-    }
-}
 
 /* Sums the digits of rank i at from[i * stride ...], for all ranks. The sums of
  * a layer that falls back to FP32 are zeros, because they are not used and
@@ -154,23 +107,14 @@ static void ternary_sum_own(const struct aps_digits_run *run,
                             unsigned char *sums)
 {
     for (int i = 0; i < run->count; i++) {
-        const struct aps_slice slice = aps_digits_slice(
-            run->layers[i].layer->matrix.count, run->ranks, run->rank);
-        const bool whole = run->layers[i].layer->fp32_fallback;
-        int16_t sum[APS_DIGITS_BLOCK];
+        const struct aps_slice slice = aps_digits_slice_of(run, i, run->rank);
 
-        if (whole)
+        if (run->layers[i].layer->fp32_fallback)
             memset(sums, 0, aps_ternary_sum_bytes(run->ranks, slice.length));
-        for (size_t at = 0; at < slice.length && !whole;
-             at += APS_DIGITS_BLOCK) {
-            const size_t n = slice.length - at < APS_DIGITS_BLOCK
-                                 ? slice.length - at
-                                 : APS_DIGITS_BLOCK;
-
-            aps_digits_sum(run, run->ranks, from, stride, at, n, sum);
-            aps_ternary_sum_pack(sum, n, run->ranks,
-                                 sums + aps_ternary_sum_bytes(run->ranks, at));
-        }
+        else
+            aps_digits_pack_sums(run, run->ranks, from, stride,
+                                 &(struct aps_slice){0, slice.length},
+                                 run->ranks, sums);
         from += aps_ternary_bytes(slice.length);
         sums += aps_ternary_sum_bytes(run->ranks, slice.length);
     }
@@ -182,8 +126,7 @@ static void ternary_settle(const struct aps_digits_run *run, int owner,
 {
     for (int i = 0; i < run->count; i++) {
         const struct aps_digits *of = &run->layers[i];
-        const struct aps_slice slice =
-            aps_digits_slice(of->layer->matrix.count, run->ranks, owner);
+        const struct aps_slice slice = aps_digits_slice_of(run, i, owner);
 
         if (!of->layer->fp32_fallback)
             aps_ternary_sum_decode(sums, slice.length, run->ranks, of->scaler,
@@ -192,67 +135,36 @@ static void ternary_settle(const struct aps_digits_run *run, int owner,
     }
 }
 
-static size_t ternary_sums_of(const void *state, int rank)
-{
-    return ternary_sums(state, rank);
-}
-
-static size_t ternary_digits_for(const void *state, int rank)
-{
-    return ternary_digits(state, rank);
-}
-
-/* Encodes the digits for an owner into the messages, which have space for
- * digits from all ranks, digits to all ranks, and all sums. */
-static void ternary_make(const void *state, int owner)
-{
-    const struct aps_digits_run *run = state;
-    const size_t digits = ternary_digits(run, 0);
-
-    ternary_encode_for(run, owner,
-                       run->site->messages +
-                           (size_t)(run->ranks + owner) * digits);
-}
-
 /* COLLECTIVE over the site's communicator. Digits go to all owners and come
  * from all ranks; then sums come from the owners. The three areas follow one
  * another, each with the stride of rank 0, which owns the most. Returns an MPI
  * error code. */
 static int ternary_direct(struct aps_digits_run *run)
 {
-    struct aps_exchange *exchange = run->site->exchange;
     const size_t ranks = (size_t)run->ranks, rank = (size_t)run->rank;
-    const size_t digits = ternary_digits(run, 0), sums = ternary_sums(run, 0);
+    const size_t digits = aps_digits_bytes(run, 0), sums = ternary_sums(run, 0);
     unsigned char *from = run->site->messages;
     unsigned char *to = from + ranks * digits, *result = to + ranks * digits;
-    int rc;
+    int rc = aps_exchange_run(run->site->exchange,
+                              &(struct aps_exchanged){
+                                  .outgoing = to,
+                                  .incoming = from,
+                                  .stride = digits,
+                                  .bytes = aps_digits_bytes,
+                                  .make = aps_digits_encode,
+                                  .state = run,
+                              },
+                              run->cost);
 
-    ternary_make(run, run->rank);
-    memcpy(from + rank * digits, to + rank * digits,
-           ternary_digits(run, run->rank));
-    (void)aps_exchange_run(exchange,
-                           &(struct aps_exchanged){
-                               .outgoing = to,
-                               .outgoing_stride = digits,
-                               .incoming = from,
-                               .incoming_stride = digits,
-                               .scatters = true,
-                               .bytes = ternary_digits_for,
-                               .make = ternary_make,
-                               .state = run,
-                               .longest = digits,
-                           },
-                           run->cost);
-    ternary_sum_own(run, from, digits, result + rank * sums);
+    if (rc == MPI_SUCCESS)
+        ternary_sum_own(run, from, digits, result + rank * sums);
     /* Run this exchange after an error, too: other ranks may not know of it. */
-    rc = aps_exchange_run(exchange,
+    rc = aps_exchange_run(run->site->exchange,
                           &(struct aps_exchanged){
-                              .outgoing = result + rank * sums,
                               .incoming = result,
-                              .incoming_stride = sums,
-                              .bytes = ternary_sums_of,
+                              .stride = sums,
+                              .bytes = ternary_sums,
                               .state = run,
-                              .longest = sums,
                           },
                           run->cost);
     for (int i = 0; i < run->ranks && rc == MPI_SUCCESS; i++)
@@ -263,13 +175,14 @@ static int ternary_direct(struct aps_digits_run *run)
 static int ternary_run(const struct aps_compressed_env *site, int count,
                        struct aps_compressed layers[], struct aps_cost *cost)
 {
+    const bool gathers = site->plan->reduce == APS_REDUCE_GATHER;
     struct aps_digits_run run;
     int rc;
 
-    aps_digits_begin(&run, site, count, layers, cost);
+    aps_digits_begin(&run, site, gathers ? 0 : site->vcomm->size, count, layers,
+                     cost);
     aps_digits_agree(&run);
-    rc = site->plan->reduce == APS_REDUCE_GATHER ? ternary_gather(&run)
-                                                 : ternary_direct(&run);
+    rc = gathers ? ternary_gather(&run) : ternary_direct(&run);
     return aps_compressed_reduce_fp32(site, rc, count, layers, cost);
 }
 

@@ -31,7 +31,7 @@
  * parts. The strides are the bytes of slice 0 and part 0. */
 struct levels {
     struct aps_digits_run run;
-    int owners, own;  /* owners of the group; this rank's number in it */
+    int own;          /* this rank's number in the group */
     int members;      /* ranks of the group */
     int most_members; /* ranks of the largest group: the most digits in a sum */
     int peers, peer;  /* number of peers; this rank's number among them */
@@ -57,20 +57,7 @@ static struct aps_slice levels_part_of(const struct levels *levels, int i,
                                        int owner, int j)
 {
     return levels_part(levels->run.layers[i].layer->matrix.count,
-                       levels->owners, owner, levels->peers, j);
-}
-
-static size_t levels_digits(const void *state, int owner)
-{
-    const struct levels *levels = state;
-    size_t bytes = 0;
-
-    for (int i = 0; i < levels->run.count; i++)
-        bytes += aps_ternary_bytes(
-            aps_digits_slice(levels->run.layers[i].layer->matrix.count,
-                             levels->owners, owner)
-                .length);
-    return bytes;
+                       levels->run.owners, owner, levels->peers, j);
 }
 
 /* Returns the bytes of sums of `ranks` ranks for part j of an owner's
@@ -119,10 +106,10 @@ static size_t levels_message(const struct aps_plan *plan,
 
 static void levels_place(struct levels *levels)
 {
-    const size_t owners = (size_t)levels->owners;
+    const size_t owners = (size_t)levels->run.owners;
     const size_t peers = (size_t)levels->peers;
 
-    levels->digits = levels_digits(levels, 0);
+    levels->digits = aps_digits_bytes(&levels->run, 0);
     levels->sums = levels_bytes(levels, levels->most_members, 0, 0);
     levels->result = levels_bytes(levels, levels->run.ranks, 0, 0);
     levels->to = levels->run.site->messages;
@@ -143,48 +130,25 @@ static unsigned char *levels_result(const struct levels *levels, int owner)
 
 static bool levels_owns(const struct levels *levels)
 {
-    return levels->own < levels->owners;
+    return levels->own < levels->run.owners;
 }
 
 /* --- inside the group ----------------------------------------------------- */
-
-static void levels_make(const void *state, int owner)
-{
-    const struct levels *levels = state;
-    unsigned char *digits = levels->to + (size_t)owner * levels->digits;
-
-    for (int i = 0; i < levels->run.count && owner < levels->owners; i++) {
-        const struct aps_digits *of = &levels->run.layers[i];
-        const struct aps_slice slice =
-            aps_digits_slice(of->layer->matrix.count, levels->owners, owner);
-
-        aps_digits_encode(&levels->run, of, &slice, digits);
-        digits += aps_ternary_bytes(slice.length);
-    }
-}
 
 /* COLLECTIVE over the group. Sends digits to their owners. Returns an MPI error
  * code. */
 static int levels_gather_digits(struct levels *levels)
 {
-    const size_t own = (size_t)levels->own * levels->digits;
-    const struct aps_exchanged digits = {
-        .outgoing = levels->to,
-        .outgoing_stride = levels->digits,
-        .incoming = levels->from,
-        .incoming_stride = levels->digits,
-        .scatters = true,
-        .bytes = levels_digits,
-        .make = levels_make,
-        .state = levels,
-        .longest = levels->digits,
-    };
-
-    levels_make(levels, levels->own);
-    if (levels_owns(levels))
-        memcpy(levels->from + own, levels->to + own,
-               levels_digits(levels, levels->own));
-    return aps_exchange_run(levels->run.site->group, &digits, levels->run.cost);
+    return aps_exchange_run(levels->run.site->group,
+                            &(struct aps_exchanged){
+                                .outgoing = levels->to,
+                                .incoming = levels->from,
+                                .stride = levels->digits,
+                                .bytes = aps_digits_bytes,
+                                .make = aps_digits_encode,
+                                .state = &levels->run,
+                            },
+                            levels->run.cost);
 }
 
 /* --- between groups ------------------------------------------------------- */
@@ -197,22 +161,12 @@ static void levels_sum_part(const struct levels *levels, int j)
     const unsigned char *from = levels->from;
 
     for (int i = 0; i < run->count; i++) {
-        const struct aps_slice slice = aps_digits_slice(
-            run->layers[i].layer->matrix.count, levels->owners, levels->own);
-        const struct aps_slice part = levels_part_of(levels, i, levels->own, j);
-        int16_t sum[APS_DIGITS_BLOCK];
+        const struct aps_slice slice = aps_digits_slice_of(run, i, levels->own);
+        struct aps_slice part = levels_part_of(levels, i, levels->own, j);
 
-        for (size_t at = 0; at < part.length; at += APS_DIGITS_BLOCK) {
-            const size_t n = part.length - at < APS_DIGITS_BLOCK
-                                 ? part.length - at
-                                 : APS_DIGITS_BLOCK;
-
-            aps_digits_sum(run, levels->members, from, levels->digits,
-                           part.begin - slice.begin + at, n, sum);
-            aps_ternary_sum_pack(
-                sum, n, levels->most_members,
-                to + aps_ternary_sum_bytes(levels->most_members, at));
-        }
+        part.begin -= slice.begin;
+        aps_digits_pack_sums(run, levels->members, from, levels->digits, &part,
+                             levels->most_members, to);
         from += aps_ternary_bytes(slice.length);
         to += aps_ternary_sum_bytes(levels->most_members, part.length);
     }
@@ -280,24 +234,18 @@ static int levels_exchange_peers(struct levels *levels,
 static int levels_sum_groups(struct levels *levels, int rc)
 {
     const size_t peer = (size_t)levels->peer;
-    unsigned char *results = levels_result(levels, levels->own);
     const struct aps_exchanged there = {
         .outgoing = levels->there,
-        .outgoing_stride = levels->sums,
         .incoming = levels->back,
-        .incoming_stride = levels->sums,
-        .scatters = true,
+        .stride = levels->sums,
         .bytes = levels_there,
         .state = levels,
-        .longest = levels->sums,
     };
     const struct aps_exchanged back = {
-        .outgoing = results + peer * levels->result,
-        .incoming = results,
-        .incoming_stride = levels->result,
+        .incoming = levels_result(levels, levels->own),
+        .stride = levels->result,
         .bytes = levels_result_of,
         .state = levels,
-        .longest = levels->result,
     };
     int now;
 
@@ -320,7 +268,7 @@ static size_t levels_results_of(const void *state, int owner)
 {
     const struct levels *levels = state;
 
-    return owner < levels->owners ? levels_results(levels, owner) : 0;
+    return owner < levels->run.owners ? levels_results(levels, owner) : 0;
 }
 
 /* Moves the parts of this rank's results next to each other. */
@@ -342,13 +290,10 @@ static void levels_close(const struct levels *levels)
 static int levels_hand_out(struct levels *levels)
 {
     const struct aps_exchanged results = {
-        .outgoing = levels_owns(levels) ? levels_result(levels, levels->own)
-                                        : levels->results,
         .incoming = levels->results,
-        .incoming_stride = (size_t)levels->peers * levels->result,
+        .stride = (size_t)levels->peers * levels->result,
         .bytes = levels_results_of,
         .state = levels,
-        .longest = (size_t)levels->peers * levels->result,
     };
 
     if (levels_owns(levels))
@@ -382,7 +327,6 @@ static int levels_run(const struct aps_compressed_env *site, int count,
 {
     const struct aps_groups *groups = site->groups;
     struct levels levels = {
-        .owners = groups->smallest,
         .own = groups->group.rank,
         .members = groups->group.size,
         .most_members = groups->largest,
@@ -391,7 +335,7 @@ static int levels_run(const struct aps_compressed_env *site, int count,
     };
     int rc, now;
 
-    aps_digits_begin(&levels.run, site, count, layers, cost);
+    aps_digits_begin(&levels.run, site, groups->smallest, count, layers, cost);
     levels_place(&levels);
     aps_digits_agree(&levels.run);
     rc = levels_gather_digits(&levels);
@@ -399,7 +343,7 @@ static int levels_run(const struct aps_compressed_env *site, int count,
         rc = levels_sum_groups(&levels, rc);
     now = levels_hand_out(&levels);
     rc = rc == MPI_SUCCESS ? now : rc;
-    for (int i = 0; i < levels.owners && rc == MPI_SUCCESS; i++)
+    for (int i = 0; i < groups->smallest && rc == MPI_SUCCESS; i++)
         levels_settle(&levels, i);
     return aps_compressed_reduce_fp32(site, rc, count, layers, cost);
 }

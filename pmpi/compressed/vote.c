@@ -39,10 +39,19 @@ struct run {
 
 /* --- sizes ---------------------------------------------------------------- */
 
-/* Returns the elements that a rank counts. Signs of slices begin at a byte. */
-static struct aps_slice vote_slice(size_t n, int ranks, int owner)
+/* Returns the elements that a rank counts: all with gather. Signs of slices begin
+ * at a byte. */
+static struct aps_slice vote_slice(const struct aps_plan *plan, size_t n,
+                                   int ranks, int owner)
 {
-    return aps_slice_of(n, 8, ranks, owner);
+    return plan->reduce == APS_REDUCE_GATHER ? (struct aps_slice){0, n}
+                                             : aps_slice_of(n, 8, ranks, owner);
+}
+
+static struct aps_slice vote_slice_of(const struct run *run, int i, int owner)
+{
+    return vote_slice(run->site->plan, run->layers[i].matrix.count, run->ranks,
+                      owner);
 }
 
 static size_t vote_ballot(size_t n)
@@ -63,8 +72,7 @@ static size_t vote_ballots(const void *state, int owner)
     size_t bytes = 0;
 
     for (int i = 0; i < run->count; i++)
-        bytes += vote_ballot(
-            vote_slice(run->layers[i].matrix.count, run->ranks, owner).length);
+        bytes += vote_ballot(vote_slice_of(run, i, owner).length);
     return bytes;
 }
 
@@ -74,16 +82,8 @@ static size_t vote_outcomes(const void *state, int owner)
     size_t bytes = 0;
 
     for (int i = 0; i < run->count; i++)
-        bytes += vote_outcome(
-            run->ranks,
-            vote_slice(run->layers[i].matrix.count, run->ranks, owner).length);
+        bytes += vote_outcome(run->ranks, vote_slice_of(run, i, owner).length);
     return bytes;
-}
-
-static size_t vote_alike(const void *state, int rank)
-{
-    (void)rank;
-    return *(const size_t *)state;
 }
 
 /* Returns the scratch that a count needs in addition to messages. */
@@ -92,9 +92,7 @@ static size_t vote_scratch(const struct aps_plan *plan,
                            const struct aps_compressed_ranks *ranks)
 {
     const size_t longest =
-        plan->reduce == APS_REDUCE_GATHER
-            ? matrix->count
-            : vote_slice(matrix->count, ranks->all, 0).length;
+        vote_slice(plan, matrix->count, ranks->all, 0).length;
 
     return aps_vote_outcome_bytes(ranks->all, longest) / sizeof(float) + 1;
 }
@@ -105,10 +103,10 @@ static size_t vote_message(const struct aps_plan *plan,
                            const struct aps_matrix *matrix,
                            const struct aps_compressed_ranks *ranks)
 {
-    const size_t most = vote_slice(matrix->count, ranks->all, 0).length;
+    const size_t most = vote_slice(plan, matrix->count, ranks->all, 0).length;
 
     return plan->reduce == APS_REDUCE_GATHER
-               ? vote_ballot(matrix->count)
+               ? vote_ballot(most)
                : 2 * vote_ballot(most) + vote_outcome(ranks->all, most);
 }
 
@@ -124,14 +122,6 @@ static void vote_measure(struct run *run)
         run->means[i] =
             of.finite ? (float)(of.sum / (double)layer->matrix.count) : NAN;
     }
-}
-
-static void vote_cast(const struct run *run, int i,
-                      const struct aps_slice *slice, unsigned char *section)
-{
-    memcpy(section, &run->means[i], sizeof(float));
-    aps_vote_cast(run->layers[i].in + slice->begin, slice->length,
-                  section + sizeof(float));
 }
 
 /* Counts the outcomes of a slice from the signs of rank i at from[i * stride
@@ -161,76 +151,58 @@ static void vote_restore(const struct run *run, int i,
                         run->layers[i].out + slice->begin);
 }
 
+/* Encodes the signs for an owner. */
+static void vote_make(const void *state, int owner, unsigned char *ballots)
+{
+    const struct run *run = state;
+
+    for (int i = 0; i < run->count; i++) {
+        const struct aps_slice slice = vote_slice_of(run, i, owner);
+
+        memcpy(ballots, &run->means[i], sizeof(float));
+        aps_vote_cast(run->layers[i].in + slice.begin, slice.length,
+                      ballots + sizeof(float));
+        ballots += vote_ballot(slice.length);
+    }
+}
+
 /* --- to all ranks --------------------------------------------------------- */
 
 /* COLLECTIVE over the site's communicator. Returns an MPI error code. */
 static int vote_gather(struct run *run)
 {
-    unsigned char *messages = run->site->messages;
-    unsigned char *own;
-    size_t bytes = 0, at = 0;
-    int rc;
+    const unsigned char *from = run->site->messages;
+    const size_t bytes = vote_ballots(run, run->rank);
+    const int rc = aps_exchange_run(run->site->exchange,
+                                    &(struct aps_exchanged){
+                                        .incoming = run->site->messages,
+                                        .stride = bytes,
+                                        .bytes = vote_ballots,
+                                        .make = vote_make,
+                                        .state = run,
+                                    },
+                                    run->cost);
 
-    for (int i = 0; i < run->count; i++)
-        bytes += vote_ballot(run->layers[i].matrix.count);
-    own = messages + (size_t)run->rank * bytes;
-    for (int i = 0; i < run->count; i++) {
-        const struct aps_slice all = {0, run->layers[i].matrix.count};
-
-        vote_cast(run, i, &all, own + at);
-        at += vote_ballot(all.length);
-    }
-    rc = aps_exchange_run(run->site->exchange,
-                          &(struct aps_exchanged){
-                              .outgoing = own,
-                              .incoming = messages,
-                              .incoming_stride = bytes,
-                              .bytes = vote_alike,
-                              .state = &bytes,
-                              .longest = bytes,
-                          },
-                          run->cost);
-    at = 0;
     for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++) {
-        const struct aps_slice all = {0, run->layers[i].matrix.count};
+        const struct aps_slice all = vote_slice_of(run, i, run->rank);
         unsigned char *outcome = (unsigned char *)run->layers[i].scratch;
         const float magnitude =
-            vote_count(run, messages + at, bytes, all.length, outcome);
+            vote_count(run, from, bytes, all.length, outcome);
 
         run->layers[i].fp32_fallback = !isfinite(magnitude);
         vote_restore(run, i, &all, magnitude, outcome);
-        at += vote_ballot(all.length);
+        from += vote_ballot(all.length);
     }
     return rc;
 }
 
 /* --- by the owners -------------------------------------------------------- */
 
-/* Encodes the signs for an owner into the messages, which have space for signs
- * from all ranks, signs to all ranks, and all outcomes. */
-static void vote_make(const void *state, int owner)
-{
-    const struct run *run = state;
-    unsigned char *ballots =
-        run->site->messages +
-        (size_t)(run->ranks + owner) * vote_ballots(run, 0);
-
-    for (int i = 0; i < run->count; i++) {
-        const struct aps_slice slice =
-            vote_slice(run->layers[i].matrix.count, run->ranks, owner);
-
-        vote_cast(run, i, &slice, ballots);
-        ballots += vote_ballot(slice.length);
-    }
-}
-
 static void vote_count_own(const struct run *run, const unsigned char *from,
                            size_t stride, unsigned char *outcomes)
 {
     for (int i = 0; i < run->count; i++) {
-        const size_t n =
-            vote_slice(run->layers[i].matrix.count, run->ranks, run->rank)
-                .length;
+        const size_t n = vote_slice_of(run, i, run->rank).length;
         const float magnitude =
             vote_count(run, from, stride, n, outcomes + sizeof magnitude);
 
@@ -246,8 +218,7 @@ static void vote_settle(const struct run *run, int owner,
                         const unsigned char *outcomes)
 {
     for (int i = 0; i < run->count; i++) {
-        const struct aps_slice slice =
-            vote_slice(run->layers[i].matrix.count, run->ranks, owner);
+        const struct aps_slice slice = vote_slice_of(run, i, owner);
         float magnitude;
 
         memcpy(&magnitude, outcomes, sizeof magnitude);
@@ -263,42 +234,32 @@ static void vote_settle(const struct run *run, int owner,
  * error code. */
 static int vote_direct(struct run *run)
 {
-    struct aps_exchange *exchange = run->site->exchange;
     const size_t ranks = (size_t)run->ranks, rank = (size_t)run->rank;
     const size_t ballots = vote_ballots(run, 0);
     const size_t outcomes = vote_outcomes(run, 0);
     unsigned char *from = run->site->messages;
     unsigned char *to = from + ranks * ballots;
     unsigned char *result = to + ranks * ballots;
-    int rc;
+    int rc = aps_exchange_run(run->site->exchange,
+                              &(struct aps_exchanged){
+                                  .outgoing = to,
+                                  .incoming = from,
+                                  .stride = ballots,
+                                  .bytes = vote_ballots,
+                                  .make = vote_make,
+                                  .state = run,
+                              },
+                              run->cost);
 
-    vote_make(run, run->rank);
-    memcpy(from + rank * ballots, to + rank * ballots,
-           vote_ballots(run, run->rank));
-    rc = aps_exchange_run(exchange,
-                          &(struct aps_exchanged){
-                              .outgoing = to,
-                              .outgoing_stride = ballots,
-                              .incoming = from,
-                              .incoming_stride = ballots,
-                              .scatters = true,
-                              .bytes = vote_ballots,
-                              .make = vote_make,
-                              .state = run,
-                              .longest = ballots,
-                          },
-                          run->cost);
     if (rc == MPI_SUCCESS)
         vote_count_own(run, from, ballots, result + rank * outcomes);
     /* Run this exchange after an error, too: other ranks may not know of it. */
-    rc = aps_exchange_run(exchange,
+    rc = aps_exchange_run(run->site->exchange,
                           &(struct aps_exchanged){
-                              .outgoing = result + rank * outcomes,
                               .incoming = result,
-                              .incoming_stride = outcomes,
+                              .stride = outcomes,
                               .bytes = vote_outcomes,
                               .state = run,
-                              .longest = outcomes,
                           },
                           run->cost);
     for (int i = 0; i < run->ranks && rc == MPI_SUCCESS; i++)

@@ -86,38 +86,48 @@ static size_t exchange_place(int rank, size_t stride,
     return part->length > 0 ? (size_t)rank * stride + part->begin : 0;
 }
 
+/* Makes the message with the slice of `owner` at its place in `to`. */
+static void exchange_make(const struct aps_exchanged *what, int owner,
+                          unsigned char *to)
+{
+    if (what->make && what->bytes(what->state, owner) > 0)
+        what->make(what->state, owner, to + (size_t)owner * what->stride);
+}
+
 int aps_exchange_run(struct aps_exchange *exchange,
                      const struct aps_exchanged *what, struct aps_cost *cost)
 {
     const struct aps_vcomm *vcomm = exchange->messages.vcomm;
-    const size_t parts = what->longest / PART + 1;
+    const size_t parts = what->stride / PART + 1;
     int rc = MPI_SUCCESS;
 
+    exchange_make(what, vcomm->rank, what->incoming);
     for (size_t i = 0; i < parts; i++) {
         for (int k = 1; k < vcomm->size; k++) {
             const int from = (vcomm->rank + vcomm->size - k) % vcomm->size;
             const struct aps_slice part = exchange_part(
-                what->bytes(what->state, what->scatters ? vcomm->rank : from),
+                what->bytes(what->state, what->outgoing ? vcomm->rank : from),
                 i);
 
-            aps_messages_receive(
-                &exchange->messages,
-                what->incoming +
-                    exchange_place(from, what->incoming_stride, &part),
-                part.length, from, exchange->tag);
+            aps_messages_receive(&exchange->messages,
+                                 what->incoming +
+                                     exchange_place(from, what->stride, &part),
+                                 part.length, from, exchange->tag);
         }
         for (int k = 1; k < vcomm->size; k++) {
             const int to = aps_exchange_peer(exchange, k);
-            const struct aps_slice part = exchange_part(
-                what->bytes(what->state, what->scatters ? to : vcomm->rank), i);
+            const int owner = what->outgoing ? to : vcomm->rank;
+            const unsigned char *bytes =
+                what->outgoing ? what->outgoing : what->incoming;
+            const struct aps_slice part =
+                exchange_part(what->bytes(what->state, owner), i);
 
-            if (i == 0 && what->make)
-                what->make(what->state, to);
-            aps_exchange_send(
-                exchange, to,
-                what->outgoing +
-                    exchange_place(to, what->outgoing_stride, &part),
-                part.length);
+            if (i == 0 && what->outgoing)
+                exchange_make(what, to, what->outgoing);
+            aps_exchange_send(exchange, to,
+                              bytes +
+                                  exchange_place(owner, what->stride, &part),
+                              part.length);
             cost->wire_bytes += part.length;
         }
         rc = aps_exchange_wait(exchange);

@@ -63,22 +63,20 @@ int aps_exchange_wait(struct aps_exchange *exchange);
 /* Messages of any length, one between every two ranks: each rank scatters slices to
  * their owners, or sends its own slice to all ranks. */
 struct aps_exchanged {
-    /* message to rank i: from i * outgoing_stride on */
-    const unsigned char *outgoing;
-    /* in bytes; 0: the same message to all ranks */
-    size_t outgoing_stride;
-    /* message from rank i: from i * incoming_stride on */
+    /* message to rank i: from i * stride on; NULL if this rank's part of `incoming`
+     * goes to all ranks */
+    unsigned char *outgoing;
+    /* message from rank i, also from this rank: from i * stride on */
     unsigned char *incoming;
-    size_t incoming_stride;
-    bool scatters;
+    size_t
+        stride; /* size of the longest message between any two ranks, in bytes */
     /* Returns the bytes of a message with the slice of `owner`: its receiver if the
      * ranks scatter, and otherwise its sender. */
     size_t (*bytes)(const void *state, int owner);
-    /* Makes the message to a rank, before it is sent. NULL if it exists already. */
-    void (*make)(const void *state, int to);
+    /* Makes the message with the slice of `owner`, before it is sent; this rank's own
+     * first, in `incoming`. NULL if all messages exist already. */
+    void (*make)(const void *state, int owner, unsigned char *message);
     const void *state;
-    /* size of the longest message between any two ranks, in bytes */
-    size_t longest;
 };
 
 /* COLLECTIVE over vcomm. Sends the messages in parts, which MPI can count in an
