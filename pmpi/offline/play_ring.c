@@ -109,11 +109,13 @@ void aps_play_ring(struct aps_play *play)
 {
     const struct aps_codec *codec = &play->wire.codec;
 
-    aps_play_chunks(play,
-                    play->wire.accumulate == APS_ACCUMULATE_FP32
-                        ? aps_pipeline_elements_fp32(codec, play->ranks)
-                        : aps_pipeline_elements(codec, play->ranks),
-                    ring_play_chunk);
+    aps_play_chunks(
+        play,
+        aps_pipeline_elements_of(codec, play->ranks,
+                                 play->wire.accumulate == APS_ACCUMULATE_FP32
+                                     ? APS_PIPELINE_FP32
+                                     : APS_PIPELINE_HOST),
+        ring_play_chunk);
 }
 
 /* --- master ------------------------------------------------------------------ */

@@ -41,11 +41,10 @@ struct aps_direct {
     int rank;
     int size;
     int outcome; /* outcome of the call in progress */
-    /* For `direct` alone: most bytes and most elements of a message, and the
-     * elements of messages that may be longer than others, or NULL. */
+    /* For `direct` alone: most bytes and most elements of a message. */
     size_t room;
     size_t elements;
-    size_t (*longer)(const struct aps_codec *codec, int ranks);
+    enum aps_pipeline_messages messages;
     struct slot slots[APS_DIRECT_DEPTH];
     struct scratch host;
     struct aps_blocks waiting;
@@ -395,9 +394,9 @@ static void direct_stage_receive(void *state, size_t k)
 static size_t direct_message_elements(const struct aps_direct *direct,
                                       const struct aps_wire *wire)
 {
-    return direct->longer && !aps_wire_has_own_blocks(wire)
-               ? direct->longer(&wire->codec, direct->size)
-               : aps_pipeline_elements(&wire->codec, direct->size);
+    return aps_pipeline_elements_of(
+        &wire->codec, direct->size,
+        aps_wire_has_own_blocks(wire) ? APS_PIPELINE_HOST : direct->messages);
 }
 
 static int direct_run(struct aps_algorithm *algorithm,
@@ -450,11 +449,11 @@ direct_create_alone(const struct aps_algorithm_params *params)
 {
     const struct aps_vcomm *vcomm = params->vcomm;
     const int ranks = vcomm->size;
-    const bool devices = params->devices == APS_DEVICES_AWARE;
-    const size_t room =
-        devices           ? aps_pipeline_room_of_devices(ranks, params->granule)
-        : params->divides ? aps_pipeline_room_of_threads(ranks, params->granule)
-                          : aps_pipeline_room(ranks, params->granule);
+    const enum aps_pipeline_messages messages =
+        params->devices == APS_DEVICES_AWARE ? APS_PIPELINE_DEVICES
+        : params->divides                    ? APS_PIPELINE_THREADS
+                                             : APS_PIPELINE_HOST;
+    const size_t room = aps_pipeline_room_of(ranks, params->granule, messages);
     const size_t bytes = aps_block_stride_bytes(room);
     const size_t elements = aps_codec_elements_max(room);
     struct aps_direct *direct = aps_direct_create(vcomm, elements, bytes);
@@ -462,9 +461,7 @@ direct_create_alone(const struct aps_algorithm_params *params)
     if (direct) {
         direct->room = room;
         direct->elements = elements;
-        direct->longer = devices           ? aps_pipeline_elements_of_devices
-                         : params->divides ? aps_pipeline_elements_of_threads
-                                           : NULL;
+        direct->messages = messages;
     }
     for (int i = 0; i < APS_DIRECT_DEPTH && direct; i++) {
         direct->host.blocks[i].results = malloc(bytes * (size_t)ranks);

@@ -390,10 +390,9 @@ static int ring_run(struct aps_algorithm *algorithm,
     struct aps_ring *ring = (struct aps_ring *)algorithm;
     /* A message is as long as its widest type; a partial sum's widest is
      * FP32, or FP64 if the format is wide. */
-    const size_t length =
-        ring_travels_as_fp32(wire)
-            ? aps_pipeline_elements_fp32(&wire->codec, ring->size)
-            : aps_pipeline_elements(&wire->codec, ring->size);
+    const size_t length = aps_pipeline_elements_of(
+        &wire->codec, ring->size,
+        ring_travels_as_fp32(wire) ? APS_PIPELINE_FP32 : APS_PIPELINE_HOST);
     struct aps_chunks all = {
         .wire = wire,
         .vectors = vectors,

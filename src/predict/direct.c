@@ -18,7 +18,8 @@ static double direct_message(const struct aps_predicted_call *call, int ranks)
     if (call->threads <= 1 || aps_scale_state_bytes(&plan->scale) > 0 ||
         aps_scale_binds_blocks(&plan->scale, &plan->format, plan->rounding))
         return aps_predict_message(plan, ranks);
-    return (double)aps_pipeline_elements_of_threads(&codec, ranks);
+    return (double)aps_pipeline_elements_of(&codec, ranks,
+                                            APS_PIPELINE_THREADS);
 }
 
 struct aps_prediction aps_predict_direct(const struct aps_predicted_call *call)

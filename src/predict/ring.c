@@ -153,8 +153,9 @@ struct aps_prediction aps_predict_ring(const struct aps_predicted_call *call)
     const int ranks = aps_machine_ranks(machine);
     const bool fp32 = call->plan->accumulate == APS_ACCUMULATE_FP32;
     const double most =
-        ranks * (double)(fp32 ? aps_pipeline_elements_fp32(&codec, ranks)
-                              : aps_pipeline_elements(&codec, ranks));
+        ranks * (double)aps_pipeline_elements_of(&codec, ranks,
+                                                 fp32 ? APS_PIPELINE_FP32
+                                                      : APS_PIPELINE_HOST);
     struct aps_prediction lap;
     double n, chunks, windows, window, ends;
 

@@ -49,71 +49,45 @@
 #define GROUP_ALONE_SHARED_BYTES ((size_t)20 * 1024 * 1024)
 #define GROUP_GRANULE ((size_t)256)
 
-static size_t pipeline_message_bytes(size_t chunk, int ranks, size_t most)
+static size_t pipeline_message_bytes(int ranks,
+                                     enum aps_pipeline_messages messages)
 {
-    const size_t bytes = chunk / (size_t)ranks;
+    static const struct {
+        size_t chunk, most;
+    } sizes[] = {
+        [APS_PIPELINE_HOST] = {CHUNK_BYTES, MESSAGE_MAX},
+        [APS_PIPELINE_FP32] = {CHUNK_BYTES, MESSAGE_MAX},
+        [APS_PIPELINE_THREADS] = {DEVICE_CHUNK_BYTES, THREADS_MESSAGE_MAX},
+        [APS_PIPELINE_DEVICES] = {DEVICE_CHUNK_BYTES, DEVICE_MESSAGE_MAX},
+    };
+    const size_t bytes = sizes[messages].chunk / (size_t)ranks;
 
     if (bytes < MESSAGE_MIN)
         return MESSAGE_MIN;
-    return bytes < most ? bytes : most;
+    return bytes < sizes[messages].most ? bytes : sizes[messages].most;
 }
 
-static size_t pipeline_bytes(int ranks)
+size_t aps_pipeline_elements_of(const struct aps_codec *codec, int ranks,
+                                enum aps_pipeline_messages messages)
 {
-    return pipeline_message_bytes(CHUNK_BYTES, ranks, MESSAGE_MAX);
-}
+    const size_t bytes = pipeline_message_bytes(ranks, messages);
+    const size_t elements = messages == APS_PIPELINE_FP32
+                                ? aps_codec_elements_fp32(codec, bytes)
+                                : aps_codec_elements(codec, bytes);
 
-static size_t pipeline_bytes_of_devices(int ranks)
-{
-    return pipeline_message_bytes(DEVICE_CHUNK_BYTES, ranks,
-                                  DEVICE_MESSAGE_MAX);
-}
-
-static size_t pipeline_bytes_of_threads(int ranks)
-{
-    return pipeline_message_bytes(DEVICE_CHUNK_BYTES, ranks,
-                                  THREADS_MESSAGE_MAX);
-}
-
-/* --- elements of a message ------------------------------------------------ */
-
-static size_t pipeline_one_at_least(const struct aps_codec *codec,
-                                    size_t elements)
-{
     return elements > 0 ? elements : aps_codec_granule(codec);
 }
 
 size_t aps_pipeline_elements(const struct aps_codec *codec, int ranks)
 {
-    return pipeline_one_at_least(
-        codec, aps_codec_elements(codec, pipeline_bytes(ranks)));
+    return aps_pipeline_elements_of(codec, ranks, APS_PIPELINE_HOST);
 }
-
-size_t aps_pipeline_elements_fp32(const struct aps_codec *codec, int ranks)
-{
-    return pipeline_one_at_least(
-        codec, aps_codec_elements_fp32(codec, pipeline_bytes(ranks)));
-}
-
-size_t aps_pipeline_elements_of_devices(const struct aps_codec *codec,
-                                        int ranks)
-{
-    return pipeline_one_at_least(
-        codec, aps_codec_elements(codec, pipeline_bytes_of_devices(ranks)));
-}
-
-size_t aps_pipeline_elements_of_threads(const struct aps_codec *codec,
-                                        int ranks)
-{
-    return pipeline_one_at_least(
-        codec, aps_codec_elements(codec, pipeline_bytes_of_threads(ranks)));
-}
-
-/* --- room for them -------------------------------------------------------- */
 
 /* A format wider than FP32 has the least granule, which has room for twice as much. */
-static size_t pipeline_room(size_t bytes, size_t granule)
+size_t aps_pipeline_room_of(int ranks, size_t granule,
+                            enum aps_pipeline_messages messages)
 {
+    const size_t bytes = pipeline_message_bytes(ranks, messages);
     const size_t least = granule * sizeof(float);
 
     return bytes > least ? bytes : least;
@@ -121,17 +95,7 @@ static size_t pipeline_room(size_t bytes, size_t granule)
 
 size_t aps_pipeline_room(int ranks, size_t granule)
 {
-    return pipeline_room(pipeline_bytes(ranks), granule);
-}
-
-size_t aps_pipeline_room_of_devices(int ranks, size_t granule)
-{
-    return pipeline_room(pipeline_bytes_of_devices(ranks), granule);
-}
-
-size_t aps_pipeline_room_of_threads(int ranks, size_t granule)
-{
-    return pipeline_room(pipeline_bytes_of_threads(ranks), granule);
+    return aps_pipeline_room_of(ranks, granule, APS_PIPELINE_HOST);
 }
 
 size_t aps_pipeline_elements_max(int ranks, size_t granule)

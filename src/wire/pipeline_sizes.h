@@ -7,27 +7,29 @@
 
 #include "kernel/ops.h"
 
-/*
- * Returns the elements of one message if a chunk has one for each of `ranks`
- * ranks: elements of a codec, or FP32 values that are cut at the codec's
- * granules (aps_codec_granule); at least one granule. With many ranks messages
- * get shorter, so that chunks stay at about 512 KiB. Messages from GPU memory
- * are longer, and chunks have a few MiB.
- */
+/* Messages of a chunk. Messages from GPU memory, and those of ranks that divide them
+ * over threads, are longer than others, and chunks have a few MiB. */
+enum aps_pipeline_messages {
+    APS_PIPELINE_HOST,    /* elements of a codec */
+    APS_PIPELINE_FP32,    /* FP32 values that are cut at the codec's granules */
+    APS_PIPELINE_THREADS, /* elements of a codec, which threads encode */
+    APS_PIPELINE_DEVICES, /* elements of a codec, in GPU memory */
+};
+
+/* Returns the elements of one message if a chunk has one for each of `ranks`
+ * ranks: at least one granule (aps_codec_granule). With many ranks messages get
+ * shorter, so that chunks stay at about 512 KiB. Without a kind: of
+ * APS_PIPELINE_HOST. */
+size_t aps_pipeline_elements_of(const struct aps_codec *codec, int ranks,
+                                enum aps_pipeline_messages messages);
 size_t aps_pipeline_elements(const struct aps_codec *codec, int ranks);
-size_t aps_pipeline_elements_fp32(const struct aps_codec *codec, int ranks);
-size_t aps_pipeline_elements_of_devices(const struct aps_codec *codec,
-                                        int ranks);
-/* Messages of ranks that divide them over threads: longer than others. */
-size_t aps_pipeline_elements_of_threads(const struct aps_codec *codec,
-                                        int ranks);
 
 /* Capacity of scratch: the bytes of the values of such a message for every
  * codec whose granule is at most `granule` elements; and the elements of the
  * codec that has most. */
+size_t aps_pipeline_room_of(int ranks, size_t granule,
+                            enum aps_pipeline_messages messages);
 size_t aps_pipeline_room(int ranks, size_t granule);
-size_t aps_pipeline_room_of_devices(int ranks, size_t granule);
-size_t aps_pipeline_room_of_threads(int ranks, size_t granule);
 size_t aps_pipeline_elements_max(int ranks, size_t granule);
 
 /* Returns the `granule` with which scratch has room for this format: one of a

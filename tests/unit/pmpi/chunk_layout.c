@@ -368,8 +368,10 @@ static void test_messages(const struct aps_format *format)
     for (int ranks = 1; ranks <= 100000; ranks += 1 + ranks / 2) {
         const size_t bytes = aps_pipeline_room(ranks, class);
         const size_t n = aps_pipeline_elements(&codec, ranks);
-        const size_t partial = aps_pipeline_elements_fp32(&codec, ranks);
-        const size_t devices = aps_pipeline_elements_of_devices(&codec, ranks);
+        const size_t partial =
+            aps_pipeline_elements_of(&codec, ranks, APS_PIPELINE_FP32);
+        const size_t devices =
+            aps_pipeline_elements_of(&codec, ranks, APS_PIPELINE_DEVICES);
 
         whole &= n > 0 && partial > 0 && devices > 0 && n % granule == 0 &&
                  partial % granule == 0 && devices % granule == 0;
@@ -377,7 +379,7 @@ static void test_messages(const struct aps_format *format)
                 floats(&codec, partial) * sizeof(float) <= bytes &&
                 n <= aps_pipeline_elements_max(ranks, class) &&
                 aps_codec_bytes(&codec, devices) <=
-                    aps_pipeline_room_of_devices(ranks, class);
+                    aps_pipeline_room_of(ranks, class, APS_PIPELINE_DEVICES);
         same &= bytes == aps_pipeline_room(ranks, 64);
     }
     ok(whole, "%s: a message has whole granules, one at least", format->name);
