@@ -88,7 +88,6 @@ libcore_la_SOURCES = \
 	src/simd/values_avx2.h src/simd/code16.h src/simd/table_vbmi.h src/kernel/tile.h \
 	src/version.c \
 	src/compress/compressor.c src/compress/compressor.h \
-	src/compress/compressor_none.c \
 	src/compress/compressor_selecting.c src/compress/compressor_ternary.c \
 	src/compress/matrix.c src/compress/matrix.h \
 	src/scale/backoff.c src/scale/history.h \

@@ -104,7 +104,7 @@ static void digits_encode(const struct aps_digits_run *run,
         return;
     }
     draw.seed = aps_stream_mix(run->site->vcomm->number) ^
-                aps_compressor_ops_of(compressor)->seed(compressor);
+                aps_compressor_seed(compressor);
     draw.layer = (uint32_t)(number >> 32);
     draw.step = (uint32_t)number;
     draw.rank = (uint32_t)run->rank;

@@ -81,7 +81,7 @@ long aps_compressed_select(const struct aps_compressor *compressor,
     const struct aps_bracket_work room = {work, aps_compressed_work(k, n)};
     struct aps_cast_options draw = APS_CAST_OPTIONS_INIT;
 
-    draw.seed = ops->seed ? ops->seed(compressor) : 0;
+    draw.seed = aps_compressor_seed(compressor);
     draw.layer = (uint32_t)layer->place;
     draw.step = (uint32_t)layer->calls;
     aps_bracket_begin(layer->in, layer->error, n, k < n ? k + 1 : n,

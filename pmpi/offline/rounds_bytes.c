@@ -84,7 +84,7 @@ static size_t selected_encode(struct aps_layer_compressor *of, const float *x,
     struct aps_bracket bracket;
     struct aps_cost cost = {0};
 
-    draw.seed = ops->seed ? ops->seed(compressor) : 0;
+    draw.seed = aps_compressor_seed(compressor);
     draw.layer = (uint32_t)of->key.layer;
     draw.step = (uint32_t)of->calls;
     aps_bracket_begin(x, of->memory, n, k < n ? k + 1 : n, of->delta, &room,
@@ -215,8 +215,7 @@ static size_t ternary_encode(struct aps_layer_compressor *of, const float *x,
         memcpy(message, &of->scale.scaler, sizeof of->scale.scaler);
         return kind == APS_TERNARY_NONFINITE ? 0 : sizeof of->scale.scaler;
     }
-    draw.seed =
-        aps_stream_mix(0) ^ aps_compressor_ops_of(compressor)->seed(compressor);
+    draw.seed = aps_stream_mix(0) ^ aps_compressor_seed(compressor);
     draw.layer = (uint32_t)(number >> 32);
     draw.step = (uint32_t)number;
     draw.rank = (uint32_t)of->rank;

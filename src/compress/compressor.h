@@ -77,8 +77,7 @@ enum aps_chunks_parameter {
 struct aps_bracket; /* compress/bracket.h */
 
 struct aps_compressor_ops {
-    /* True if a layer of that shape is compressed. Otherwise it is reduced as
-     * if the rule had no compressor. */
+    /* True if a layer of that shape is compressed. May be NULL: any shape. */
     bool (*takes)(const struct aps_compressor *compressor,
                   const struct aps_matrix *matrix);
 
@@ -106,8 +105,8 @@ struct aps_compressor_ops {
     size_t (*chunk)(const struct aps_compressor *compressor, size_t count,
                     size_t *keep);
 
-    /* For compressors that draw: returns the job's seed. May be NULL: 0. */
-    uint64_t (*seed)(const struct aps_compressor *compressor);
+    /* For compressors that draw: index of the parameter with the job's seed. */
+    int seed;
 
     /* True if its messages consist only of integers. Then format, scale and
      * rounding do not apply, and owners of slices can add them exactly: it
@@ -124,14 +123,16 @@ struct aps_compressor_ops {
     /* True if its residual has no bounds. Then it has no error memory. */
     bool forgets;
 
-    /* True if it uses state of the layer's last call. May be NULL: no. */
-    bool (*keeps)(const struct aps_compressor *compressor);
+    /* Index of the parameter that is not 0 if it uses state of the layer's last
+     * call; 0: it never does. */
+    int keeps;
 
     /* True if it has an error memory unless the rule says otherwise. */
     bool feedback;
 
-    /* Describes it for people, in one short word or two; at most `size`
-     * bytes. */
+    /* Describes it for people, in one short word or two; at most `size` bytes.
+     * May be NULL: by its name and the parameter `described`. */
+    int described;
     void (*describe)(const struct aps_compressor *compressor, char *buffer,
                      size_t size);
 };
@@ -153,6 +154,17 @@ aps_compressor_ops_of(const struct aps_compressor *compressor)
 }
 
 const char *aps_compressor_name(const struct aps_compressor *compressor);
+
+/* True if a layer of that shape is compressed. Otherwise it is reduced as if the
+ * rule had no compressor. */
+bool aps_compressor_takes(const struct aps_compressor *compressor,
+                          const struct aps_matrix *matrix);
+
+/* True if it uses state of the layer's last call. */
+bool aps_compressor_keeps(const struct aps_compressor *compressor);
+
+/* Returns the job's seed, or 0 if the compressor does not draw. */
+uint64_t aps_compressor_seed(const struct aps_compressor *compressor);
 
 /* True if the kinds and all parameters are equal. */
 bool aps_compressor_equal(const struct aps_compressor *a,

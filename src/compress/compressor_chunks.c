@@ -9,14 +9,6 @@
 #include "compress/compressor.h"
 #include "compress/select.h"
 
-static bool chunks_takes(const struct aps_compressor *compressor,
-                         const struct aps_matrix *matrix)
-{
-    (void)compressor;
-    /* Chunks of one element have 32-bit numbers. */
-    return matrix->count > 0 && matrix->count < UINT32_MAX;
-}
-
 static size_t chunks_chunk(const struct aps_compressor *compressor,
                            size_t count, size_t *keep)
 {
@@ -48,7 +40,6 @@ static void chunks_describe(const struct aps_compressor *compressor,
 }
 
 const struct aps_compressor_ops aps_compressor_ops_chunks = {
-    .takes = chunks_takes,
     .floats = chunks_floats,
     .chunk = chunks_chunk,
     .feedback = true,

@@ -16,14 +16,6 @@
 #include "compress/lowrank.h"
 #include "compress/select.h"
 
-static bool selecting_takes(const struct aps_compressor *compressor,
-                            const struct aps_matrix *matrix)
-{
-    (void)compressor;
-    /* Indices have 32 bits. */
-    return matrix->count > 0 && matrix->count < UINT32_MAX;
-}
-
 static size_t selecting_most(const struct aps_compressor *compressor,
                              size_t count)
 {
@@ -64,56 +56,25 @@ static size_t threshold_select(const struct aps_compressor *compressor,
         indices);
 }
 
-static uint64_t mstopk_seed(const struct aps_compressor *compressor)
-{
-    return (uint64_t)compressor->parameters[APS_MSTOPK_SEED];
-}
-
-static void mstopk_describe(const struct aps_compressor *compressor,
-                            char *buffer, size_t size)
-{
-    aps_print(buffer, size, "mstopk %g",
-              compressor->parameters[APS_SELECTING_DENSITY]);
-}
-
-static void topk_describe(const struct aps_compressor *compressor, char *buffer,
-                          size_t size)
-{
-    aps_print(buffer, size, "topk %g",
-              compressor->parameters[APS_SELECTING_DENSITY]);
-}
-
-static void threshold_describe(const struct aps_compressor *compressor,
-                               char *buffer, size_t size)
-{
-    aps_print(buffer, size, "threshold %g",
-              compressor->parameters[APS_THRESHOLD_VALUE]);
-}
-
 const struct aps_compressor_ops aps_compressor_ops_mstopk = {
-    .takes = selecting_takes,
     .most = selecting_most,
     .select = mstopk_select,
-    .seed = mstopk_seed,
+    .seed = APS_MSTOPK_SEED,
     .feedback = true,
-    .describe = mstopk_describe,
 };
 
 const struct aps_compressor_ops aps_compressor_ops_topk = {
-    .takes = selecting_takes,
     .most = selecting_most,
     .select = topk_select,
     .feedback = true,
-    .describe = topk_describe,
 };
 
 const struct aps_compressor_ops aps_compressor_ops_threshold = {
-    .takes = selecting_takes,
     .most = selecting_most,
     .select = threshold_select,
     .varies = true,
     .feedback = true,
-    .describe = threshold_describe,
+    .described = APS_THRESHOLD_VALUE,
 };
 
 /* --- PowerSGD ------------------------------------------------------------- */
@@ -139,16 +100,6 @@ static bool powersgd_takes(const struct aps_compressor *compressor,
            (double)matrix->count;
 }
 
-static bool powersgd_keeps(const struct aps_compressor *compressor)
-{
-    return compressor->parameters[APS_POWERSGD_WARM] != 0;
-}
-
-static uint64_t powersgd_seed(const struct aps_compressor *compressor)
-{
-    return (uint64_t)compressor->parameters[APS_POWERSGD_SEED];
-}
-
 static void powersgd_describe(const struct aps_compressor *compressor,
                               char *buffer, size_t size)
 {
@@ -159,8 +110,8 @@ static void powersgd_describe(const struct aps_compressor *compressor,
 const struct aps_compressor_ops aps_compressor_ops_powersgd = {
     .takes = powersgd_takes,
     .floats = powersgd_floats,
-    .seed = powersgd_seed,
-    .keeps = powersgd_keeps,
+    .seed = APS_POWERSGD_SEED,
+    .keeps = APS_POWERSGD_WARM,
     .feedback = true,
     .describe = powersgd_describe,
 };
@@ -173,13 +124,6 @@ static size_t masked_most(const struct aps_compressor *compressor, size_t count)
                             count);
 }
 
-static bool masked_takes(const struct aps_compressor *compressor,
-                         const struct aps_matrix *matrix)
-{
-    /* Indices have 32 bits. */
-    return matrix->count < UINT32_MAX && powersgd_takes(compressor, matrix);
-}
-
 static void masked_describe(const struct aps_compressor *compressor,
                             char *buffer, size_t size)
 {
@@ -189,12 +133,12 @@ static void masked_describe(const struct aps_compressor *compressor,
 }
 
 const struct aps_compressor_ops aps_compressor_ops_mstopk_powersgd = {
-    .takes = masked_takes,
+    .takes = powersgd_takes,
     .floats = powersgd_floats,
     .most = masked_most,
     .select = mstopk_select,
-    .seed = powersgd_seed,
-    .keeps = powersgd_keeps,
+    .seed = APS_POWERSGD_SEED,
+    .keeps = APS_POWERSGD_WARM,
     .feedback = true,
     .describe = masked_describe,
 };

@@ -9,18 +9,6 @@
 #include "compress/ternary.h"
 #include "compress/ternary_sums.h"
 
-static bool ternary_takes(const struct aps_compressor *compressor,
-                          const struct aps_matrix *matrix)
-{
-    (void)compressor;
-    return matrix->count > 0;
-}
-
-static uint64_t ternary_seed(const struct aps_compressor *compressor)
-{
-    return (uint64_t)compressor->parameters[APS_TERNARY_SEED];
-}
-
 static void ternary_describe(const struct aps_compressor *compressor,
                              char *buffer, size_t size)
 {
@@ -33,8 +21,7 @@ static void ternary_describe(const struct aps_compressor *compressor,
 }
 
 const struct aps_compressor_ops aps_compressor_ops_ternary = {
-    .takes = ternary_takes,
-    .seed = ternary_seed,
+    .seed = APS_TERNARY_SEED,
     .integers = true,
     .nests = true,
     .integer_bytes = aps_ternary_bytes,

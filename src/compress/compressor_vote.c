@@ -8,13 +8,6 @@
 #include "compress/compressor.h"
 #include "compress/vote.h"
 
-static bool vote_takes(const struct aps_compressor *compressor,
-                       const struct aps_matrix *matrix)
-{
-    (void)compressor;
-    return matrix->count > 0;
-}
-
 static void vote_describe(const struct aps_compressor *compressor, char *buffer,
                           size_t size)
 {
@@ -27,7 +20,6 @@ static void vote_describe(const struct aps_compressor *compressor, char *buffer,
 }
 
 const struct aps_compressor_ops aps_compressor_ops_vote = {
-    .takes = vote_takes,
     .integers = true,
     .forgets = true,
     .integer_bytes = aps_vote_bytes,

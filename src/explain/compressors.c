@@ -47,16 +47,6 @@ static __attribute__((format(printf, 2, 3))) void add(struct note *note,
         note->used = sizeof note->text - 1;
 }
 
-/* True if a compressor of low rank begins with the Q of the layer's last
- * call. */
-static bool keeps_q(const struct aps_plan *plan)
-{
-    const struct aps_compressor_ops *ops =
-        aps_compressor_ops_of(&plan->compressor);
-
-    return ops->keeps && ops->keeps(&plan->compressor);
-}
-
 static bool applies(const struct aps_schedule *schedule,
                     const struct aps_range *window, size_t layer, int rule)
 {
@@ -74,7 +64,7 @@ static double kept_floats(const struct aps_plan *plan)
 {
     const double *parameters = plan->compressor.parameters;
 
-    return keeps_q(plan)
+    return aps_compressor_keeps(&plan->compressor)
                ? (double)plan->matrix.columns *
                      (double)aps_lowrank_rank(
                          &plan->matrix, (size_t)parameters[APS_POWERSGD_RANK])
@@ -318,7 +308,8 @@ static void write_note(const struct aps_policy *policy, int rule,
                   "a rank keeps 4 bytes an element for it.");
     else if (ops->feedback)
         add(note, " What a call leaves out is lost (feedback: off).");
-    if (keeps_q(plan) && (!table || layers->taken > 0))
+    if (aps_compressor_keeps(&plan->compressor) &&
+        (!table || layers->taken > 0))
         add_kept(plan, layers, table, note);
 }
 

@@ -155,8 +155,7 @@ static inline bool aps_plan_takes(const struct aps_plan *plan,
 {
     if (plan->compressor.kind == APS_COMPRESSOR_NONE)
         return plan->feedback;
-    return aps_compressor_ops_of(&plan->compressor)
-        ->takes(&plan->compressor, matrix);
+    return aps_compressor_takes(&plan->compressor, matrix);
 }
 
 /* True if the compressor takes the layer that the plan was resolved for. */
@@ -169,10 +168,7 @@ static inline bool aps_plan_compresses(const struct aps_plan *plan)
  * scale. Layers must then be distinguished. */
 static inline bool aps_plan_remembers(const struct aps_plan *plan)
 {
-    const struct aps_compressor_ops *ops =
-        aps_compressor_ops_of(&plan->compressor);
-
-    return plan->feedback || (ops->keeps && ops->keeps(&plan->compressor));
+    return plan->feedback || aps_compressor_keeps(&plan->compressor);
 }
 
 /* Layer and time for which a plan is resolved. */

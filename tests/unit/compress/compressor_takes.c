@@ -23,7 +23,7 @@ static bool takes(const struct aps_compressor *compressor, size_t count)
 {
     const struct aps_matrix matrix = aps_matrix_square(count);
 
-    return aps_compressor_ops_of(compressor)->takes(compressor, &matrix);
+    return aps_compressor_takes(compressor, &matrix);
 }
 
 int main(void)
