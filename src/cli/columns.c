@@ -3,6 +3,7 @@
 
 #include "cli/columns.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,40 +114,39 @@ static size_t *measure(const struct aps_columns *columns)
 
 /* Prints text and padding; `owed` is the number of blanks due before the next
  * text, so that no line ends in blanks. */
-static void print_cell(FILE *stream, const char *text, size_t width, bool right,
-                       size_t *owed)
+static void print_cell(const char *text, size_t width, bool right, size_t *owed)
 {
     size_t padding = width - strlen(text);
 
     if (right)
         *owed += padding;
     if (text[0] != '\0') {
-        fprintf(stream, "%*s%s", (int)*owed, "", text);
+        printf("%*s%s", (int)*owed, "", text);
         *owed = 0;
     }
     *owed += GAP + (right ? 0 : padding);
 }
 
-void aps_columns_print(const struct aps_columns *columns, FILE *stream)
+void aps_columns_print(const struct aps_columns *columns)
 {
     size_t *widths = measure(columns);
     size_t owed = 0;
 
     for (size_t i = 0; i < columns->count; i++)
-        print_cell(stream, columns->columns[i].title, widths[i],
+        print_cell(columns->columns[i].title, widths[i],
                    columns->columns[i].right, &owed);
-    fputc('\n', stream);
+    putchar('\n');
     for (const struct row *row = columns->first; row; row = row->next) {
         size_t taken;
 
         owed = 0;
         for (size_t i = 0; i < columns->count; i += taken) {
             taken = extent(columns, row, i);
-            print_cell(stream, row->cells[i] ? row->cells[i] : "",
+            print_cell(row->cells[i] ? row->cells[i] : "",
                        width_of(widths, i, taken), columns->columns[i].right,
                        &owed);
         }
-        fputc('\n', stream);
+        putchar('\n');
     }
     free(widths);
 }

@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 struct aps_column {
     const char *title;
@@ -26,6 +25,6 @@ void aps_columns_destroy(struct aps_columns *columns);
 void aps_columns_add(struct aps_columns *columns, const char *const *cells);
 
 /* Prints titles and rows, with two blanks between columns. */
-void aps_columns_print(const struct aps_columns *columns, FILE *stream);
+void aps_columns_print(const struct aps_columns *columns);
 
 #endif

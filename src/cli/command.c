@@ -175,23 +175,23 @@ char *aps_command_memory(size_t longest, char *buffer, size_t size)
     return buffer;
 }
 
-void aps_command_note(const char *note, FILE *stream)
+void aps_command_note(const char *note)
 {
     size_t used = 0;
 
-    fputc('\n', stream);
+    putchar('\n');
     while (*note) {
         size_t length = strcspn(note, " ");
 
         if (used > 0 && used + 1 + length > LINE_WIDTH) {
-            fputs("\n ", stream);
+            fputs("\n ", stdout);
             used = 1;
         }
-        fprintf(stream, "%s%.*s", used > 0 ? " " : "", (int)length, note);
+        printf("%s%.*s", used > 0 ? " " : "", (int)length, note);
         used += (used > 0) + length;
         note += length + strspn(note + length, " ");
     }
-    fputc('\n', stream);
+    putchar('\n');
 }
 
 void *aps_command_alloc(size_t count, size_t size)

@@ -6,7 +6,6 @@
 #define APS_COMMAND_COMMAND_H
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include "base/error.h"
 #include "cli/arguments.h"
@@ -68,7 +67,7 @@ char *aps_command_rule(const struct aps_policy *policy, int rule,
 char *aps_command_memory(size_t longest, char *buffer, size_t size);
 
 /* Prints an empty line, and the text as a paragraph with a hanging indent. */
-void aps_command_note(const char *note, FILE *stream);
+void aps_command_note(const char *note);
 
 /* Allocates like calloc, and ends the program if memory is missing. */
 void *aps_command_alloc(size_t count, size_t size);

@@ -37,7 +37,7 @@ char *aps_auto_formats_list(const struct aps_auto_format *formats, char *buffer,
 
 static void print_note(const struct aps_policy *policy, int rule,
                        const struct aps_auto_format *formats,
-                       const char *memory, FILE *stream)
+                       const char *memory)
 {
     char line[APS_COMMAND_RULE_MAX], names[APS_SHADOW_MAX * 24];
     char target[80], note[1600];
@@ -68,7 +68,7 @@ static void print_note(const struct aps_policy *policy, int rule,
         line, names, target, formats->every, aps_plural(formats->every),
         formats->formats.count, aps_plural(formats->formats.count), memory,
         formats->margin);
-    aps_command_note(note, stream);
+    aps_command_note(note);
 }
 
 static bool is_chosen(const struct aps_policy *policy, int rule)
@@ -77,7 +77,7 @@ static bool is_chosen(const struct aps_policy *policy, int rule)
 }
 
 void aps_auto_formats_notes(const struct aps_policy *policy,
-                            const struct aps_schedule *schedule, FILE *stream)
+                            const struct aps_schedule *schedule)
 {
     const size_t longest = aps_schedule_longest(schedule, policy, is_chosen);
     char memory[160];
@@ -87,7 +87,7 @@ void aps_auto_formats_notes(const struct aps_policy *policy,
         const struct aps_plan *plan = aps_policy_rule_plan(policy, i);
 
         if (plan->auto_format)
-            print_note(policy, i, plan->auto_format, memory, stream);
+            print_note(policy, i, plan->auto_format, memory);
     }
 }
 

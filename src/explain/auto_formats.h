@@ -6,8 +6,6 @@
 #ifndef APS_EXPLAIN_AUTO_FORMATS_H
 #define APS_EXPLAIN_AUTO_FORMATS_H
 
-#include <stdio.h>
-
 #include "base/json.h"
 #include "cli/schedule.h"
 #include "policy/policy.h"
@@ -19,7 +17,7 @@ char *aps_auto_formats_list(const struct aps_auto_format *formats, char *buffer,
 /* Prints a paragraph for each such rule. `schedule` is NULL without a layer
  * table. */
 void aps_auto_formats_notes(const struct aps_policy *policy,
-                            const struct aps_schedule *schedule, FILE *stream);
+                            const struct aps_schedule *schedule);
 
 /* Writes the member `auto` of a rule with that plan, null if it has one format;
  * `write_plan` writes the members of a plan. */

@@ -328,8 +328,7 @@ static bool counts_ranks(const struct aps_plan *plan)
 
 /* Prints a note if the bytes of one column are for different numbers of
  * ranks. */
-static void print_ranks(const struct aps_policy *policy, const bool *shown,
-                        FILE *stream)
+static void print_ranks(const struct aps_policy *policy, const bool *shown)
 {
     bool gathers = false, counts = false;
     char note[400];
@@ -349,13 +348,12 @@ static void print_ranks(const struct aps_policy *policy, const bool *shown,
              "send, those of compressors with other reductions what %d ranks "
              "send. With %d ranks gather takes %d times the bytes shown.",
              APS_TRAFFIC_RANKS, APS_TRAFFIC_RANKS, APS_TRAFFIC_RANKS / 2);
-    aps_command_note(note, stream);
+    aps_command_note(note);
 }
 
 void aps_compressors_notes(const struct aps_policy *policy,
                            const struct aps_schedule *schedule,
-                           const struct aps_range *window, const bool *shown,
-                           FILE *stream)
+                           const struct aps_range *window, const bool *shown)
 {
     for (int i = 0; i < (int)aps_policy_rules(policy); i++) {
         const struct aps_plan *plan = aps_policy_rule_plan(policy, i);
@@ -370,8 +368,8 @@ void aps_compressors_notes(const struct aps_policy *policy,
             layers = count_layers(policy, schedule, window, i);
             write_note(policy, i, &layers, &note);
         }
-        aps_command_note(note.text, stream);
+        aps_command_note(note.text);
     }
     if (schedule)
-        print_ranks(policy, shown, stream);
+        print_ranks(policy, shown);
 }

@@ -6,8 +6,6 @@
 #ifndef APS_EXPLAIN_COMPRESSORS_H
 #define APS_EXPLAIN_COMPRESSORS_H
 
-#include <stdio.h>
-
 #include "cli/schedule.h"
 #include "policy/policy.h"
 #include "text/ranges.h"
@@ -17,7 +15,6 @@
  * table. */
 void aps_compressors_notes(const struct aps_policy *policy,
                            const struct aps_schedule *schedule,
-                           const struct aps_range *window, const bool *shown,
-                           FILE *stream);
+                           const struct aps_range *window, const bool *shown);
 
 #endif

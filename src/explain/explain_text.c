@@ -312,7 +312,7 @@ static void print_totals(const struct explanation *explanation)
         aps_columns_add(columns, cells);
     }
     printf("\ntotal (one encoded copy of every layer)\n");
-    aps_columns_print(columns, stdout);
+    aps_columns_print(columns);
     aps_columns_destroy(columns);
 }
 
@@ -339,15 +339,15 @@ static void explain_layers(const struct aps_policy *policy,
         aps_command_alloc(aps_policy_rules(policy), sizeof *explanation.shown);
     explanation.columns = aps_columns_create(heads, LAYER_CELLS);
     add_layers(&explanation);
-    aps_columns_print(explanation.columns, stdout);
+    aps_columns_print(explanation.columns);
     aps_columns_destroy(explanation.columns);
     print_totals(&explanation);
-    aps_traffic_notes(policy, explanation.shown, stdout);
-    aps_scales_notes(policy, explanation.shown, stdout);
-    aps_compressors_notes(policy, schedule, window, explanation.shown, stdout);
-    aps_nonblocking_notes(policy, stdout);
-    aps_threads_note(policy, stdout);
-    aps_others_print(policy, stdout);
+    aps_traffic_notes(policy, explanation.shown);
+    aps_scales_notes(policy, explanation.shown);
+    aps_compressors_notes(policy, schedule, window, explanation.shown);
+    aps_nonblocking_notes(policy);
+    aps_threads_note(policy);
+    aps_others_print(policy);
     free(explanation.shown);
 }
 
@@ -385,22 +385,22 @@ static void print_rules(const struct aps_policy *policy)
         any = shown[i] = true;
     }
     if (any)
-        aps_columns_print(columns, stdout);
+        aps_columns_print(columns);
     else
         printf("No rule is for all-reduces: all of them are left to MPI.\n");
     aps_columns_destroy(columns);
-    aps_traffic_notes(policy, shown, stdout);
-    aps_scales_notes(policy, shown, stdout);
-    aps_compressors_notes(policy, NULL, NULL, shown, stdout);
+    aps_traffic_notes(policy, shown);
+    aps_scales_notes(policy, shown);
+    aps_compressors_notes(policy, NULL, NULL, shown);
     free(shown);
 }
 
 static void explain_rules(const struct aps_policy *policy)
 {
     print_rules(policy);
-    aps_nonblocking_notes(policy, stdout);
-    aps_threads_note(policy, stdout);
-    aps_others_print(policy, stdout);
+    aps_nonblocking_notes(policy);
+    aps_threads_note(policy);
+    aps_others_print(policy);
     printf("\nThe first rule that matches applies. Calls that no rule matches, "
            "and "
            "calls of\nfewer than %zu element%s (min_count), are left to "
@@ -429,9 +429,9 @@ void aps_explain_text(const char *path, const struct aps_policy *policy,
         explain_rules(policy);
     else
         printf("No rules: every call is left to MPI.\n");
-    aps_auto_formats_notes(policy, schedule, stdout);
-    aps_shadows_print(policy, schedule, stdout);
-    aps_layers_note(policy, stdout);
+    aps_auto_formats_notes(policy, schedule);
+    aps_shadows_print(policy, schedule);
+    aps_layers_note(policy);
     if (!aps_policy_pcontrol(policy))
         printf("\nThe library only passes MPI_Pcontrol on (pcontrol: off).\n");
 }

@@ -3,6 +3,7 @@
 
 #include "explain/layers.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +46,7 @@ static struct fates fates_of(const struct aps_policy *policy)
 }
 
 /* Prints the note if only the sizes of calls distinguish layers. */
-static void print_auto_note(const struct aps_policy *policy, FILE *stream)
+static void print_auto_note(const struct aps_policy *policy)
 {
     const struct fates fates = fates_of(policy);
     char note[600];
@@ -64,7 +65,7 @@ static void print_auto_note(const struct aps_policy *policy, FILE *stream)
                  fates.list[i]);
     snprintf(note + strlen(note), sizeof note - strlen(note),
              "; a layer table or steps: {calls: N} tells them apart.");
-    aps_command_note(note, stream);
+    aps_command_note(note);
 }
 
 static int compare_sizes(const void *a, const void *b)
@@ -107,7 +108,7 @@ static void list_equal_sizes(const struct aps_policy *policy, char *list,
     free(rows);
 }
 
-static void print_any_note(const struct aps_policy *policy, FILE *stream)
+static void print_any_note(const struct aps_policy *policy)
 {
     const bool table = aps_policy_layers(policy) != NULL;
     char equal[400] = "", note[900];
@@ -124,22 +125,21 @@ static void print_any_note(const struct aps_policy *policy, FILE *stream)
         table ? "A step ends when all layers have come."
               : "The library learns the sizes from two steps; layer 0 is "
                 "the largest.");
-    aps_command_note(note, stream);
+    aps_command_note(note);
 }
 
-void aps_layers_note(const struct aps_policy *policy, FILE *stream)
+void aps_layers_note(const struct aps_policy *policy)
 {
     const enum aps_steps_kind kind = aps_policy_steps(policy)->kind;
 
     if (aps_policy_steps(policy)->any && kind != APS_STEPS_NONE)
-        print_any_note(policy, stream);
+        print_any_note(policy);
     else if (kind == APS_STEPS_AUTO)
-        print_auto_note(policy, stream);
+        print_auto_note(policy);
     else if (kind == APS_STEPS_NONE &&
              (aps_policy_chooses(policy) || aps_policy_shadows(policy)))
         aps_command_note(
             "steps: none: all calls of the same size count as one layer, and "
             "are measured as one; a layer table or steps: {calls: N} tells "
-            "them apart.",
-            stream);
+            "them apart.");
 }

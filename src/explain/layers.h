@@ -3,11 +3,9 @@
 #ifndef APS_EXPLAIN_LAYERS_H
 #define APS_EXPLAIN_LAYERS_H
 
-#include <stdio.h>
-
 #include "policy/policy.h"
 
 /* Prints a note if sizes alone tell layers apart. */
-void aps_layers_note(const struct aps_policy *policy, FILE *stream);
+void aps_layers_note(const struct aps_policy *policy);
 
 #endif

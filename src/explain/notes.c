@@ -85,7 +85,7 @@ static void add_rule(struct aps_columns *columns,
     aps_columns_add(columns, cells);
 }
 
-void aps_others_print(const struct aps_policy *policy, FILE *stream)
+void aps_others_print(const struct aps_policy *policy)
 {
     static const struct aps_column heads[CELLS] = {
         [LINE] = {"line", true},
@@ -113,26 +113,24 @@ void aps_others_print(const struct aps_policy *policy, FILE *stream)
         add_rule(columns, policy, (int)i, calls);
     }
     if (listed != 0) {
-        fprintf(stream, "\nother calls\n");
-        aps_columns_print(columns, stream);
+        printf("\nother calls\n");
+        aps_columns_print(columns);
     }
     aps_columns_destroy(columns);
     for (int i = 0; i < APS_CALL_KINDS; i++) {
         if (rewritten >> i & 1)
-            aps_command_note(notes[i], stream);
+            aps_command_note(notes[i]);
     }
     if (measured != 0)
         aps_command_note(
             "reduce: auto: the library measures native MPI and its "
             "own reduction with the first calls of each class of "
-            "sizes, and keeps the faster one.",
-            stream);
+            "sizes, and keeps the faster one.");
 }
 
 /* --- scales ---------------------------------------------------------------- */
 
-void aps_scales_notes(const struct aps_policy *policy, const bool *shown,
-                      FILE *stream)
+void aps_scales_notes(const struct aps_policy *policy, const bool *shown)
 {
     const bool layers = aps_policy_steps(policy)->kind != APS_STEPS_NONE;
 
@@ -150,7 +148,7 @@ void aps_scales_notes(const struct aps_policy *policy, const bool *shown,
         snprintf(note, sizeof note, "scale %s (line %s): %s",
                  aps_scale_name(&plan->scale),
                  aps_command_rule(policy, i, rule), text);
-        aps_command_note(note, stream);
+        aps_command_note(note);
     }
 }
 
@@ -190,7 +188,7 @@ size_t aps_nonblocking_groups(const struct aps_policy *policy,
     return groups;
 }
 
-static void note_fuse(const struct aps_policy *policy, FILE *stream)
+static void note_fuse(const struct aps_policy *policy)
 {
     bool table = aps_policy_layers(policy) != NULL;
     char note[600], size[32];
@@ -208,10 +206,10 @@ static void note_fuse(const struct aps_policy *policy, FILE *stream)
                    : "",
              table ? aps_policy_steps(policy)->backward ? "last" : "first" : "",
              table ? " layer first." : "");
-    aps_command_note(note, stream);
+    aps_command_note(note);
 }
 
-void aps_threads_note(const struct aps_policy *policy, FILE *stream)
+void aps_threads_note(const struct aps_policy *policy)
 {
     const int threads = aps_policy_threads(policy);
     char note[400], number[96] = "the cores of its binding, divided by the "
@@ -227,10 +225,10 @@ void aps_threads_note(const struct aps_policy *policy, FILE *stream)
         "messages in host memory at a time, of 32768 values or more: %s. "
         "The results do not depend on the number.",
         number);
-    aps_command_note(note, stream);
+    aps_command_note(note);
 }
 
-void aps_nonblocking_notes(const struct aps_policy *policy, FILE *stream)
+void aps_nonblocking_notes(const struct aps_policy *policy)
 {
     if (aps_policy_progress(policy) == APS_PROGRESS_THREAD)
         aps_command_note(
@@ -238,8 +236,7 @@ void aps_nonblocking_notes(const struct aps_policy *policy, FILE *stream)
             "nonblocking calls on while the program computes. For it the "
             "library initialises MPI with MPI_THREAD_MULTIPLE. If MPI does not "
             "give that level, the program's own calls of MPI carry nonblocking "
-            "calls on.",
-            stream);
+            "calls on.");
     if (aps_policy_fuse(policy) > 0)
-        note_fuse(policy, stream);
+        note_fuse(policy);
 }

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "cli/schedule.h"
 #include "policy/policy.h"
@@ -16,12 +15,11 @@
 /* Prints an empty line, a table of the rules for calls other than all-reduces,
  * and a paragraph on the data of each kind of call; or nothing without such a
  * rule. */
-void aps_others_print(const struct aps_policy *policy, FILE *stream);
+void aps_others_print(const struct aps_policy *policy);
 
 /* Prints an empty line and a paragraph for each rule i with shown[i] whose
  * scale has a state. */
-void aps_scales_notes(const struct aps_policy *policy, const bool *shown,
-                      FILE *stream);
+void aps_scales_notes(const struct aps_policy *policy, const bool *shown);
 
 /*
  * Returns the number of batches that `fuse` makes of a step's layers in the
@@ -33,9 +31,9 @@ size_t aps_nonblocking_groups(const struct aps_policy *policy,
 
 /* Prints a paragraph for `progress` and one for `fuse`, unless they are
  * defaults. */
-void aps_nonblocking_notes(const struct aps_policy *policy, FILE *stream);
+void aps_nonblocking_notes(const struct aps_policy *policy);
 
 /* Prints a paragraph for `threads`, unless it is 1. */
-void aps_threads_note(const struct aps_policy *policy, FILE *stream);
+void aps_threads_note(const struct aps_policy *policy);
 
 #endif

@@ -107,7 +107,7 @@ static void add_candidate(struct aps_columns *columns,
 }
 
 static void print_note(const struct aps_policy *policy,
-                       const struct aps_schedule *schedule, FILE *stream)
+                       const struct aps_schedule *schedule)
 {
     const struct aps_policy_log *log = aps_policy_log(policy);
     const size_t most = longest(policy, schedule);
@@ -132,11 +132,11 @@ static void print_note(const struct aps_policy *policy,
              "other than all-reduces go to MPI, unmeasured, if `shadow` is at "
              "the top of the policy.",
              often, log->file ? log->file : "the log", memory);
-    aps_command_note(note, stream);
+    aps_command_note(note);
 }
 
 void aps_shadows_print(const struct aps_policy *policy,
-                       const struct aps_schedule *schedule, FILE *stream)
+                       const struct aps_schedule *schedule)
 {
     static const struct aps_column heads[CELLS] = {
         [LINE] = {"line", true},
@@ -157,10 +157,10 @@ void aps_shadows_print(const struct aps_policy *policy,
     for (int rule = -1; rule < (int)aps_policy_rules(policy); rule++)
         for (size_t i = 0; i < aps_policy_shadow(policy, rule)->count; i++)
             add_candidate(columns, policy, schedule, rule, i);
-    fprintf(stream, "\ncandidates (line -: of layers that no rule matches)\n");
-    aps_columns_print(columns, stream);
+    printf("\ncandidates (line -: of layers that no rule matches)\n");
+    aps_columns_print(columns);
     aps_columns_destroy(columns);
-    print_note(policy, schedule, stream);
+    print_note(policy, schedule);
 }
 
 /* --- JSON ----------------------------------------------------------------- */

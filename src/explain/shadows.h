@@ -6,8 +6,6 @@
 #ifndef APS_EXPLAIN_SHADOWS_H
 #define APS_EXPLAIN_SHADOWS_H
 
-#include <stdio.h>
-
 #include "base/json.h"
 #include "cli/schedule.h"
 #include "policy/policy.h"
@@ -15,7 +13,7 @@
 /* Prints a table of all candidates and a note, or nothing without candidates.
  * `schedule` tells the layers that they are for; NULL without a layer table. */
 void aps_shadows_print(const struct aps_policy *policy,
-                       const struct aps_schedule *schedule, FILE *stream);
+                       const struct aps_schedule *schedule);
 
 /* Writes the member `shadow`, null without candidates; `write_plan` writes the
  * members of a plan. */

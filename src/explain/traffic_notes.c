@@ -5,6 +5,7 @@
 #include "explain/traffic_notes.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -91,8 +92,7 @@ static void write_node_note(const struct aps_plan *plan, char *note,
 /* Prints the notes of all rules that are shown, each once. */
 static void print_notes(const struct aps_policy *policy, const bool *shown,
                         void (*write)(const struct aps_plan *plan, char *note,
-                                      size_t size),
-                        FILE *stream)
+                                      size_t size))
 {
     char note[NOTE_MAX], earlier[NOTE_MAX];
 
@@ -106,13 +106,12 @@ static void print_notes(const struct aps_policy *policy, const bool *shown,
             said = shown[j] && strcmp(note, earlier) == 0;
         }
         if (note[0] != '\0' && !said)
-            aps_command_note(note, stream);
+            aps_command_note(note);
     }
 }
 
-void aps_traffic_notes(const struct aps_policy *policy, const bool *shown,
-                       FILE *stream)
+void aps_traffic_notes(const struct aps_policy *policy, const bool *shown)
 {
-    print_notes(policy, shown, write_note, stream);
-    print_notes(policy, shown, write_node_note, stream);
+    print_notes(policy, shown, write_note);
+    print_notes(policy, shown, write_node_note);
 }

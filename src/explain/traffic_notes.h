@@ -6,7 +6,6 @@
 #define APS_EXPLAIN_TRAFFIC_NOTES_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "policy/policy.h"
 
@@ -15,7 +14,6 @@
  * in which their reductions send: an empty line and a paragraph for each such
  * kind of plan.
  */
-void aps_traffic_notes(const struct aps_policy *policy, const bool *shown,
-                       FILE *stream);
+void aps_traffic_notes(const struct aps_policy *policy, const bool *shown);
 
 #endif

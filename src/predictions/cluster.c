@@ -351,5 +351,5 @@ void aps_cluster_print(const struct aps_cluster *cluster)
                      ? ""
                      : "the rate is that of shared memory (give --rate), ",
                  "native MPI is assumed to use no more than a link's rate, ");
-    aps_command_note(note, stdout);
+    aps_command_note(note);
 }

@@ -114,7 +114,7 @@ static void print_rule(struct aps_cluster *cluster,
     snprintf(note, sizeof note, "rule of line %s%s%s: %s%s%s",
              aps_command_rule(policy, rule, line), format ? ", " : "",
              format ? format->format.name : "", pays, groups, bits);
-    aps_command_note(note, stdout);
+    aps_command_note(note);
 }
 
 void aps_predictions_print_advice(struct aps_cluster *cluster,

@@ -390,7 +390,7 @@ static void print_natives(const struct aps_machine *machine,
                         "all-reduce between hosts and a broadcast inside each "
                         "host"
                       : "");
-    aps_command_note(note, stdout);
+    aps_command_note(note);
 }
 
 void aps_predictions_print(struct aps_cluster *cluster,
@@ -428,11 +428,11 @@ void aps_predictions_print(struct aps_cluster *cluster,
     aps_cluster_print(cluster);
     if (nothing) {
         aps_columns_destroy(report.columns);
-        aps_command_note(nothing, stdout);
+        aps_command_note(nothing);
         return;
     }
     putchar('\n');
-    aps_columns_print(report.columns, stdout);
+    aps_columns_print(report.columns);
     aps_columns_destroy(report.columns);
     if (schedule)
         print_natives(&cluster->machine, &all,
@@ -442,7 +442,6 @@ void aps_predictions_print(struct aps_cluster *cluster,
         aps_command_note("not predicted (compress): what a compressor takes "
                          "has no prediction. Sums are of the other layers "
                          "alone, with the policy and native; where there are "
-                         "none, native is that of all layers.",
-                         stdout);
+                         "none, native is that of all layers.");
     aps_predictions_print_advice(cluster, policy, schedule, window->last);
 }

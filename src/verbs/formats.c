@@ -97,7 +97,7 @@ static int run(const struct aps_arguments *arguments)
         }
     }
     if (status == APS_EXIT_OK)
-        aps_columns_print(table, stdout);
+        aps_columns_print(table);
     aps_columns_destroy(table);
     return status;
 }

@@ -155,7 +155,7 @@ static void print_variables(void)
 
         aps_columns_add(columns, cells);
     }
-    aps_columns_print(columns, stdout);
+    aps_columns_print(columns);
     aps_columns_destroy(columns);
 }
 
