@@ -215,12 +215,8 @@ APS_INLINE void ternary_encode_body(const float *x, size_t n, float limit,
     }
 }
 
-/* y[n] = value * scaler, or sum[n] += value: the other array is NULL. */
-APS_INLINE void ternary_read_body(const uint8_t *digits, size_t n, float scaler,
-                                  float *y, int16_t *sum)
+APS_INLINE void ternary_add_body(const uint8_t *digits, size_t n, int16_t *sum)
 {
-    aps_any_float *out = (void *)y;
-
     for (size_t i = 0; i < n; i += GROUP, digits += BYTES) {
         const size_t count = n - i < GROUP ? n - i : GROUP;
         uint8_t digit[GROUP];
@@ -229,9 +225,7 @@ APS_INLINE void ternary_read_body(const uint8_t *digits, size_t n, float scaler,
             ternary_split(digits, digit);
         else
             ternary_split_last(digits, count, digit);
-        for (size_t j = 0; out && j < count; j++)
-            out[i + j] = (float)((int32_t)digit[j] - 1) * scaler;
-        for (size_t j = 0; sum && j < count; j++)
+        for (size_t j = 0; j < count; j++)
             sum[i + j] = (int16_t)(sum[i + j] + digit[j] - 1);
     }
 }
@@ -246,7 +240,6 @@ struct ternary_kernels {
                    const struct aps_cast_options *options, uint8_t *digits);
     void (*take)(float *x, size_t n, float limit, float scaler,
                  const struct aps_cast_options *options, uint8_t *digits);
-    void (*decode)(const uint8_t *digits, size_t n, float scaler, float *y);
     void (*add)(const uint8_t *digits, size_t n, int16_t *sum);
 };
 
@@ -276,15 +269,10 @@ struct ternary_kernels {
         ternary_encode_body(x, n, limit, scaler, options, APS_VECTORS_##CPU,   \
                             digits, x);                                        \
     }                                                                          \
-    target static void decode_##name(const uint8_t *digits, size_t n,          \
-                                     float scaler, float *y)                   \
-    {                                                                          \
-        ternary_read_body(digits, n, scaler, y, NULL);                         \
-    }                                                                          \
     target static void add_##name(const uint8_t *digits, size_t n,             \
                                   int16_t *sum)                                \
     {                                                                          \
-        ternary_read_body(digits, n, 0, NULL, sum);                            \
+        ternary_add_body(digits, n, sum);                                      \
     }
 #define ROW(arg, CPU, name, target)                                            \
     [APS_CPU_##CPU] = {                                                        \
@@ -292,7 +280,6 @@ struct ternary_kernels {
         .measure_sum = measure_sum_##name,                                     \
         .encode = encode_##name,                                               \
         .take = take_##name,                                                   \
-        .decode = decode_##name,                                               \
         .add = add_##name,                                                     \
     },
 
@@ -347,12 +334,6 @@ void aps_ternary_take(float *x, size_t n, float limit, float scaler,
                       uint8_t *digits)
 {
     kernels[cpu].take(x, n, limit, scaler, options, digits);
-}
-
-void aps_ternary_decode(const uint8_t *digits, size_t n, float scaler,
-                        enum aps_cpu cpu, float *y)
-{
-    kernels[cpu].decode(digits, n, scaler, y);
 }
 
 void aps_ternary_add(const uint8_t *digits, size_t n, enum aps_cpu cpu,

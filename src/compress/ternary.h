@@ -82,14 +82,11 @@ void aps_ternary_encode(const float *x, size_t n, float limit, float scaler,
                         enum aps_cpu cpu, uint8_t *digits);
 
 /* Writes the digits of aps_ternary_encode, and in the same pass x[n] becomes
- * the residual: x minus the result of aps_ternary_decode. */
+ * the residual: x minus the digits' values times the scaler, the contribution of
+ * a rank. */
 void aps_ternary_take(float *x, size_t n, float limit, float scaler,
                       const struct aps_cast_options *options, enum aps_cpu cpu,
                       uint8_t *digits);
-
-/* y[n] = the digits' values times the scaler: the contribution of a rank. */
-void aps_ternary_decode(const uint8_t *digits, size_t n, float scaler,
-                        enum aps_cpu cpu, float *y);
 
 /* sum[n] += the digits' values; exact for APS_TERNARY_RANKS ranks. */
 void aps_ternary_add(const uint8_t *digits, size_t n, enum aps_cpu cpu,

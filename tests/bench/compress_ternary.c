@@ -59,13 +59,6 @@ static void run_take(void *data)
                      d->cpu, d->digits);
 }
 
-static void run_decode(void *data)
-{
-    struct data *d = data;
-
-    aps_ternary_decode(d->digits, FLOATS, d->scale.scaler, d->cpu, d->e);
-}
-
 static void run_sum(void *data)
 {
     struct data *d = data;
@@ -97,7 +90,6 @@ static const struct bench_row rows[] = {
     {"encode x", run_encode},
     {"encode x, and what is left of it", run_take},
     {"add the digits of 2 ranks, pack", run_sum},
-    {"decode the digits", run_decode},
     {"decode the sums", run_sum_decode},
 };
 

@@ -148,7 +148,7 @@ static void try_ternary(size_t n, const struct bytes *bytes)
     const int ranks = 1 + (int)(bytes->size % 9);
     uint8_t *digits = take(bytes, aps_ternary_bytes(n));
     uint8_t *packed = take(bytes, aps_ternary_sum_bytes(ranks, n));
-    const size_t y_bytes = 2 * n * sizeof(float);
+    const size_t y_bytes = n * sizeof(float);
     float *y[APS_CPUS];
     int16_t *sums[APS_CPUS];
 
@@ -163,8 +163,7 @@ static void try_ternary(size_t n, const struct bytes *bytes)
             memcpy(sums[i], sums[0], n * sizeof *sums[i]);
             continue;
         }
-        aps_ternary_decode(digits, n, 0.5f, cpu, y[i]);
-        aps_ternary_sum_decode(packed, n, ranks, 0.5f, cpu, y[i] + n);
+        aps_ternary_sum_decode(packed, n, ranks, 0.5f, cpu, y[i]);
         aps_ternary_add(digits, n, cpu, sums[i]);
         aps_ternary_sum_add(packed, n, ranks, cpu, sums[i]);
     }

@@ -142,7 +142,7 @@ static bool encodes_right(enum aps_cpu cpu, size_t n, float clip)
     struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
     static uint8_t wanted[N], digits[N + GUARD];
     static int value[N];
-    static float y[N + 1], left[N];
+    static float left[N];
     static int16_t sum[N + 1];
     bool right = true;
 
@@ -167,13 +167,10 @@ static bool encodes_right(enum aps_cpu cpu, size_t n, float clip)
         right &= left[i] == (i < n ? x[i] - (float)value[i] * scaler : x[i]);
     for (size_t i = 0; i <= n; i++)
         sum[i] = (int16_t)(i % 7);
-    y[n] = 7;
-    aps_ternary_decode(digits, n, scaler, cpu, y);
     aps_ternary_add(digits, n, cpu, sum);
     for (size_t i = 0; i < n; i++)
-        right &= y[i] == (float)value[i] * scaler &&
-                 sum[i] == (int)(i % 7) + value[i];
-    return right && y[n] == 7 && sum[n] == (int)(n % 7);
+        right &= sum[i] == (int)(i % 7) + value[i];
+    return right && sum[n] == (int)(n % 7);
 }
 
 /* Packs and unpacks sums of all values, in the bytes of the formula. */
@@ -251,14 +248,14 @@ static void test_unbiased(float clip)
     options.rank = 2;
     for (int draw = 0; draw < DRAWS; draw++) {
         uint8_t digits[COUNT];
-        float y[COUNT];
+        int16_t values[COUNT] = {0};
 
         options.step = (uint32_t)draw;
         aps_ternary_encode(x, COUNT, scale.limit, scale.scaler, &options, cpu,
                            digits);
-        aps_ternary_decode(digits, COUNT, scale.scaler, cpu, y);
+        aps_ternary_add(digits, COUNT, cpu, values);
         for (int i = 0; i < COUNT; i++)
-            sum[i] += (double)y[i];
+            sum[i] += values[i] * (double)scale.scaler;
     }
     for (int i = 0; i < COUNT; i++) {
         const double value = copysign(
@@ -273,24 +270,19 @@ static void test_unbiased(float clip)
        (double)scale.scaler, DRAWS);
 }
 
-/* The sum of eight ranks is the sum of the sent values, in any order. */
+/* The sum of eight ranks is equal in any order. */
 static void test_ranks(void)
 {
     const enum aps_cpu cpu = aps_cpu_chosen();
     struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
     static int16_t up[N], down[N];
     static uint8_t digits[8][N];
-    static float y[N], sum[N];
     size_t differ = 0;
-    bool exact = true;
 
     fill(0);
     for (int r = 0; r < 8; r++) {
         options.rank = (uint32_t)r;
         aps_ternary_encode(x, N, 0.25f, 0.25f, &options, cpu, digits[r]);
-        aps_ternary_decode(digits[r], N, 0.25f, cpu, y);
-        for (size_t i = 0; i < N; i++)
-            sum[i] += y[i];
     }
     for (int r = 0; r < 8; r++) {
         aps_ternary_add(digits[r], N, cpu, up);
@@ -298,10 +290,8 @@ static void test_ranks(void)
     }
     for (size_t i = 0; i < aps_ternary_bytes(N); i++)
         differ += digits[0][i] != digits[1][i];
-    for (size_t i = 0; i < N; i++)
-        exact &= (float)up[i] * 0.25f == sum[i];
-    ok(exact && memcmp(up, down, sizeof up) == 0,
-       "sums of eight ranks are exact, in any order");
+    ok(memcmp(up, down, sizeof up) == 0,
+       "sums of eight ranks are equal in any order");
     ok(differ > aps_ternary_bytes(N) / 4, "ranks draw apart from each other");
 }
 
