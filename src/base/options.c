@@ -36,26 +36,6 @@ static bool keep(char **where, const char *value)
     return true;
 }
 
-static bool set_policy(struct aps_options *options, const char *value)
-{
-    return keep(&options->policy, value);
-}
-
-static bool set_shadow(struct aps_options *options, const char *value)
-{
-    return keep(&options->shadow, value);
-}
-
-static bool set_final_policy(struct aps_options *options, const char *value)
-{
-    return keep(&options->final_policy, value);
-}
-
-static bool set_log(struct aps_options *options, const char *value)
-{
-    return keep(&options->log, value);
-}
-
 /* A prefix of files; off and its synonyms: none; on and its synonyms: the
  * default. */
 static bool set_discovery(struct aps_options *options, const char *value)
@@ -83,11 +63,6 @@ static bool set_summary(struct aps_options *options, const char *value)
         return value[strlen(JSON)] != '\0' &&
                keep(&options->summary_file, value + strlen(JSON));
     return aps_switch_parse(value, &options->summary) == 0;
-}
-
-static bool set_enable(struct aps_options *options, const char *value)
-{
-    return aps_switch_parse(value, &options->enabled) == 0;
 }
 
 /* "|plain|avx2|avx512" */
@@ -144,11 +119,6 @@ static bool set_test_patience(struct aps_options *options, const char *value)
     return true;
 }
 
-static bool set_cuda(struct aps_options *options, const char *value)
-{
-    return keep(&options->cuda, value);
-}
-
 static bool set_cuda_aware(struct aps_options *options, const char *value)
 {
     bool yes;
@@ -157,11 +127,6 @@ static bool set_cuda_aware(struct aps_options *options, const char *value)
         return false;
     options->cuda_aware = yes ? APS_AWARE_YES : APS_AWARE_NO;
     return true;
-}
-
-static bool set_world(struct aps_options *options, const char *value)
-{
-    return aps_switch_parse(value, &options->world) == 0;
 }
 
 static bool set_threads(struct aps_options *options, const char *value)
@@ -178,82 +143,91 @@ static bool set_threads(struct aps_options *options, const char *value)
     return false;
 }
 
-static bool set_cuda_ipc(struct aps_options *options, const char *value)
-{
-    return aps_switch_parse(value, &options->cuda_ipc) == 0;
-}
-
 static const struct option {
     const char *name;
     const char *values;
     const char *meaning;
     const char *fallback; /* the value of an unset variable; NULL: none */
     bool is_switch;       /* on and off have synonyms */
-    set_fn set;
+    set_fn set;           /* NULL: a string or a switch at `offset` */
+    size_t offset;
 } table[] = {
     {"APSMPI_POLICY", "FILE", "the policy; without one: discovery mode", NULL,
-     false, set_policy},
+     false, .offset = offsetof(struct aps_options, policy)},
     {"APSMPI_LOG", "FILE", "the round-off log, instead of the policy's", NULL,
-     false, set_log},
+     false, .offset = offsetof(struct aps_options, log)},
     {"APSMPI_SHADOW", "FORMATS",
      "candidates that are measured while MPI reduces, as 'shadow' in a policy",
-     NULL, false, set_shadow},
+     NULL, false, .offset = offsetof(struct aps_options, shadow)},
     {"APSMPI_FINAL_POLICY", "FILE",
      "file for a policy with the formats that `format: {auto: ...}` has chosen "
      "(default: LOG-policy.yaml next to the log)",
-     NULL, false, set_final_policy},
+     NULL, false, .offset = offsetof(struct aps_options, final_policy)},
     {"APSMPI_ON_ERROR", "stop|pass",
      "a bad policy stops the job (default), or all calls pass through", "stop",
-     false, set_on_error},
+     false, .set = set_on_error},
     {"APSMPI_SUMMARY", "on|off|json:FILE",
      "lines at the first rewritten call and at the end of the job (default "
      "on), or a JSON object in FILE",
-     "on", true, set_summary},
+     "on", true, .set = set_summary},
     {"APSMPI_DISCOVERY", "PREFIX|off",
      "where discovery writes PREFIX.yaml and PREFIX-layers.csv (default "
      "apsmpi-discovered)",
-     DISCOVERED, true, set_discovery},
+     DISCOVERED, true, .set = set_discovery},
     {"APSMPI_ENABLE", "on|off", "off: every call passes through (default on)",
-     "on", true, set_enable},
+     "on", true, .offset = offsetof(struct aps_options, enabled)},
     {"APSMPI_WORLD", "on|off",
      "off: MPI_Init makes no hidden communicator of the job, because some "
      "ranks run without the library (default on)",
-     "on", true, set_world},
+     "on", true, .offset = offsetof(struct aps_options, world)},
     {"APSMPI_THREADS", "hidden|shown|kept",
      "MPI's thread level is raised for nonblocking reductions, and the program "
      "sees its own (default) or MPI's; or it is never raised",
-     "hidden", false, set_threads},
+     "hidden", false, .set = set_threads},
     {"APSMPI_CPU", APS_CPU_ROWS(OR_NAME, ) + 1,
      "force a variant of the kernels (default: the best)", NULL, false,
-     set_cpu},
+     .set = set_cpu},
     {"APSMPI_STREAM", "on|off|BYTES[Ki|Mi|Gi]",
      "write results of at least this size past the caches (default on: more "
      "than a CPU's share of the last-level cache, 4Mi to 32Mi)",
-     "on", true, set_passing},
+     "on", true, .set = set_passing},
     {"APSMPI_HANDOFF", "auto|store|stream",
      "how ranks of a node write data for other ranks: by ordinary stores, past "
      "the caches, or as a rank's own measurement suggests (default auto)",
-     "auto", false, set_handoff},
+     "auto", false, .set = set_handoff},
     {"APSMPI_CUDA", "FILE",
      "the plugin for buffers in GPU memory (default: libapsmpi-cuda.so next "
      "to libapsmpi.so)",
-     NULL, false, set_cuda},
+     NULL, false, .offset = offsetof(struct aps_options, cuda)},
     {"APSMPI_CUDA_AWARE", "on|off",
      "whether MPI itself takes buffers in GPU memory (default: MPI's answer)",
-     NULL, true, set_cuda_aware},
+     NULL, true, .set = set_cuda_aware},
     {"APSMPI_CUDA_IPC", "on|off",
      "off: the ranks of a node do not open each other's GPU memory (default "
      "on)",
-     "on", true, set_cuda_ipc},
+     "on", true, .offset = offsetof(struct aps_options, cuda_ipc)},
     {"APSMPI_TEST_NODES", "N[:cyclic], N >= 1",
      "for tests and demos: pretend that the ranks are on N nodes", NULL, false,
-     set_test_nodes},
+     .set = set_test_nodes},
     {"APSMPI_TEST_PATIENCE", "N, N >= 1",
      "for tests: a wait is reported after N milliseconds (default 10000)", NULL,
-     false, set_test_patience},
+     false, .set = set_test_patience},
 };
 
 #define TABLE_SIZE (sizeof table / sizeof *table)
+
+/* Returns false if the value is wrong, or memory is missing. */
+static bool set(const struct option *option, struct aps_options *options,
+                const char *value)
+{
+    char *const field = (char *)options + option->offset;
+
+    if (option->set)
+        return option->set(options, value);
+    return option->is_switch
+               ? aps_switch_parse(value, (bool *)(void *)field) == 0
+               : keep((char **)(void *)field, value);
+}
 
 static const struct option *find(const char *name, size_t length)
 {
@@ -305,7 +279,7 @@ void aps_options_read(struct aps_options *options, struct aps_errors *errors,
             memcpy(name, *entry, length);
             name[length] = '\0';
             warn_unknown(name, warnings);
-        } else if (equals[1] != '\0' && !option->set(options, equals + 1)) {
+        } else if (equals[1] != '\0' && !set(option, options, equals + 1)) {
             aps_errors_add(errors, NULL, 0, 0,
                            "%s='%s' is wrong: the value must be %s%s",
                            option->name, equals + 1, option->values,
@@ -316,16 +290,15 @@ void aps_options_read(struct aps_options *options, struct aps_errors *errors,
 
 void aps_options_clear(struct aps_options *options)
 {
-    free(options->policy);
-    free(options->log);
-    free(options->final_policy);
-    free(options->shadow);
-    free(options->discovery);
-    free(options->cuda);
-    free(options->summary_file);
-    options->policy = options->log = options->shadow = options->discovery =
-        options->cuda = options->final_policy = NULL;
-    options->summary_file = NULL;
+    char **const texts[] = {&options->policy,       &options->log,
+                            &options->final_policy, &options->shadow,
+                            &options->discovery,    &options->cuda,
+                            &options->summary_file};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        free(*texts[i]);
+        *texts[i] = NULL;
+    }
 }
 
 bool aps_options_state(size_t i, struct aps_option_state *state)
@@ -344,7 +317,7 @@ bool aps_options_state(size_t i, struct aps_option_state *state)
         .meaning = table[i].meaning,
         .value = table[i].fallback,
         .from_environment =
-            value && value[0] != '\0' && table[i].set(&scratch, value),
+            value && value[0] != '\0' && set(&table[i], &scratch, value),
     };
     aps_options_clear(&scratch);
     if (!state->from_environment)
