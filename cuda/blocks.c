@@ -230,10 +230,10 @@ static void blocks_encode_finish(struct block *b, const struct aps_slot *slot,
         aps_cuda_stats_add(&b->stats, aps_slot_found(slot));
 }
 
-int aps_cuda_encode_stats(const struct aps_codec *codec, const float *x,
-                          size_t n, struct aps_scaling scaling,
-                          const struct aps_cast_options *options, void *wire,
-                          struct aps_encode_stats *stats)
+int aps_cuda_encode(const struct aps_codec *codec, const float *x, size_t n,
+                    struct aps_scaling scaling,
+                    const struct aps_cast_options *options, void *wire,
+                    struct aps_encode_stats *stats)
 {
     static const struct aps_cast_options nearest = APS_CAST_OPTIONS_INIT;
     struct block b = {
@@ -256,12 +256,6 @@ int aps_cuda_encode_stats(const struct aps_codec *codec, const float *x,
     if (stats)
         aps_encode_stats_add(stats, &b.stats);
     return (int)b.flags;
-}
-
-int aps_cuda_encode(const struct aps_codec *codec, const float *x, size_t n,
-                    struct aps_scaling scaling, void *wire)
-{
-    return aps_cuda_encode_stats(codec, x, n, scaling, NULL, wire, NULL);
 }
 
 static cudaError_t blocks_decode_start(const struct block *b,

@@ -9,11 +9,9 @@
 #include "codec/codec.h"
 
 int aps_cuda_encode(const struct aps_codec *codec, const float *x, size_t n,
-                    struct aps_scaling scaling, void *wire);
-int aps_cuda_encode_stats(const struct aps_codec *codec, const float *x,
-                          size_t n, struct aps_scaling scaling,
-                          const struct aps_cast_options *options, void *wire,
-                          struct aps_encode_stats *stats);
+                    struct aps_scaling scaling,
+                    const struct aps_cast_options *options, void *wire,
+                    struct aps_encode_stats *stats);
 int aps_cuda_decode(const struct aps_codec *codec, const void *wire, size_t n,
                     struct aps_scaling scaling, unsigned flags, bool add,
                     float *x);

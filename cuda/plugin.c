@@ -259,17 +259,15 @@ static void plugin_host_encode(struct verb *verb, float *x, size_t i,
     struct aps_cast_options here = verb->options;
 
     here.offset += i;
-    verb->flags |= aps_memory_host.encode_stats(
-        verb->codec, x, count, verb->scaling, &here, plugin_wire_at(verb, i),
-        verb->counts ? &verb->stats : NULL);
+    verb->flags |= aps_memory_host.encode(verb->codec, x, count, verb->scaling,
+                                          &here, plugin_wire_at(verb, i),
+                                          verb->counts ? &verb->stats : NULL);
 }
 
-static unsigned plugin_cuda_encode_stats(const struct aps_codec *codec,
-                                         const void *x, size_t n,
-                                         struct aps_scaling scaling,
-                                         const struct aps_cast_options *options,
-                                         void *wire,
-                                         struct aps_encode_stats *stats)
+static unsigned plugin_cuda_encode(const struct aps_codec *codec, const void *x,
+                                   size_t n, struct aps_scaling scaling,
+                                   const struct aps_cast_options *options,
+                                   void *wire, struct aps_encode_stats *stats)
 {
     static const struct aps_cast_options nearest = APS_CAST_OPTIONS_INIT;
     struct verb verb = {
@@ -291,13 +289,6 @@ static unsigned plugin_cuda_encode_stats(const struct aps_codec *codec,
     if (stats)
         aps_encode_stats_add(stats, &verb.stats);
     return verb.flags;
-}
-
-static unsigned plugin_cuda_encode(const struct aps_codec *codec, const void *x,
-                                   size_t n, struct aps_scaling scaling,
-                                   void *wire)
-{
-    return plugin_cuda_encode_stats(codec, x, n, scaling, NULL, wire, NULL);
 }
 
 static cudaError_t plugin_staged_decode(struct verb *verb,
@@ -394,9 +385,9 @@ static void plugin_run_step(struct aps_device_step *step)
 {
     switch (step->verb) {
     case APS_DEVICE_ENCODE:
-        step->flags = plugin_cuda_encode_stats(step->codec, step->x, step->n,
-                                               step->scaling, &step->options,
-                                               step->wire, NULL);
+        step->flags =
+            plugin_cuda_encode(step->codec, step->x, step->n, step->scaling,
+                               &step->options, step->wire, NULL);
         return;
     case APS_DEVICE_DECODE:
         plugin_cuda_decode(step->codec, step->wire, step->n, step->scaling,
@@ -422,7 +413,6 @@ static const struct aps_device_memory device_memory = {
     .holds = aps_cuda_holds,
     .probe = aps_cuda_try,
     .encode = aps_cuda_encode,
-    .encode_stats = aps_cuda_encode_stats,
     .decode = aps_cuda_decode,
     .run = aps_cuda_run,
     .put = aps_cuda_put,
@@ -444,7 +434,6 @@ const struct aps_cuda_plugin aps_cuda_plugin = {
             .element = sizeof(float),
             .magnitude = plugin_cuda_magnitude,
             .encode = plugin_cuda_encode,
-            .encode_stats = plugin_cuda_encode_stats,
             .decode = plugin_cuda_decode,
             .run = plugin_cuda_run,
             .copy_out = plugin_cuda_copy_out,

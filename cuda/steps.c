@@ -152,9 +152,8 @@ static int steps_run_alone(struct aps_device_step *step)
 
     switch (step->verb) {
     case APS_DEVICE_ENCODE:
-        flags =
-            aps_cuda_encode_stats(step->codec, step->x, step->n, step->scaling,
-                                  &step->options, step->wire, NULL);
+        flags = aps_cuda_encode(step->codec, step->x, step->n, step->scaling,
+                                &step->options, step->wire, NULL);
         step->flags = flags > 0 ? (unsigned)flags : 0;
         return flags < 0 ? -1 : 0;
     case APS_DEVICE_DECODE:

@@ -307,8 +307,8 @@ static unsigned relay_encode(enum aps_element element,
     bool direct;
 
     if (relay_is_plain(element, codec, x))
-        return aps_memory_host.encode_stats(codec, x, n, scaling, options, wire,
-                                            stats);
+        return aps_memory_host.encode(codec, x, n, scaling, options, wire,
+                                      stats);
     if (options)
         here = *options;
     step.options = here;
@@ -324,9 +324,9 @@ static unsigned relay_encode(enum aps_element element,
 
         if (direct && relay_encode_direct(&pieces, codec, x, scaling, to))
             continue;
-        flags |= aps_memory_host.encode_stats(codec, relay_values(&pieces, x),
-                                              pieces.length, scaling, &here, to,
-                                              stats);
+        flags |=
+            aps_memory_host.encode(codec, relay_values(&pieces, x),
+                                   pieces.length, scaling, &here, to, stats);
         here.offset += pieces.length;
     }
     return flags;
@@ -406,13 +406,7 @@ unsigned long aps_memory_relay_failures(char *cause, size_t size)
     {                                                                          \
         return relay_magnitude(ELEMENT, x, n);                                 \
     }                                                                          \
-    static unsigned NAME##_encode(const struct aps_codec *codec,               \
-                                  const void *x, size_t n,                     \
-                                  struct aps_scaling scaling, void *wire)      \
-    {                                                                          \
-        return relay_encode(ELEMENT, codec, x, n, scaling, NULL, wire, NULL);  \
-    }                                                                          \
-    static unsigned NAME##_encode_stats(                                       \
+    static unsigned NAME##_encode(                                             \
         const struct aps_codec *codec, const void *x, size_t n,                \
         struct aps_scaling scaling, const struct aps_cast_options *options,    \
         void *wire, struct aps_encode_stats *stats)                            \
@@ -441,7 +435,6 @@ unsigned long aps_memory_relay_failures(char *cause, size_t size)
         .element = BYTES,                                                      \
         .magnitude = NAME##_magnitude,                                         \
         .encode = NAME##_encode,                                               \
-        .encode_stats = NAME##_encode_stats,                                   \
         .decode = NAME##_decode,                                               \
         .whole = aps_gpu_driver_owns,                                          \
         .copy_out = NAME##_copy_out,                                           \
@@ -485,7 +478,6 @@ const struct aps_memory aps_memory_doubles = {
     .element = sizeof(double),
     .magnitude = double_magnitude,
     .encode = double_encode,
-    .encode_stats = double_encode_stats,
     .decode = double_decode,
     .whole = aps_gpu_driver_owns,
     .copy_out = wide_copy_out,

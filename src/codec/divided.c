@@ -81,11 +81,11 @@ static void divided_encode(void *state, size_t begin, size_t n)
     struct aps_cast_options options = *of->options;
 
     options.offset += begin;
-    atomic_fetch_or(&of->markers,
-                    of->memory->encode_stats(
-                        of->codec, aps_memory_at(of->memory, of->x, begin), n,
-                        of->scaling, &options,
-                        of->wire + aps_codec_bytes(of->codec, begin), NULL));
+    atomic_fetch_or(
+        &of->markers,
+        of->memory->encode(of->codec, aps_memory_at(of->memory, of->x, begin),
+                           n, of->scaling, &options,
+                           of->wire + aps_codec_bytes(of->codec, begin), NULL));
 }
 
 unsigned aps_divided_encode(const struct aps_memory *memory,
@@ -101,7 +101,7 @@ unsigned aps_divided_encode(const struct aps_memory *memory,
                          .options = options};
 
     if (!divided_is(memory, x, n))
-        return memory->encode_stats(codec, x, n, scaling, options, wire, NULL);
+        return memory->encode(codec, x, n, scaling, options, wire, NULL);
     aps_workers_pass(n, 1, aps_divided_unit(codec), divided_encode, &of);
     return atomic_load(&of.markers);
 }

@@ -29,7 +29,7 @@ size_t aps_divided_unit(const struct aps_codec *codec);
 struct aps_magnitude aps_divided_magnitude(const struct aps_memory *memory,
                                            const void *x, size_t n);
 
-/* encode_stats without statistics. */
+/* encode without statistics. */
 unsigned aps_divided_encode(const struct aps_memory *memory,
                             const struct aps_codec *codec, const void *x,
                             size_t n, struct aps_scaling scaling,

@@ -8,15 +8,9 @@
 #include "codec/stream.h"
 
 static unsigned host_encode(const struct aps_codec *codec, const void *x,
-                            size_t n, struct aps_scaling scaling, void *wire)
-{
-    return codec->encode(codec, x, n, scaling, NULL, wire);
-}
-
-static unsigned host_encode_stats(const struct aps_codec *codec, const void *x,
-                                  size_t n, struct aps_scaling scaling,
-                                  const struct aps_cast_options *options,
-                                  void *wire, struct aps_encode_stats *stats)
+                            size_t n, struct aps_scaling scaling,
+                            const struct aps_cast_options *options, void *wire,
+                            struct aps_encode_stats *stats)
 {
     if (!stats)
         return codec->encode(codec, x, n, scaling, options, wire);
@@ -58,7 +52,6 @@ const struct aps_memory aps_memory_host = {
     .element = sizeof(float),
     .magnitude = host_magnitude,
     .encode = host_encode,
-    .encode_stats = host_encode_stats,
     .decode = host_decode,
     .copy_out = host_copy_out,
     .copy_in = host_copy_in,

@@ -75,20 +75,16 @@ struct aps_device_memory {
      * count as a failure. */
     int (*probe)(void *memory, char *cause, size_t size);
 
-    /* See struct aps_codec; `add`: x[i] += value i, FP32. Fastest for a wire at
-     * multiples of 16 bytes. */
+    /* See struct aps_codec. encode adds to *stats (NULL: not counted) unless it
+     * fails; `options` NULL: to nearest. `add`: x[i] += value i, FP32. Fastest for a
+     * wire at multiples of 16 bytes. */
     int (*encode)(const struct aps_codec *codec, const float *x, size_t n,
-                  struct aps_scaling scaling, void *wire);
+                  struct aps_scaling scaling,
+                  const struct aps_cast_options *options, void *wire,
+                  struct aps_encode_stats *stats);
     int (*decode)(const struct aps_codec *codec, const void *wire, size_t n,
                   struct aps_scaling scaling, unsigned flags, bool add,
                   float *x);
-
-    /* encode with `options` (NULL: to nearest), which adds to *stats (NULL: not
-     * counted) unless it fails. */
-    int (*encode_stats)(const struct aps_codec *codec, const float *x, size_t n,
-                        struct aps_scaling scaling,
-                        const struct aps_cast_options *options, void *wire,
-                        struct aps_encode_stats *stats);
 
     /*
      * Runs steps, each of which sees the results of the previous ones. Waits
@@ -131,18 +127,14 @@ struct aps_memory {
      * finite. */
     struct aps_magnitude (*magnitude)(const void *x, size_t n);
 
-    /* See struct aps_codec. */
+    /* See struct aps_codec. encode adds to *stats (NULL: not counted) unless it
+     * fails; `options` NULL: to nearest. */
     unsigned (*encode)(const struct aps_codec *codec, const void *x, size_t n,
-                       struct aps_scaling scaling, void *wire);
+                       struct aps_scaling scaling,
+                       const struct aps_cast_options *options, void *wire,
+                       struct aps_encode_stats *stats);
     void (*decode)(const struct aps_codec *codec, const void *wire, size_t n,
                    struct aps_scaling scaling, unsigned flags, void *x);
-
-    /* encode with `options` (NULL: to nearest), which adds to *stats (NULL: not
-     * counted) unless it fails. */
-    unsigned (*encode_stats)(const struct aps_codec *codec, const void *x,
-                             size_t n, struct aps_scaling scaling,
-                             const struct aps_cast_options *options, void *wire,
-                             struct aps_encode_stats *stats);
 
     /*
      * Runs any number of steps that encode, decode and measure; the wire is in

@@ -174,7 +174,7 @@ static void run_element_max(struct data *d)
 static void run_element_encode(struct data *d)
 {
     aps_memory_relay(d->element)
-        ->encode(&d->codec, d->x, d->n, d->scaling, d->wire);
+        ->encode(&d->codec, d->x, d->n, d->scaling, NULL, d->wire, NULL);
 }
 
 static void run_element_decode(struct data *d)

@@ -102,7 +102,8 @@ static void test_values_of_host(void)
     wire = get_memory(a.device, 4);
     verbs->device->put(wire, x, 4);
     all_fail =
-        verbs->device->encode(&a.codec, x, 4, a.scaling, wire) == -1 &&
+        verbs->device->encode(&a.codec, x, 4, a.scaling, NULL, wire, NULL) ==
+            -1 &&
         verbs->device->decode(&a.codec, wire, 4, a.scaling, 0, true, x) == -1;
     verbs->device->get(a.wire, wire, 4);
     ok(failures() == before + 2 && all_fail && x[3] == 4 &&

@@ -48,7 +48,8 @@ static enum outcome run_failing(enum verb verb, struct arrays *a,
     fake_fail(k, cudaErrorMemoryAllocation, for_ever);
     switch (verb) {
     case ENCODE:
-        said = d->encode(&a->codec, a->device, a->n, a->scaling, wire);
+        said =
+            d->encode(&a->codec, a->device, a->n, a->scaling, NULL, wire, NULL);
         break;
     case DECODE:
     case ADD:
@@ -161,7 +162,7 @@ static void test_memory_full(void)
     verbs->failures(cause, sizeof cause);
     is(cause, "encode on the device: out of memory", "... is a failure");
     fake_driver_down(true);
-    verbs->device->encode(&a.codec, a.device, a.n, a.scaling, wire);
+    verbs->device->encode(&a.codec, a.device, a.n, a.scaling, NULL, wire, NULL);
     verbs->device->decode(&a.codec, wire, a.n, a.scaling, 0, false, a.device);
     verbs->device->put(wire, a.expected, a.bytes);
     verbs->device->get(a.wire, wire, a.bytes);

@@ -123,8 +123,8 @@ static void *without_context(void *arg)
     struct arrays *a = arg;
 
     /* this thread has not called CUDA */
-    return verbs->encode(&a->codec, a->device, a->n, a->scaling, a->wire) ==
-                       a->flags &&
+    return verbs->encode(&a->codec, a->device, a->n, a->scaling, NULL, a->wire,
+                         NULL) == a->flags &&
                    memcmp(a->wire, a->expected, a->bytes) == 0
                ? NULL
                : a;
@@ -230,11 +230,11 @@ static void test_capture(void)
     must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal),
          "capture");
     memset(a.wire, 0x55, a.bytes);
-    failed =
-        verbs->encode(&a.codec, a.device, a.n, a.scaling, a.wire) == a.flags &&
-                memcmp(a.wire, a.expected, a.bytes) == 0
-            ? NULL
-            : "encode";
+    failed = verbs->encode(&a.codec, a.device, a.n, a.scaling, NULL, a.wire,
+                           NULL) == a.flags &&
+                     memcmp(a.wire, a.expected, a.bytes) == 0
+                 ? NULL
+                 : "encode";
     ok(!failed && cudaStreamEndCapture(stream, &graph) == cudaSuccess,
        "a capture goes on around a verb");
     if (graph)

@@ -136,15 +136,16 @@ static bool same_encoding(const struct run *run, bool stats)
     memset(run->wire, 0x55, run->wire_bytes);
     if (stats) {
         wanted_flags =
-            memory->encode_stats(&run->codec, run->host, run->n, run->scaling,
-                                 &run->options, run->wanted_wire, &wanted);
-        flags = memory->encode_stats(&run->codec, run->x, run->n, run->scaling,
-                                     &run->options, run->wire, &got);
-    } else {
-        wanted_flags = memory->encode(&run->codec, run->host, run->n,
-                                      run->scaling, run->wanted_wire);
+            memory->encode(&run->codec, run->host, run->n, run->scaling,
+                           &run->options, run->wanted_wire, &wanted);
         flags = memory->encode(&run->codec, run->x, run->n, run->scaling,
-                               run->wire);
+                               &run->options, run->wire, &got);
+    } else {
+        wanted_flags =
+            memory->encode(&run->codec, run->host, run->n, run->scaling, NULL,
+                           run->wanted_wire, NULL);
+        flags = memory->encode(&run->codec, run->x, run->n, run->scaling, NULL,
+                               run->wire, NULL);
     }
     return flags == wanted_flags &&
            memcmp(run->wire, run->wanted_wire, run->wire_bytes) == 0 &&
@@ -163,11 +164,11 @@ static const char *run_all(const struct run *run)
         got.finite != wanted.finite)
         return "magnitude";
     if (!same_encoding(run, true))
-        return "encode_stats";
+        return "encode with statistics";
     if (!same_encoding(run, false))
         return "encode";
-    flags = memory->encode(&run->codec, run->host, run->n, run->scaling,
-                           run->wanted_wire);
+    flags = memory->encode(&run->codec, run->host, run->n, run->scaling, NULL,
+                           run->wanted_wire, NULL);
     memory->decode(&run->codec, run->wanted_wire, run->n, run->scaling, flags,
                    run->wanted);
     memory->decode(&run->codec, run->wanted_wire, run->n, run->scaling, flags,
@@ -234,7 +235,7 @@ static void test_failures(bool sticky)
         fake_fail(k, cudaErrorMemoryAllocation, sticky);
         /* A lane that fails for ever may decode later, into the elements. */
         failed = !sticky                      ? run_all(&run)
-                 : !same_encoding(&run, true) ? "encode_stats"
+                 : !same_encoding(&run, true) ? "encode with statistics"
                                               : NULL;
         reached = fake_failed();
         fake_fail(0, cudaSuccess, false);

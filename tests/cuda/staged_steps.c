@@ -55,7 +55,7 @@ static void slices_place(const char *format, size_t length, size_t owners,
     for (size_t owner = 0; owner < owners; owner++) {
         unsigned char *wire = s->expected + owner * s->stride;
 
-        s->flags[owner] = aps_memory_host.encode_stats(
+        s->flags[owner] = aps_memory_host.encode(
             &s->a.codec, s->a.x + owner * length, length_of(s, owner),
             s->a.scaling, &s->options, wire, NULL);
         aps_memory_host.decode(&s->a.codec, wire, length_of(s, owner),

@@ -108,7 +108,8 @@ static void test_contexts(void)
     arrays_place("e4m3", 1000, 0, FAKE_DEVICE, near, &a);
     fake_free(a.device);
     a.device = a.y; /* ordinary memory in its place */
-    failed = verbs->encode(&a.codec, a.x, a.n, a.scaling, a.wire) == a.flags &&
+    failed = verbs->encode(&a.codec, a.x, a.n, a.scaling, NULL, a.wire, NULL) ==
+                         a.flags &&
                      memcmp(a.wire, a.expected, a.bytes) == 0
                  ? NULL
                  : "encode";
@@ -178,7 +179,8 @@ static void test_for_ever(void)
         fake_context_recreate(context);
         memset(a.wire, 0x55, a.bytes);
         fake_fail(k, cudaErrorIllegalAddress, true);
-        flags = verbs->encode(&a.codec, a.device, a.n, a.scaling, a.wire);
+        flags = verbs->encode(&a.codec, a.device, a.n, a.scaling, NULL, a.wire,
+                              NULL);
         reached = fake_failed();
         fake_fail(0, cudaSuccess, false);
         if (!reached)
@@ -209,7 +211,7 @@ static void test_for_ever(void)
     fake_driver_down(true);
     memset(a.wire, 0x55, a.bytes);
     unsigned long before = failures();
-    verbs->encode(&a.codec, a.device, a.n, a.scaling, a.wire);
+    verbs->encode(&a.codec, a.device, a.n, a.scaling, NULL, a.wire, NULL);
     verbs->decode(&a.codec, a.expected, a.n, a.scaling, 0, a.device);
     fake_driver_down(false);
     ok(failures() == before + 2 && zeros(a.wire, a.bytes),

@@ -46,8 +46,8 @@ void arrays_create(const char *format, size_t n, float *device,
         a->x[n - 2] = NAN;
         a->x[n - 1] = -INFINITY;
     }
-    a->flags =
-        aps_memory_host.encode(&a->codec, a->x, n, a->scaling, a->expected);
+    a->flags = aps_memory_host.encode(&a->codec, a->x, n, a->scaling, NULL,
+                                      a->expected, NULL);
     aps_memory_host.decode(&a->codec, a->expected, n, a->scaling, a->flags,
                            a->expected_x);
     memcpy(a->expected_sum, a->x, n * sizeof *a->x);
@@ -59,8 +59,8 @@ void arrays_create(const char *format, size_t n, float *device,
                                            .rank = 2,
                                            .ranks = 5};
     a->stats = (struct aps_encode_stats){0};
-    aps_memory_host.encode_stats(&a->codec, a->x, a->n, a->scaling, &a->options,
-                                 a->expected_drawn, &a->stats);
+    aps_memory_host.encode(&a->codec, a->x, a->n, a->scaling, &a->options,
+                           a->expected_drawn, &a->stats);
     a->device = device;
     verbs_write(device, a->x, n * sizeof *a->x);
 }
@@ -122,14 +122,15 @@ const char *run_verbs(const struct aps_memory *verbs, struct arrays *a)
         return "magnitude";
 
     memset(a->wire, 0x55, a->bytes);
-    flags = verbs->encode(&a->codec, a->device, a->n, a->scaling, a->wire);
+    flags = verbs->encode(&a->codec, a->device, a->n, a->scaling, NULL, a->wire,
+                          NULL);
     if (flags != a->flags || memcmp(a->wire, a->expected, a->bytes) != 0)
         return "encode";
     memset(a->wire, 0x55, a->bytes);
-    flags = verbs->encode_stats(&a->codec, a->device, a->n, a->scaling,
-                                &a->options, a->wire, &stats);
+    flags = verbs->encode(&a->codec, a->device, a->n, a->scaling, &a->options,
+                          a->wire, &stats);
     if (flags != a->flags || memcmp(a->wire, a->expected_drawn, a->bytes) != 0)
-        return "encode_stats";
+        return "encode with statistics";
     if (memcmp(&stats, &a->stats, sizeof stats) != 0)
         return "statistics";
 
@@ -216,7 +217,8 @@ const char *run_blocks_at(const struct aps_memory *verbs, struct arrays *a,
             return "put";
     }
 
-    flags = device->encode(&a->codec, a->device, a->n, a->scaling, wire);
+    flags = device->encode(&a->codec, a->device, a->n, a->scaling, NULL, wire,
+                           NULL);
     verbs_read(a->wire, wire - WIRE_AROUND, all);
     if (flags != a->flags || !wire_is(a, a->expected, a->wire))
         return "encode on the device";
@@ -224,13 +226,13 @@ const char *run_blocks_at(const struct aps_memory *verbs, struct arrays *a,
     device->get(a->wire, wire - WIRE_AROUND, all);
     if (!wire_is(a, a->expected, a->wire))
         return "get";
-    flags = device->encode_stats(&a->codec, a->device, a->n, a->scaling,
-                                 &a->options, wire, &stats);
+    flags = device->encode(&a->codec, a->device, a->n, a->scaling, &a->options,
+                           wire, &stats);
     verbs_read(a->wire, wire - WIRE_AROUND, all);
     if (flags != a->flags || !wire_is(a, a->expected_drawn, a->wire) ||
         memcmp(&stats, &a->stats, sizeof stats) != 0)
-        return "encode_stats on the device";
-    device->encode(&a->codec, a->device, a->n, a->scaling, wire);
+        return "encode with statistics on the device";
+    device->encode(&a->codec, a->device, a->n, a->scaling, NULL, wire, NULL);
 
     device->decode(&a->codec, wire, a->n, a->scaling, a->flags, false,
                    a->device);

@@ -26,8 +26,8 @@ struct arrays {
     float *expected_x;
     float *expected_sum; /* x + expected_x */
     unsigned flags;
-    struct aps_cast_options options; /* options of encode_stats */
-    unsigned char *expected_drawn;   /* bytes of encode_stats */
+    struct aps_cast_options options; /* options of the second encode */
+    unsigned char *expected_drawn;   /* bytes of the second encode */
     struct aps_encode_stats stats;
     unsigned char *wire;
     float *y;

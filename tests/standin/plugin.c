@@ -149,26 +149,20 @@ static unsigned encode_values(const struct aps_codec *codec,
                               void *wire, struct aps_encode_stats *stats)
 {
     if (values)
-        return aps_memory_host.encode_stats(codec, values, n, scaling, options,
-                                            wire, stats);
+        return aps_memory_host.encode(codec, values, n, scaling, options, wire,
+                                      stats);
     memset(wire, 0, aps_codec_bytes(codec, n));
     return 0;
 }
 
-static unsigned encode_stats(const struct aps_codec *codec, const void *x,
-                             size_t n, struct aps_scaling scaling,
-                             const struct aps_cast_options *options, void *wire,
-                             struct aps_encode_stats *stats)
+static unsigned encode(const struct aps_codec *codec, const void *x, size_t n,
+                       struct aps_scaling scaling,
+                       const struct aps_cast_options *options, void *wire,
+                       struct aps_encode_stats *stats)
 {
     if (plugin_driver.alias(x))
         atomic_fetch_add(&plugin_done.to_host, 1);
     return encode_values(codec, at(x), n, scaling, options, wire, stats);
-}
-
-static unsigned encode(const struct aps_codec *codec, const void *x, size_t n,
-                       struct aps_scaling scaling, void *wire)
-{
-    return encode_stats(codec, x, n, scaling, NULL, wire, NULL);
 }
 
 static void decode(const struct aps_codec *codec, const void *wire, size_t n,
@@ -342,7 +336,6 @@ const struct aps_cuda_plugin aps_cuda_plugin = {
             .element = sizeof(float),
             .magnitude = magnitude,
             .encode = encode,
-            .encode_stats = encode_stats,
             .decode = decode,
             .run = run,
             .copy_out = copy_out,

@@ -95,25 +95,19 @@ static int step_encode(const struct aps_codec *codec, const float *x, size_t n,
         plugin_driver.misuse("encode: devices do not know this format");
     atomic_fetch_add(&plugin_done.encoded, 1);
     if (may_copy())
-        return (int)aps_memory_host.encode_stats(codec, values, n, scaling,
-                                                 options, to, stats);
+        return (int)aps_memory_host.encode(codec, values, n, scaling, options,
+                                           to, stats);
     lose(to, bytes);
     return -1;
 }
 
-static int device_encode_stats(const struct aps_codec *codec, const float *x,
-                               size_t n, struct aps_scaling scaling,
-                               const struct aps_cast_options *options,
-                               void *wire, struct aps_encode_stats *stats)
+static int device_encode(const struct aps_codec *codec, const float *x,
+                         size_t n, struct aps_scaling scaling,
+                         const struct aps_cast_options *options, void *wire,
+                         struct aps_encode_stats *stats)
 {
     plugin_driver.count(n > 0, n > 0);
     return step_encode(codec, x, n, scaling, options, wire, stats);
-}
-
-static int device_encode(const struct aps_codec *codec, const float *x,
-                         size_t n, struct aps_scaling scaling, void *wire)
-{
-    return device_encode_stats(codec, x, n, scaling, NULL, wire, NULL);
 }
 
 static int step_decode(const struct aps_codec *codec, const void *wire,
@@ -289,7 +283,6 @@ const struct aps_device_memory plugin_device = {
     .holds = device_holds,
     .probe = device_try,
     .encode = device_encode,
-    .encode_stats = device_encode_stats,
     .decode = device_decode,
     .run = device_run,
     .put = device_put,

@@ -33,9 +33,9 @@ int plugin_elements(enum aps_element element, struct aps_device_step *step,
         step->magnitude = aps_magnitude_of(values, step->n);
     if (step->verb == APS_DEVICE_ENCODE) {
         atomic_fetch_add(&plugin_done.to_host, 1);
-        step->flags = aps_memory_host.encode_stats(
-            step->codec, values, step->n, step->scaling, &step->options,
-            step->wire, stats);
+        step->flags =
+            aps_memory_host.encode(step->codec, values, step->n, step->scaling,
+                                   &step->options, step->wire, stats);
     }
     if (step->verb == APS_DEVICE_DECODE) {
         step->codec->decode(step->codec, step->wire, step->n, step->scaling,

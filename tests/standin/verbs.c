@@ -118,7 +118,7 @@ static int encode_there(int in, int out)
         return 2;
     }
     device->get(&mark, wire + BYTES, 1);
-    device->encode(&codec, x, COUNT, scaling, wire);
+    device->encode(&codec, x, COUNT, scaling, NULL, wire, NULL);
     if (write(out, &mark, 1) != 1 || read(in, &mark, 1) != 1)
         return 3;
     device->close(wire);
@@ -203,7 +203,7 @@ static void try_told(void)
     unsetenv("STANDIN_IPC");
 
     gpu_fail_after(0);
-    device->encode(&codec, x, COUNT, scaling, memory);
+    device->encode(&codec, x, COUNT, scaling, NULL, memory, NULL);
     gpu_fail_after(-1);
     ok(verbs->failures(cause, sizeof cause) == 1, "a verb that fails counts");
     device->release(memory);
@@ -242,7 +242,7 @@ static void release_what_is_not_allocated(void)
 
 static void encode_to_the_host(void)
 {
-    verbs->device->encode(&codec, x, COUNT, scaling, pages);
+    verbs->device->encode(&codec, x, COUNT, scaling, NULL, pages, NULL);
 }
 
 static void decode_too_much(void)
