@@ -212,6 +212,17 @@ static void resources_destroy(struct aps_comm_resources *resources)
         free(resources); /* otherwise MPI may still write to its masks */
 }
 
+/* Frees all resources of a hidden communicator before it is destroyed. */
+static void resources_forget(struct aps_hidden_comm *world)
+{
+    while (world->resources) {
+        struct aps_comm_resources *first = world->resources;
+
+        world->resources = first->next;
+        resources_destroy(first);
+    }
+}
+
 /* Returns a number for a communicator of which this process is rank 0: its rank
  * in the job, and a count of the communicators that it has numbered. */
 static uint64_t resources_number(void)
@@ -248,7 +259,7 @@ int aps_comm_resources_begin(struct aps_hidden_comm *world, MPI_Comm comm,
     new->owner = members->ranks[0];
     new->number = -1;
     pthread_mutex_lock(&world->lock);
-    world->forget = aps_comm_resources_forget;
+    world->forget = resources_forget;
     resources_fill_masks_locked(new);
     if (members->rank == 0)
         resources_limit_offer_locked(new);
@@ -356,16 +367,6 @@ void aps_comm_resources_release(struct aps_comm_resources *resources,
     }
     if (evicted)
         resources_destroy(evicted);
-}
-
-void aps_comm_resources_forget(struct aps_hidden_comm *world)
-{
-    while (world->resources) {
-        struct aps_comm_resources *first = world->resources;
-
-        world->resources = first->next;
-        resources_destroy(first);
-    }
 }
 
 struct aps_reductions *

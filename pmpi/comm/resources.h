@@ -51,10 +51,6 @@ int aps_comm_resources_complete(struct aps_comm_resources **resources);
 void aps_comm_resources_release(struct aps_comm_resources *resources,
                                 bool failed);
 
-/* Local. Frees all resources of a hidden communicator before it is
- * destroyed. */
-void aps_comm_resources_forget(struct aps_hidden_comm *world);
-
 /* Returns the reductions, which the resources own. */
 struct aps_reductions *
 aps_comm_resources_reductions(struct aps_comm_resources *resources);

@@ -250,18 +250,13 @@ int aps_agree_max(const struct aps_vcomm *vcomm, int count, int values[])
                        agree_combine_max);
 }
 
-int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size)
-{
-    return agree_agree(vcomm, bits, size, agree_combine_or);
-}
-
 void aps_agree_cores(const struct aps_vcomm *vcomm)
 {
     cpu_set_t cpus;
 
     CPU_ZERO(&cpus);
     (void)sched_getaffinity(0, sizeof cpus, &cpus);
-    if (aps_agree_or(vcomm, &cpus, sizeof cpus) == MPI_SUCCESS)
+    if (agree_agree(vcomm, &cpus, sizeof cpus, agree_combine_or) == MPI_SUCCESS)
         aps_wait_set_ranks(vcomm->size, CPU_COUNT(&cpus));
 }
 

@@ -22,10 +22,6 @@
  * Returns an MPI error code. */
 int aps_agree_max(const struct aps_vcomm *vcomm, int count, int values[]);
 
-/* COLLECTIVE over vcomm. Replaces bits[size] by their bitwise OR over the
- * ranks. Returns an MPI error code. */
-int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size);
-
 /* COLLECTIVE over the ranks of a node. Tells the waits how many ranks there are, and
  * on how many cores they may run together, which a rank's own binding does not show. */
 void aps_agree_cores(const struct aps_vcomm *vcomm);

@@ -4,6 +4,7 @@
 #include "predict/variance.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 /* Returns 2 Q(x): the probability that a standard normal value is beyond x on
  * either side. */
@@ -77,7 +78,8 @@ double aps_variance_retained_grouped(int sum_bits,
                                          sum->chunk);
 }
 
-int aps_variance_is_kept(double retained, size_t n)
+/* The paper's test of a sum: exp(n (1 - ratio)) < 50. */
+static bool is_kept(double retained, size_t n)
 {
     return (double)n * (1 - retained) < log(50);
 }
@@ -86,8 +88,7 @@ int aps_variance_bits(const struct aps_variance_sum *sum)
 {
     int bits = sum->value_bits > 1 ? sum->value_bits : 1;
 
-    while (bits < 24 &&
-           !aps_variance_is_kept(aps_variance_retained_grouped(bits, sum),
+    while (bits < 24 && !is_kept(aps_variance_retained_grouped(bits, sum),
                                  sum->group * sum->groups))
         bits++;
     return bits;

@@ -33,9 +33,6 @@ struct aps_variance_sum {
 double aps_variance_retained_grouped(int sum_bits,
                                      const struct aps_variance_sum *sum);
 
-/* The paper's test of a sum: exp(n (1 - ratio)) < 50. */
-int aps_variance_is_kept(double retained, size_t n);
-
 /* Returns the least mantissa bits of partial sums whose ratio passes the test;
  * 24 if not even FP32 does. For plain sums these are the widths of the paper's
  * Table 1; for sums in chunks they are those, or one bit more. */
