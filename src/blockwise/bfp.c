@@ -36,7 +36,7 @@ APS_INLINE void bfp_encode_bits(int m, struct aps_block_scale scale,
         uint32_t k = aps_bfp_magnitude(
             m, scale, bits, rounding.kind,
             rounding.kind == APS_ROUND_STOCHASTIC ? rounding.random[i] : 0);
-        uint32_t code = aps_kernel_less(k, most, k, most);
+        uint32_t code = aps_bits_less(k, most, k, most);
 
         aps_kernel_store(codes, i, size, code | sign);
         if (stats) {

@@ -20,8 +20,8 @@ APS_INLINE uint32_t aps_fixed_nearest(uint32_t magnitude, int bits)
     if (bits < 24)
         return below;
     /* from 1/2 on, where the sum's steps would be larger, y is exact */
-    return aps_kernel_less(magnitude, 0x3f000000u, below,
-                           (magnitude & 0x7fffffu) | 0x800000u);
+    return aps_bits_less(magnitude, 0x3f000000u, below,
+                         (magnitude & 0x7fffffu) | 0x800000u);
 }
 
 /* Returns the code of y, rounded to nearest, of integers in two's complement of
@@ -34,7 +34,7 @@ APS_INLINE uint32_t aps_fixed_code(const struct aps_format *format, float y,
     uint32_t bits = aps_float_bits(y);
     uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
 
-    magnitude = aps_kernel_less(magnitude, far, magnitude, far);
+    magnitude = aps_bits_less(magnitude, far, magnitude, far);
     *raw = aps_float_bits(aps_float_from_bits(magnitude) + magic) -
            aps_float_bits(magic);
     return aps_integer_complete(format, bits, *raw);

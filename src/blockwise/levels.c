@@ -82,7 +82,7 @@ APS_INLINE void levels_encode(const struct aps_block_kernel *kernel,
             k = aps_integer_magnitude(
                 aps_float_bits(y), 0, rounding.kind,
                 rounding.kind == APS_ROUND_STOCHASTIC ? rounding.random[i] : 0);
-        code = aps_kernel_less(k, most, k, most);
+        code = aps_bits_less(k, most, k, most);
         aps_kernel_store(codes, i, size, code | sign);
         if (stats)
             underflow += code == 0 && magnitude > 0;

@@ -61,7 +61,7 @@ APS_INLINE void mx_encode_floats(const struct aps_block_kernel *kernel,
             uint32_t y =
                 aps_float_bits(aps_float_from_bits(magnitude) * scale.factor);
 
-            y = aps_kernel_less(y, max, y, max);
+            y = aps_bits_less(y, max, y, max);
             raw = aps_kernel_encode_bounded(&k, aps_float_from_bits(y));
         } else {
             raw = aps_mx_float_magnitude(
@@ -70,7 +70,7 @@ APS_INLINE void mx_encode_floats(const struct aps_block_kernel *kernel,
         }
         code = raw;
         if (stats || rounding.kind != APS_ROUND_NEAREST)
-            code = aps_kernel_less(raw, most, raw, most);
+            code = aps_bits_less(raw, most, raw, most);
         aps_kernel_store(codes, i, size, code | sign);
         if (stats) {
             underflow += code == 0 && magnitude != 0;
@@ -97,7 +97,7 @@ APS_INLINE void mx_encode_integers(struct aps_block_scale scale,
         uint32_t raw = aps_mx_integer_magnitude(
             scale, bits, rounding.kind,
             rounding.kind == APS_ROUND_STOCHASTIC ? rounding.random[i] : 0);
-        uint32_t code = aps_kernel_less(raw, most, raw, most);
+        uint32_t code = aps_bits_less(raw, most, raw, most);
 
         aps_kernel_store(codes, i, size, aps_mx_integer_code(code, bits));
         if (stats) {

@@ -53,7 +53,7 @@ APS_INLINE void nvfp4_encode(const struct aps_block_kernel *kernel,
         uint32_t raw = aps_nvfp4_magnitude(
             &k, &f, bits, rounding.kind,
             rounding.kind == APS_ROUND_STOCHASTIC ? rounding.random[i] : 0);
-        uint32_t code = aps_kernel_less(raw, most, raw, most);
+        uint32_t code = aps_bits_less(raw, most, raw, most);
 
         aps_kernel_store(codes, i, size, code | sign);
         if (stats) {

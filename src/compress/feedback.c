@@ -13,7 +13,7 @@ APS_INLINE float feedback_left_of(float x, float sent)
     const uint32_t left = aps_float_bits(x - sent);
 
     return aps_float_from_bits(
-        aps_kernel_less(magnitude, APS_FLOAT_INF, left, 0));
+        aps_bits_less(magnitude, APS_FLOAT_INF, left, 0));
 }
 
 /* Two loops: if `left` is x, the compiler then needs no check. */

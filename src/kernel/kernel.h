@@ -92,14 +92,6 @@ APS_INLINE struct aps_kernel aps_kernel_init(const struct aps_format *format)
     return k;
 }
 
-/* Returns a < b ? yes : no, for operands below 2^31: SSE2 and AVX2 have no
- * unsigned comparison. */
-APS_INLINE uint32_t aps_kernel_less(uint32_t a, uint32_t b, uint32_t yes,
-                                    uint32_t no)
-{
-    return (int32_t)a < (int32_t)b ? yes : no;
-}
-
 /* Prepares to decode a block that has the marker: its codes of the largest
  * magnitude are NaN. */
 APS_INLINE void aps_kernel_mark(struct aps_kernel *k)
@@ -121,7 +113,7 @@ APS_INLINE uint32_t aps_kernel_encode_bounded(const struct aps_kernel *k,
     uint32_t tie = magnitude >> k->shift & k->odd;
     uint32_t normal = (magnitude + k->carry + tie) >> k->shift;
 
-    return aps_kernel_less(magnitude, k->min_normal, below, normal) | sign;
+    return aps_bits_less(magnitude, k->min_normal, below, normal) | sign;
 }
 
 /* Returns the magnitude of the code of any scaled value, in a format without an
@@ -134,7 +126,7 @@ APS_INLINE uint32_t aps_kernel_magnitude(const struct aps_kernel *k, float y)
     uint32_t tie = magnitude >> k->shift & k->odd;
     uint32_t normal = (magnitude + k->carry + tie) >> k->shift;
 
-    return aps_kernel_less(magnitude, k->min_normal, below, normal);
+    return aps_bits_less(magnitude, k->min_normal, below, normal);
 }
 
 /* Returns the code of any scaled value. */
@@ -147,10 +139,10 @@ APS_INLINE uint32_t aps_kernel_encode(const struct aps_kernel *k, float y)
                      aps_float_bits(k->magic);
     uint32_t tie = magnitude >> k->shift & k->odd;
     uint32_t normal = (magnitude + k->carry + tie) >> k->shift;
-    uint32_t code = aps_kernel_less(magnitude, k->min_normal, below, normal);
+    uint32_t code = aps_bits_less(magnitude, k->min_normal, below, normal);
 
-    code = aps_kernel_less(code, k->limit, code, k->overflow);
-    code ^= aps_kernel_less(APS_FLOAT_INF, magnitude, k->nan, 0);
+    code = aps_bits_less(code, k->limit, code, k->overflow);
+    code ^= aps_bits_less(APS_FLOAT_INF, magnitude, k->nan, 0);
     return code | sign;
 }
 
@@ -162,9 +154,9 @@ APS_INLINE float aps_kernel_decode(const struct aps_kernel *k, uint32_t code)
     uint32_t below = aps_float_bits(
         aps_float_from_bits(aps_float_bits(k->magic) + magnitude) - k->magic);
     uint32_t normal = (magnitude << k->shift) + k->rebias;
-    uint32_t bits = aps_kernel_less(magnitude, k->first, below, normal);
+    uint32_t bits = aps_bits_less(magnitude, k->first, below, normal);
 
-    bits |= aps_kernel_less(magnitude, k->limit, 0, k->special);
+    bits |= aps_bits_less(magnitude, k->limit, 0, k->special);
     return aps_float_from_bits(bits | (aligned & APS_FLOAT_SIGN));
 }
 
@@ -283,8 +275,8 @@ APS_INLINE bool aps_kernel_encode_array_stats(const struct aps_kernel *kernel,
 
         most = (int32_t)code > most ? (int32_t)code : most;
         underflow += code == 0 && magnitude != 0;
-        code = aps_kernel_less(code, k.limit, code, k.overflow);
-        code ^= aps_kernel_less(APS_FLOAT_INF, magnitude, k.nan, 0);
+        code = aps_bits_less(code, k.limit, code, k.overflow);
+        code ^= aps_bits_less(APS_FLOAT_INF, magnitude, k.nan, 0);
         code |= (bits & APS_FLOAT_SIGN) >> k.sign_shift;
         aps_kernel_store(codes, i, size, code);
     }
@@ -301,7 +293,7 @@ APS_INLINE float aps_kernel_canonical(float y)
     uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
 
     return aps_float_from_bits(
-        aps_kernel_less(APS_FLOAT_INF, magnitude, APS_FLOAT_NAN, bits));
+        aps_bits_less(APS_FLOAT_INF, magnitude, APS_FLOAT_NAN, bits));
 }
 
 /* x[n] = (or +=, if `add`) value of codes[n] * scale. */
@@ -328,8 +320,8 @@ APS_INLINE uint32_t aps_kernel_max_finite(const aps_any_float *x, size_t n)
     for (size_t i = 0; i < n; i++) {
         uint32_t magnitude = aps_float_bits(x[i]) & ~APS_FLOAT_SIGN;
         int32_t finite =
-            (int32_t)(magnitude & aps_kernel_less(magnitude, APS_FLOAT_INF,
-                                                  0xffffffffu, 0));
+            (int32_t)(magnitude &
+                      aps_bits_less(magnitude, APS_FLOAT_INF, 0xffffffffu, 0));
 
         max = finite > max ? finite : max;
     }

@@ -71,6 +71,14 @@ APS_INLINE double aps_double_from_bits(uint64_t bits)
     return u.value;
 }
 
+/* Returns a < b ? yes : no, for operands below 2^31: SSE2 and AVX2 have no
+ * unsigned comparison. */
+APS_INLINE uint32_t aps_bits_less(uint32_t a, uint32_t b, uint32_t yes,
+                                  uint32_t no)
+{
+    return (int32_t)a < (int32_t)b ? yes : no;
+}
+
 /* 2^exponent as a double, -1022 <= exponent <= 1023. */
 APS_INLINE double aps_double_pow2(int exponent)
 {

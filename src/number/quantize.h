@@ -59,14 +59,6 @@ aps_quantizer_init(const struct aps_format *format)
     return q;
 }
 
-/* Returns a < b ? yes : no, for operands below 2^31: SSE2 and AVX2 have no
- * unsigned comparison. */
-APS_INLINE uint32_t aps_quantize_less(uint32_t a, uint32_t b, uint32_t yes,
-                                      uint32_t no)
-{
-    return (int32_t)a < (int32_t)b ? yes : no;
-}
-
 /* Makes NaN canonical and leaves all other values unchanged. */
 APS_INLINE float aps_quantize_nan(float x)
 {
@@ -74,7 +66,7 @@ APS_INLINE float aps_quantize_nan(float x)
     uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
 
     return aps_float_from_bits(
-        aps_quantize_less(APS_FLOAT_INF, magnitude, APS_FLOAT_NAN, bits));
+        aps_bits_less(APS_FLOAT_INF, magnitude, APS_FLOAT_NAN, bits));
 }
 
 /* Rounds x to the format. */
@@ -87,11 +79,11 @@ APS_INLINE float aps_quantize(const struct aps_quantizer *q, float x)
         aps_float_bits((aps_float_from_bits(magnitude) + q->magic) - q->magic);
     uint32_t tie = magnitude >> q->shift & q->odd;
     uint32_t normal = (magnitude + q->carry + tie) & q->keep;
-    uint32_t value = aps_quantize_less(magnitude, q->min_normal, below, normal);
+    uint32_t value = aps_bits_less(magnitude, q->min_normal, below, normal);
 
-    value = sign | aps_quantize_less(q->max, value, q->overflow, value);
+    value = sign | aps_bits_less(q->max, value, q->overflow, value);
     return aps_float_from_bits(
-        aps_quantize_less(APS_FLOAT_INF, magnitude, APS_FLOAT_NAN, value));
+        aps_bits_less(APS_FLOAT_INF, magnitude, APS_FLOAT_NAN, value));
 }
 
 /* Rounds the result of one FP32 operation inside a sum to the format. In e8m23
