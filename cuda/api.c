@@ -82,22 +82,30 @@ int aps_cuda_encode_array(const struct aps_format *format, const float *x,
                     error);
 }
 
-int aps_cuda_decode_array(const struct aps_format *format, const void *packed,
-                          size_t n, const struct aps_cast_options *given,
-                          float *x, void *stream, struct aps_error *error)
+static int api_decode(const char *who, const struct aps_format *format,
+                      const void *packed, size_t n,
+                      const struct aps_cast_options *given, const char *name,
+                      bool add, float *x, void *stream, struct aps_error *error)
 {
-    static const char who[] = "aps_cuda_decode_array";
     struct aps_cast_options options;
 
     if (aps_check_format(who, "format", format, error) < 0 ||
-        aps_check_array(who, format, "packed", packed, "x", x, n, error) < 0 ||
+        aps_check_array(who, format, "packed", packed, name, x, n, error) < 0 ||
         aps_check_options(who, format, given, &options, error) < 0)
         return -1;
     return api_done(who,
                     aps_cuda_kernel_decode(format, packed, n,
-                                           api_scaling(&options), 0, false, x,
+                                           api_scaling(&options), 0, add, x,
                                            stream),
                     error);
+}
+
+int aps_cuda_decode_array(const struct aps_format *format, const void *packed,
+                          size_t n, const struct aps_cast_options *given,
+                          float *x, void *stream, struct aps_error *error)
+{
+    return api_decode("aps_cuda_decode_array", format, packed, n, given, "x",
+                      false, x, stream, error);
 }
 
 int aps_cuda_decode_add_array(const struct aps_format *format,
@@ -106,19 +114,8 @@ int aps_cuda_decode_add_array(const struct aps_format *format,
                               float *api_sum, void *stream,
                               struct aps_error *error)
 {
-    static const char who[] = "aps_cuda_decode_add_array";
-    struct aps_cast_options options;
-
-    if (aps_check_format(who, "format", format, error) < 0 ||
-        aps_check_array(who, format, "packed", packed, "sum", api_sum, n,
-                        error) < 0 ||
-        aps_check_options(who, format, given, &options, error) < 0)
-        return -1;
-    return api_done(who,
-                    aps_cuda_kernel_decode(format, packed, n,
-                                           api_scaling(&options), 0, true,
-                                           api_sum, stream),
-                    error);
+    return api_decode("aps_cuda_decode_add_array", format, packed, n, given,
+                      "sum", true, api_sum, stream, error);
 }
 
 static int api_sum(const char *who, const struct aps_format *format, bool kahan,
