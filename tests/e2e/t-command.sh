@@ -892,7 +892,7 @@ END
 cat >others.yaml <<'END'
 version: 1
 rules:
-  - {calls: reduce_scatter, format: e4m3, aps: on}
+  - {calls: reduce_scatter, format: e4m3, aps: on, reduce: auto}
 END
 apsmpi explain others.yaml
 same out 'a policy without a rule for all-reduces is reported' <<'END'
@@ -907,6 +907,9 @@ line  calls           when        format  scale  accumulate  bytes/elem
 reduce_scatter: every rank sends each block of its contribution, encoded, to
   the block's owner, which adds them up. The sum is not encoded. Nonblocking
   calls do the same.
+
+reduce: auto: the library measures native MPI and its own reduction with the
+  first calls of each class of sizes, and keeps the faster one.
 
 The first rule that matches applies. Calls that no rule matches, and calls of
 fewer than 1024 elements (min_count), are left to MPI.
