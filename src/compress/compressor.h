@@ -77,7 +77,8 @@ enum aps_chunks_parameter {
 struct aps_bracket; /* compress/bracket.h */
 
 struct aps_compressor_ops {
-    /* True if a layer of that shape is compressed. May be NULL: any shape. */
+    /* True if a layer of that shape is compressed. May be NULL: any shape with
+     * as many elements as aps_compressor_takes allows. */
     bool (*takes)(const struct aps_compressor *compressor,
                   const struct aps_matrix *matrix);
 

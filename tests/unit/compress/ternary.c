@@ -270,14 +270,16 @@ static void test_unbiased(float clip)
        (double)scale.scaler, DRAWS);
 }
 
-/* The sum of eight ranks is equal in any order. */
+/* The sum of eight ranks is that of each rank's own, in any order. */
 static void test_ranks(void)
 {
     const enum aps_cpu cpu = aps_cpu_chosen();
     struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
     static int16_t up[N], down[N];
+    static int wanted[N];
     static uint8_t digits[8][N];
     size_t differ = 0;
+    bool right = true;
 
     fill(0);
     for (int r = 0; r < 8; r++) {
@@ -285,11 +287,19 @@ static void test_ranks(void)
         aps_ternary_encode(x, N, 0.25f, 0.25f, &options, cpu, digits[r]);
     }
     for (int r = 0; r < 8; r++) {
+        int16_t one[N] = {0};
+
+        aps_ternary_add(digits[r], N, cpu, one);
+        for (size_t i = 0; i < N; i++)
+            wanted[i] += one[i];
         aps_ternary_add(digits[r], N, cpu, up);
         aps_ternary_add(digits[7 - r], N, cpu, down);
     }
     for (size_t i = 0; i < aps_ternary_bytes(N); i++)
         differ += digits[0][i] != digits[1][i];
+    for (size_t i = 0; i < N; i++)
+        right &= up[i] == wanted[i];
+    ok(right, "sums of eight ranks are those of their own digits");
     ok(memcmp(up, down, sizeof up) == 0,
        "sums of eight ranks are equal in any order");
     ok(differ > aps_ternary_bytes(N) / 4, "ranks draw apart from each other");
