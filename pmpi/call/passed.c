@@ -43,20 +43,21 @@ void aps_passed_count_bytes(const struct aps_passed *like)
 
 void aps_passed_remember(const struct aps_call *call, enum aps_reason reason)
 {
+    const enum aps_counted counted = call->arguments.collective->counted;
+
     /* The program may free an operation of its own, and make another one that has
      * the same handle on some ranks. */
     if (!passed_holds_for_good(reason) ||
         (aps_policy_probes(aps_job_policy(aps_job())) &&
          aps_abi_is_own_op(call->arguments.op)))
         return;
-    aps_passed[aps_bucket((uint64_t)call->arguments.count, APS_PASSED_BITS)] =
-        (struct aps_passed){
-            .count = call->arguments.count,
-            .comm = call->arguments.comm,
-            .type = call->arguments.type,
-            .op = call->arguments.op,
-            .changes = atomic_load(&aps_context_changes),
-            .counted = (unsigned char)call->arguments.collective->counted,
-            .reason = (unsigned char)reason,
-        };
+    *aps_passed_like(counted, call->arguments.count) = (struct aps_passed){
+        .count = call->arguments.count,
+        .comm = call->arguments.comm,
+        .type = call->arguments.type,
+        .op = call->arguments.op,
+        .changes = atomic_load(&aps_job_changes),
+        .counted = (unsigned char)counted,
+        .reason = (unsigned char)reason,
+    };
 }

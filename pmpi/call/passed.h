@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Cache of the blocking calls that this thread recently passed through, indexed by
- * count. A call equal to a cached one passes for the same reason. A short call takes
+ * function and count. A call equal to a cached one passes for the same reason. A short call takes
  * 3 us, while MPI's code and data fill the processor's caches; hence few instructions,
  * and few cache lines (base/hot.h).
  *
@@ -36,13 +36,20 @@ struct aps_passed {
     MPI_Comm comm;
     MPI_Datatype type;
     MPI_Op op;
-    unsigned changes;      /* aps_context_changes when it passed */
+    unsigned changes;      /* aps_job_changes when it passed */
     unsigned char counted; /* enum aps_counted */
     unsigned char reason;  /* enum aps_reason */
 };
 #define APS_PASSED_BITS 4
 extern _Thread_local struct aps_passed aps_passed[1 << APS_PASSED_BITS]
     __attribute__((tls_model("initial-exec")));
+
+static inline struct aps_passed *aps_passed_like(enum aps_counted counted,
+                                                 int64_t count)
+{
+    return &aps_passed[aps_bucket(
+        (uint64_t)count * APS_COUNTED_FUNCTIONS + counted, APS_PASSED_BITS)];
+}
 
 /* Counts the bytes of an eligible all-reduce: a long call, as a rule. */
 void aps_passed_count_bytes(const struct aps_passed *like);
@@ -54,14 +61,13 @@ static inline __attribute__((always_inline)) bool
 aps_passed_takes(enum aps_counted counted,
                  const struct aps_call_arguments *arguments)
 {
-    const struct aps_passed *like =
-        &aps_passed[aps_bucket((uint64_t)arguments->count, APS_PASSED_BITS)];
+    const struct aps_passed *like = aps_passed_like(counted, arguments->count);
 
     if (arguments->count != like->count || arguments->comm != like->comm ||
         arguments->type != like->type || arguments->op != like->op ||
         counted != like->counted ||
         like->changes !=
-            atomic_load_explicit(&aps_context_changes, memory_order_relaxed) ||
+            atomic_load_explicit(&aps_job_changes, memory_order_relaxed) ||
         arguments->count <= 0 || aps_queue_unfinished() ||
         aps_queue_pending() ||
         (!aps_bounce_is_needless(arguments->send, arguments->receive) &&

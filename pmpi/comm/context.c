@@ -20,7 +20,6 @@
 #define DISCOVER_MIN_COUNT 8
 
 _Thread_local struct aps_context_recent aps_context_recent;
-APS_HOT atomic_uint aps_context_changes;
 
 static atomic_int keyval = MPI_KEYVAL_INVALID;
 
@@ -59,7 +58,7 @@ static int context_delete_callback(MPI_Comm comm, int key, void *value,
 {
     struct aps_context *context = value;
 
-    atomic_fetch_add(&aps_context_changes, 1);
+    atomic_fetch_add(&aps_job_changes, 1);
     (void)comm;
     (void)key;
     (void)extra;
@@ -256,10 +255,8 @@ static int context_create(MPI_Comm comm, bool make,
     }
     if (PMPI_Comm_set_attr(comm, keyval, context) != MPI_SUCCESS)
         goto no_memory;
-    if (context->own_world) {
+    if (context->own_world)
         context_tell_world(context);
-        atomic_fetch_add(&aps_context_changes, 1);
-    }
     aps_lifecycle_watch_end();
     *created = context;
     return 0;
@@ -292,7 +289,7 @@ no_memory:
 
 int aps_context_find(MPI_Comm comm, struct aps_context **context)
 {
-    const unsigned now = atomic_load(&aps_context_changes);
+    const unsigned now = atomic_load(&aps_job_changes);
     int rc = context_find(comm, true, context);
 
     if (rc == MPI_SUCCESS)

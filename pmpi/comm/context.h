@@ -34,17 +34,12 @@ int aps_context_find_local(MPI_Comm comm, bool queued,
 /* Local. Returns the reason why aps_context_find_local has found no context. */
 enum aps_reason aps_context_why_none(MPI_Comm comm);
 
-/* Number of deletions of contexts, after which MPI may give a handle to another
- * communicator, and of agreements on one communicator, in which this rank may have
- * adopted a policy. After each of them what any thread has cached is invalid. */
-extern atomic_uint aps_context_changes;
-
 /* Cache of the context that this thread used last. Reading an attribute takes several
  * per cent of a short MPI_Allreduce. */
 struct aps_context_recent {
     MPI_Comm comm;
     struct aps_context *context; /* NULL: none */
-    unsigned changes;            /* aps_context_changes when the context was
+    unsigned changes;            /* aps_job_changes when the context was
                                     found */
 };
 extern _Thread_local struct aps_context_recent aps_context_recent
@@ -56,7 +51,7 @@ static inline int aps_context_of(MPI_Comm comm, struct aps_context **context)
 
     if (!recent->context || recent->comm != comm ||
         recent->changes !=
-            atomic_load_explicit(&aps_context_changes, memory_order_relaxed))
+            atomic_load_explicit(&aps_job_changes, memory_order_relaxed))
         return aps_context_find(comm, context);
     *context = recent->context;
     return MPI_SUCCESS;

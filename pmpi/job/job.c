@@ -35,6 +35,7 @@ const struct aps_counted_function aps_counted_functions[APS_COUNTED_FUNCTIONS] =
         [APS_COUNTED_BCAST] = {"MPI_Bcast", APS_CALL_BCAST, false},
 };
 APS_HOT bool aps_counters_shared = true;
+APS_HOT atomic_uint aps_job_changes;
 struct aps_job *_Atomic aps_job_made;
 atomic_bool aps_job_leads;
 
@@ -268,6 +269,7 @@ static int job_adopt_locked(struct aps_job *job,
     job->source = *source;
     job->hash = hash;
     job->held = APS_HELD_GOOD;
+    atomic_fetch_add(&aps_job_changes, 1);
     return 0;
 }
 

@@ -192,6 +192,11 @@ unsigned long long aps_counters_passed(const struct aps_counters *counters,
 /* Returns the number of calls that a policy could rewrite. */
 unsigned long long aps_counters_eligible(const struct aps_counters *counters);
 
+/* Number of deletions of contexts, after which MPI may give a handle to another
+ * communicator, and of policies that this rank has adopted. After each of them what
+ * any thread has cached is invalid. */
+extern atomic_uint aps_job_changes;
+
 /* True if several threads may count at the same time. */
 extern bool aps_counters_shared;
 

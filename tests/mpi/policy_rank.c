@@ -7,6 +7,8 @@
  *     without   two halves; no rank of one half sees the file
  *     among     all ranks, but in reversed order: rank 0 sees no file
  *     some      ranks 0 and 2, in reversed order; rank 1 makes no call
+ *     session   all ranks, of a session: sums of doubles before MPI_Init gives all
+ *               ranks the policy, and after it
  */
 #include "config.h"
 
@@ -80,11 +82,56 @@ static void test_some(void)
         MPI_Comm_free(&comm);
 }
 
+#ifdef HAVE_PMPI_SESSION_INIT
+static MPI_Session session;
+static MPI_Comm session_comm;
+
+/* A rank that has no policy passes sums of doubles, and may not remember that. */
+static void sum_doubles(void)
+{
+    static double in[4096], out[4096];
+
+    MPI_Allreduce(in, out, 4096, MPI_DOUBLE, MPI_SUM, session_comm);
+}
+
+static void begin_session(void)
+{
+    MPI_Group group;
+
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "policy_rank", MPI_INFO_NULL,
+                               MPI_ERRORS_ARE_FATAL, &session_comm);
+    MPI_Group_free(&group);
+    sum_doubles();
+}
+
+static void test_session(void)
+{
+    sum_doubles();
+    sum_doubles();
+    ok_all(true, "all ranks carry out the same sums");
+    MPI_Comm_free(&session_comm);
+    MPI_Session_finalize(&session);
+}
+#else
+static void begin_session(void)
+{
+    plan_skip_all("MPI has no sessions");
+}
+
+static void test_session(void)
+{
+}
+#endif
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     int status;
 
+    if (strcmp(what, "session") == 0)
+        begin_session();
     MPI_Init(&argc, &argv);
     mpitap_begin();
     if (strcmp(what, "world") == 0)
@@ -93,6 +140,8 @@ int main(int argc, char **argv)
         test_without();
     else if (strcmp(what, "among") == 0)
         test_among();
+    else if (strcmp(what, "session") == 0)
+        test_session();
     else
         test_some();
     status = mpitap_end();

@@ -15,6 +15,9 @@ rounded='format: e3m0, scale: none, reduce: direct'
 printf 'version: 1\nrules: [{%s}]\n' "$rounded" >"$tmp/on.yaml"
 printf 'version: 1\npcontrol: off\nrules: [{%s}]\n' "$rounded" >"$tmp/off.yaml"
 
+printf 'version: 1\nrules: [{%s}]\n' \
+    "types: double, format: e5m7, reduce: direct" >"$tmp/double.yaml"
+
 for ranks in 2 3; do
     rank_0 "pcontrol: off, $ranks ranks" $ranks off world
 done
@@ -25,6 +28,7 @@ for ranks in 2 4; do
     rank_0 "rank 0 last of $ranks" $ranks on among
     says 'another policy' 0 "rank 0 last of $ranks: all hold the same policy"
 done
+rank_0 "a session before MPI_Init" 2 double session
 rank_0 "two of three ranks" 3 on some
 says 'another policy' 0 "two of three ranks: both hold the same policy"
 finish
