@@ -58,8 +58,8 @@ struct aps_call {
     enum aps_element element;    /* type of the elements of arguments.type */
     struct aps_pcontrol control; /* level and epoch when the call was made */
     int64_t
-        begun; /* clock at the beginning of a blocking call, if the policy has
-                      `reduce: auto`; otherwise 0 */
+        planning; /* time of planning a blocking call, in ns, if `reduce: auto`
+                         may let later ones pass without a plan; otherwise 0 */
     bool part; /* true if this is one of several parts of the program's call: a
                  failed copy of a buffer in GPU memory is then only counted,
                  since the other parts follow */

@@ -44,7 +44,8 @@ struct aps_collective {
      * (passed.h says what this may depend on.) */
     bool (*number)(struct aps_call *call);
 
-    /* Local. Notes that a blocking call passes for this reason. May be NULL. */
+    /* Local. Notes that a blocking call passes for this reason. May be NULL, as for
+     * MPI_Reduce_scatter, whose counts the cache does not compare. */
     void (*note_passed)(const struct aps_call *call, enum aps_reason reason);
 
     /* Local. Fills in what the call moves: all of its only layer except key,

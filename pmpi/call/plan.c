@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "call/collective.h"
 #include "call/probe.h"
 #include "call/signature.h"
@@ -164,6 +165,17 @@ static bool plan_probe(struct aps_call *call)
            (call->may_pass ? aps_probe_agree(call) : aps_probe_start(call));
 }
 
+/* Begins to take the time of planning a call (call->planning). What comes before may
+ * wait for other ranks. */
+static void plan_begin(struct aps_call *call)
+{
+    const struct aps_policy *policy = aps_job_policy(aps_job());
+
+    if (call->may_pass && aps_policy_measures(policy) &&
+        aps_policy_steps(policy)->kind == APS_STEPS_NONE)
+        call->planning = -aps_clock_ns(CLOCK_MONOTONIC);
+}
+
 /* Finds out why the call passes, or its place among the calls. */
 static bool plan_identify(struct aps_call *call)
 {
@@ -182,6 +194,7 @@ static bool plan_identify(struct aps_call *call)
             return plan_passes(call, APS_PASSED_RESOURCES);
         if (!plan_probe(call))
             return false;
+        plan_begin(call);
         if (collective->number(call))
             return !plan_lacks_tags(call) ||
                    plan_passes(call, APS_PASSED_RESOURCES);

@@ -17,7 +17,6 @@
 #include "call/pass.h"
 #include "call/passed.h"
 #include "call/plan.h"
-#include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "comm/first_call.h"
 #include "comm/report.h"
@@ -107,11 +106,11 @@ static bool call_agrees(struct aps_call *call, struct aps_layer *layer)
  * caches. */
 static void call_meet(struct aps_call *call)
 {
-    const MPI_Comm comm = call->arguments.comm;
-    const bool helped = aps_blocking_enter(comm);
+    MPI_Request request;
+    const int rc = PMPI_Ibarrier(call->arguments.comm, &request);
 
-    call_note_passed(call, PMPI_Barrier(comm));
-    aps_blocking_leave(helped);
+    call_note_passed(call,
+                     rc == MPI_SUCCESS ? aps_wait_requests(1, &request) : rc);
 }
 
 static int64_t call_clock(bool timed)
@@ -161,30 +160,29 @@ static int call_reduce_layer(struct aps_call *call, struct aps_layer *layer,
 
 /* COLLECTIVE. Carries out a layer as a trial of `reduce: auto`. The time of the
  * library's reduction includes the agreement on the layer and, for the first layer,
- * planning the call, which a call that is left to MPI does without. */
+ * planning the call, which a call that is left to MPI does without. If the ranks do not
+ * agree, the reduction has no time. */
 static int call_try_layer(struct aps_call *call, struct aps_layer *layer,
                           bool *agreed)
 {
     struct aps_autotune_class *class;
-    int64_t taken = 0, planned = 0;
+    int64_t taken = 0;
     int ended = MPI_SUCCESS, rc = call_begin_trial(call, layer, &class);
 
     *agreed = true;
+    call_meet(call);
     if (rc != MPI_SUCCESS)
         return rc;
-    if (layer == call->layers)
-        planned = call_clock(true) - call->begun;
-    call_meet(call);
     if (layer->plan.reduce == APS_REDUCE_AUTO) {
         taken = -call_clock(true);
         call_pass_layer(call, layer);
         taken += call_clock(true);
     } else {
         rc = call_reduce_layer(call, layer, agreed, &taken);
-        taken += planned;
+        taken += layer == call->layers ? call->planning : 0;
     }
-    if (class && *agreed)
-        ended = call_end_trial(call, layer, class, taken);
+    if (class)
+        ended = call_end_trial(call, layer, class, *agreed ? taken : INT64_MAX);
     return rc != MPI_SUCCESS ? rc : ended;
 }
 
@@ -395,12 +393,12 @@ static void call_carry_out(struct aps_call *call)
         } else {
             call_pass_run(call, offset, &waiting);
             rc = call_run_layer(call, layer, &agreed);
+            aps_call_note(call, rc);
             if (!agreed) {
                 call_run_unchanged(call, layer);
                 call_check(call);
                 return;
             }
-            aps_call_note(call, rc);
             if (rc == MPI_ERR_NO_MEM) /* the layer has sent nothing */
                 break;
         }
@@ -479,10 +477,10 @@ int aps_call_run(const struct aps_call_arguments *arguments)
         aps_passed_takes(arguments->collective->counted, arguments))
         return arguments->collective->pass(arguments);
     call = aps_call_of(arguments);
-    call.begun = call_clock(aps_policy_measures(aps_job_policy(aps_job())));
     the_call = &call;
     aps_wait_set_timeout(call_report_late);
     planned = aps_call_identify(&call) && aps_call_plan(&call);
+    call.planning += call_clock(call.planning != 0);
     if (planned)
         call_carry_out(&call);
     aps_wait_set_timeout(NULL);

@@ -71,6 +71,15 @@ void aps_autotune_apply(const struct aps_autotune *choice,
     plan->reduce = candidates[choice->classes[i].chosen].reduce;
 }
 
+/* Returns the place in `list` of the algorithm whose turn it is. Each round begins with
+ * another one, so that layers in a fixed order meet different ones. */
+static int autotune_place(const struct aps_autotune_class *class)
+{
+    const int turn = class->trials / TURN;
+
+    return (turn + turn / class->candidates) % class->candidates;
+}
+
 /* COLLECTIVE over the resources. Prepares an algorithm; those of other calls than
  * all-reduces have been prepared. Returns 0, an MPI error code, or -1 if it cannot run
  * here. */
@@ -131,9 +140,7 @@ struct aps_autotune_class *aps_autotune_begin(
         class->granule = aps_pipeline_granule(&plan->format);
         *rc = autotune_list_candidates(class, resources, key, plan);
     }
-    plan->reduce =
-        candidates[class->list[class->trials / TURN % class->candidates]]
-            .reduce;
+    plan->reduce = candidates[class->list[autotune_place(class)]].reduce;
     return class;
 }
 
@@ -170,11 +177,18 @@ static void autotune_tell(const struct aps_autotune_class *class, char *text,
         class->call == APS_CALL_ALLREDUCE ? "" : aps_call_name(class->call),
         class->call == APS_CALL_ALLREDUCE ? "" : ", ", (size_t)1 << class->size,
         ((size_t)2 << class->size) - 1, candidates[class->chosen].name);
-    for (int i = 0; i < class->candidates && used < size; i++)
+    for (int i = 0; i < class->candidates && used < size; i++) {
+        const char *name = candidates[class->list[i]].name;
+        const char *comma = i > 0 ? ", " : "";
+
         used +=
-            (size_t)snprintf(text + used, size - used, "%s%s %d.%d us",
-                             i > 0 ? ", " : "", candidates[class->list[i]].name,
-                             class->best[i] / 10, class->best[i] % 10);
+            (size_t)(class->best[i] == INT_MAX
+                         ? snprintf(text + used, size - used, "%s%s refused",
+                                    comma, name)
+                         : snprintf(text + used, size - used, "%s%s %d.%d us",
+                                    comma, name, class->best[i] / 10,
+                                    class->best[i] % 10));
+    }
     if (used >= size)
         return;
     if (class->chosen == APS_AUTOTUNE_NATIVE && autotune_fastest(class) > 0)
@@ -191,12 +205,12 @@ bool aps_autotune_end(struct aps_autotune_class *class,
 {
     const int64_t tenths = nanoseconds / 100;
     const int taken = tenths < INT_MAX ? (int)tenths : INT_MAX;
-    const int place = class->trials++ / TURN % class->candidates;
+    const int place = autotune_place(class);
 
     *rc = MPI_SUCCESS;
     if (taken < class->best[place])
         class->best[place] = taken;
-    if (class->trials <
+    if (++class->trials <
         (class->size < SHORT ? TRIALS_SHORT : TRIALS) * class->candidates)
         return false;
     *rc = aps_agree_max(aps_comm_resources_vcomm(resources), class->candidates,

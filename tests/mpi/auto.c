@@ -6,7 +6,8 @@
  *
  *     auto         the test that the first sentences describe
  *     auto calls   the other collectives, blocking and nonblocking; some broadcasts
- *                  have a type that the library refuses
+ *                  have a type that the library refuses, and one rank forgets
+ *                  which calls pass like earlier ones
  *     auto left    counts of which each has a class of its own, and the last has
  *                  none, since there are too many: its calls are MPI's for good,
  *                  blocking and nonblocking, also while numbered calls are under way
@@ -203,17 +204,16 @@ static bool try_allgather(bool nonblocking)
     return same_on_all(out, (size_t)n * sizeof *out) && good;
 }
 
-/* Every third broadcast is of a derived type on the last rank only, which the ranks
- * find out when they agree on the call. */
-static bool try_bcast(bool nonblocking)
+/* Broadcasts n elements. If `derived`, the last rank describes them by a vector, which
+ * the ranks find out when they agree on the call: element 2 i of its buffer for each i <
+ * n / 2, and then the same after its extent. */
+static bool broadcast(int n, bool derived, bool nonblocking)
 {
-    const int n = BLOCK * mpitap_size(), last = mpitap_size() - 1;
-    static int calls;
-    const bool derived = ++calls % 3 == 0 && mpitap_rank() == last;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Datatype vector = MPI_FLOAT;
     bool good = true;
 
+    derived &= mpitap_rank() == mpitap_size() - 1;
     if (derived) {
         MPI_Type_vector(n / 2, 1, 2, MPI_FLOAT, &vector);
         MPI_Type_commit(&vector);
@@ -227,9 +227,34 @@ static bool try_bcast(bool nonblocking)
     finish(&request);
     if (derived)
         MPI_Type_free(&vector);
-    for (int i = 0; i < n && !derived; i++)
-        good &= near(out[i], value(0, i));
+    for (int i = 0; i < n; i++) {
+        const int second = n - 1 + 2 * (i - n / 2);
+        const int at = !derived ? i : i < n / 2 ? 2 * i : second;
+
+        good &= near(out[at], value(0, i));
+    }
     return good;
+}
+
+static bool try_bcast(bool nonblocking)
+{
+    static int calls;
+
+    return broadcast(BLOCK * mpitap_size(), ++calls % 3 == 0, nonblocking);
+}
+
+static bool try_refused_bcast(bool nonblocking)
+{
+    return broadcast(2 * BLOCK * mpitap_size(), true, nonblocking);
+}
+
+/* Makes one rank forget which calls pass like earlier ones. */
+static void forget(void)
+{
+    if (mpitap_rank() != 0)
+        return;
+    for (int n = 1; n < 200; n++)
+        MPI_Bcast(out, n, MPI_INT, 0, MPI_COMM_SELF);
 }
 
 static void check_calls(void)
@@ -243,6 +268,7 @@ static void check_calls(void)
         {"reduce-scatter of equal blocks", try_reduce_scatter_block},
         {"all-gather", try_allgather},
         {"broadcast", try_bcast},
+        {"broadcast that the ranks refuse", try_refused_bcast},
     };
 
     for (int i = 0; i < COUNT_MAX; i++)
@@ -252,6 +278,8 @@ static void check_calls(void)
 
         for (int i = 0; i < 60; i++) {
             dawdle();
+            if (i % 5 == 0)
+                forget();
             good &= tests[t].try(i % 7 == 6);
         }
         ok_all(good, "60 calls of %s", tests[t].name);

@@ -36,7 +36,7 @@ while read -r ranks nodes format; do
     log=$tmp/calls-$ranks-$nodes.csv
     cat >"$tmp/policy.yaml" <<END
 version: 1
-log: {file: $log, every: 1}
+log: {file: $log, every: 3}
 rules:
   - calls: [reduce, reduce_scatter, allgather, bcast]
     format: $format
@@ -50,6 +50,8 @@ END
         says "rule at line 4: auto: $call, [0-9]* to [0-9]* elements: [a-z]* ($times)" \
             1 "$ranks ranks: $call has settled once"
     done
+    says 'auto: bcast, [0-9]* to [0-9]* elements: native (.*, direct refused)' 1 \
+        '... and a class of broadcasts that a rank refuses'
 done <<END
 2 1 e5m7
 3 3 bf16
