@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Cache of the blocking calls that this thread recently passed through, indexed by
- * function and count. A call equal to a cached one passes for the same reason. A short call takes
- * 3 us, while MPI's code and data fill the processor's caches; hence few instructions,
- * and few cache lines (base/hot.h).
+ * function and count. A call equal to a cached one passes for the same reason. A short
+ * call takes 3 us, while MPI's code and data fill the processor's caches; hence few
+ * instructions, and few cache lines (base/hot.h).
  *
  * INVARIANT. Numbers decide which calls are sampled, and where a step begins; all
  * ranks take part in a sample. Therefore values that are equal on all ranks decide

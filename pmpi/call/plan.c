@@ -165,7 +165,7 @@ static bool plan_probe(struct aps_call *call)
            (call->may_pass ? aps_probe_agree(call) : aps_probe_start(call));
 }
 
-/* Begins to take the time of planning a call (call->planning). What comes before may
+/* Begins to take the time of planning a call (call->planning). The steps before it may
  * wait for other ranks. */
 static void plan_begin(struct aps_call *call)
 {

@@ -205,8 +205,8 @@ static bool try_allgather(bool nonblocking)
 }
 
 /* Broadcasts n elements. If `derived`, the last rank describes them by a vector, which
- * the ranks find out when they agree on the call: element 2 i of its buffer for each i <
- * n / 2, and then the same after its extent. */
+ * the ranks find out when they agree on the call: element 2 i of its buffer for each
+ * i < n / 2, and then the same after its extent. */
 static bool broadcast(int n, bool derived, bool nonblocking)
 {
     MPI_Request request = MPI_REQUEST_NULL;
