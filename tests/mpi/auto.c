@@ -103,8 +103,8 @@ static void check_left(void)
 
 /* --- other collectives --------------------------------------------------- */
 
-#define BLOCK                                                                  \
-    700 /* of each rank; some ranks of MPI_Reduce_scatter have one more */
+/* Elements of a rank; some have one more in MPI_Reduce_scatter. */
+#define BLOCK 700
 #define RANKS_MAX 4
 #define TOTAL ((BLOCK + 1) * RANKS_MAX)
 
