@@ -57,9 +57,9 @@ struct aps_call {
     struct aps_gpu_buffers gpu;
     enum aps_element element;    /* type of the elements of arguments.type */
     struct aps_pcontrol control; /* level and epoch when the call was made */
-    int64_t
-        planning; /* time of planning a blocking call, in ns, if `reduce: auto`
-                         may let later ones pass without a plan; otherwise 0 */
+    /* Time of planning a blocking call, in ns, if `reduce: auto` may let later ones
+     * pass without a plan; otherwise 0. */
+    int64_t planning;
     bool part; /* true if this is one of several parts of the program's call: a
                  failed copy of a buffer in GPU memory is then only counted,
                  since the other parts follow */

@@ -71,7 +71,8 @@ aps_passed_takes(enum aps_counted counted,
         arguments->count <= 0 || aps_queue_unfinished() ||
         aps_queue_pending() ||
         (!aps_bounce_is_needless(arguments->send, arguments->receive) &&
-         aps_bounce_is_wanted(arguments->send, arguments->receive)))
+         aps_bounce_is_wanted_by(
+             aps_gpu_buffers_of(arguments->send, arguments->receive))))
         return false;
     aps_count(&aps_counters_of(counted)->passed_cached[like->reason], 1);
     if (counted == APS_COUNTED_ALLREDUCE &&

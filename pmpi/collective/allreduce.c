@@ -16,12 +16,9 @@
 #include "job/job.h"
 #include "native/abi.h"
 #include "native/next_mpi.h"
-#include "queue/queue.h"
-#include "call/run.h"
 #include "call/collective.h"
 #include "call/passed.h"
 #include "call/plan.h"
-#include "device/bounce.h"
 
 /* True if the plan that follows from the count alone leaves such calls to MPI
  * for good. *apart: true if `reduce: auto` decides that, now or later. */

@@ -66,12 +66,6 @@ static inline bool aps_bounce_is_needless(const void *send, const void *receive)
                                             aps_gpu_driver_cannot_own(receive));
 }
 
-static inline bool aps_bounce_is_wanted(const void *send, const void *receive)
-{
-    return !aps_bounce_is_needless(send, receive) &&
-           aps_bounce_is_wanted_by(aps_gpu_buffers_of(send, receive));
-}
-
 /*
  * Local. Makes the bounce buffers of a call on `comm`, before the call. The
  * call reads `send_count` elements at `send`, or, if `send` is MPI_IN_PLACE,

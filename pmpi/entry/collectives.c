@@ -23,27 +23,22 @@
     (&(const struct aps_call_arguments){.collective = &aps_collective_##row,   \
                                         __VA_ARGS__})
 
-/* Defines MPI_<name>. A call that passes like an earlier one goes to MPI at once. */
-#define BLOCKING_CALL(name, row, COUNTED, parameters, actual, ...)             \
+/* Defines MPI_<name> and its nonblocking form. A blocking call that passes like an
+ * earlier one goes to MPI at once. */
+#define COLLECTIVE_CALL(name, nonblocking, row, COUNTED, parameters, actual,   \
+                        ...)                                                   \
     EXPORT HOT int MPI_##name(UNPACK parameters)                               \
     {                                                                          \
         if (aps_passed_takes(APS_COUNTED_##COUNTED,                            \
                              ARGUMENTS(row, __VA_ARGS__)))                     \
             return aps_next_mpi()->name actual;                                \
         return aps_call_run(ARGUMENTS(row, __VA_ARGS__));                      \
-    }
-
-#define NONBLOCKING_CALL(name, row, parameters, ...)                           \
-    EXPORT int MPI_##name(UNPACK parameters, MPI_Request *request)             \
+    }                                                                          \
+    EXPORT int MPI_##nonblocking(UNPACK parameters, MPI_Request *request)      \
     {                                                                          \
         return aps_call_start(                                                 \
             ARGUMENTS(row, .form = APS_NONBLOCKING, __VA_ARGS__), request);    \
     }
-
-#define COLLECTIVE_CALL(name, nonblocking, row, COUNTED, parameters, actual,   \
-                        ...)                                                   \
-    BLOCKING_CALL(name, row, COUNTED, parameters, actual, __VA_ARGS__)         \
-    NONBLOCKING_CALL(nonblocking, row, parameters, __VA_ARGS__)
 #define UNPACK(...) __VA_ARGS__
 
 #define INIT(name, count_t, is_large)                                          \

@@ -51,12 +51,31 @@ static void entry_fortran_give(MPI_Fint *error, int rc)
         *error = (MPI_Fint)rc;
 }
 
+static struct aps_call_arguments
+entry_fortran_arguments(enum aps_form form, const void *send,
+                        const void *receive, const MPI_Fint *count,
+                        const MPI_Fint *type, const MPI_Fint *op,
+                        const MPI_Fint *comm)
+{
+    return (struct aps_call_arguments){
+        .collective = &aps_collective_allreduce,
+        .form = form,
+        .send = entry_fortran_buffer_of(send),
+        .receive = entry_fortran_buffer_of(receive),
+        .count = *count,
+        .type = PMPI_Type_f2c(*type),
+        .op = PMPI_Op_f2c(*op),
+        .comm = PMPI_Comm_f2c(*comm),
+    };
+}
+
 static void entry_fortran_allreduce(void *_Atomic *kept, const char *name,
                                     const void *send, void *receive,
                                     const MPI_Fint *count, const MPI_Fint *type,
                                     const MPI_Fint *op, const MPI_Fint *comm,
                                     MPI_Fint *error)
 {
+    struct aps_call_arguments arguments;
     blocking_fn *next;
 
     if (aps_job()->foreign) {
@@ -64,15 +83,9 @@ static void entry_fortran_allreduce(void *_Atomic *kept, const char *name,
         next(send, receive, count, type, op, comm, error);
         return;
     }
-    entry_fortran_give(error, aps_call_run(&(const struct aps_call_arguments){
-                                  .collective = &aps_collective_allreduce,
-                                  .send = entry_fortran_buffer_of(send),
-                                  .receive = entry_fortran_buffer_of(receive),
-                                  .count = *count,
-                                  .type = PMPI_Type_f2c(*type),
-                                  .op = PMPI_Op_f2c(*op),
-                                  .comm = PMPI_Comm_f2c(*comm),
-                              }));
+    arguments = entry_fortran_arguments(APS_BLOCKING, send, receive, count,
+                                        type, op, comm);
+    entry_fortran_give(error, aps_call_run(&arguments));
 }
 
 void mpi_allreduce_(const void *send, void *receive, const MPI_Fint *count,
@@ -102,6 +115,7 @@ static void entry_fortran_iallreduce(void *_Atomic *kept, const char *name,
                                      const MPI_Fint *comm, MPI_Fint *request,
                                      MPI_Fint *error)
 {
+    struct aps_call_arguments arguments;
     nonblocking_fn *next;
     MPI_Request handle = MPI_REQUEST_NULL;
     int rc;
@@ -111,18 +125,9 @@ static void entry_fortran_iallreduce(void *_Atomic *kept, const char *name,
         next(send, receive, count, type, op, comm, request, error);
         return;
     }
-    rc = aps_call_start(
-        &(const struct aps_call_arguments){
-            .collective = &aps_collective_allreduce,
-            .form = APS_NONBLOCKING,
-            .send = entry_fortran_buffer_of(send),
-            .receive = entry_fortran_buffer_of(receive),
-            .count = *count,
-            .type = PMPI_Type_f2c(*type),
-            .op = PMPI_Op_f2c(*op),
-            .comm = PMPI_Comm_f2c(*comm),
-        },
-        &handle);
+    arguments = entry_fortran_arguments(APS_NONBLOCKING, send, receive, count,
+                                        type, op, comm);
+    rc = aps_call_start(&arguments, &handle);
     *request = PMPI_Request_c2f(handle);
     entry_fortran_give(error, rc);
 }

@@ -65,10 +65,9 @@ static void write_note(const struct aps_plan *plan, char *note, size_t size)
             note, size,
             "auto: the library measures native MPI_Allreduce, hierarchical, "
             "direct and ring with the first calls of each class of sizes, "
-            "eight "
-            "times each (16 below 64 Ki elements), and keeps native unless it "
-            "takes more than 1.1 times as long as the fastest, plus 5 us. The "
-            "bytes shown are those of hierarchical and direct.");
+            "eight times each (16 below 64 Ki elements), and keeps native "
+            "unless it takes more than 1.1 times as long as the fastest, plus "
+            "5 us. The bytes shown are those of hierarchical and direct.");
         break;
     default:
         break;

@@ -24,7 +24,7 @@
 #define ROUNDS_MAX 4000
 #define TRIALS 48 /* more than `reduce: auto` makes */
 #define OTHER (4 << 20)
-#define SECONDS 2 /* of a row */
+#define SECONDS 2 /* time to measure a row */
 
 enum variant { NATIVE, AUTO, REWRITTEN, VARIANTS };
 
