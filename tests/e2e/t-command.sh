@@ -908,8 +908,9 @@ reduce_scatter: every rank sends each block of its contribution, encoded, to
   the block's owner, which adds them up. The sum is not encoded. Nonblocking
   calls do the same.
 
-reduce: auto: the library measures native MPI and its own reduction with the
-  first calls of each class of sizes, and keeps the faster one.
+With reduce: auto the library measures native MPI and its own algorithm with
+  the first calls of each class of sizes, and keeps native unless it takes
+  more than 1.1 times as long, plus 5 us.
 
 The first rule that matches applies. Calls that no rule matches, and calls of
 fewer than 1024 elements (min_count), are left to MPI.
